@@ -1,0 +1,93 @@
+/**
+ * The guided demo behind `npm start`: a process adds a conversation and is killed in the middle of it; a second one
+ * opens the file and shows that every message that was acknowledged is there, in order, and found.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type NewMessage, openMemory } from "holdfast";
+
+const CONVERSATION: readonly NewMessage[] = [
+  { role: "user", content: "Hi! I'm Ada. I moved to Lisbon in May." },
+  { role: "assistant", content: "Welcome to Lisbon, Ada! How is the new flat?" },
+  { role: "user", content: "Small but sunny. My cat Turing loves the balcony 🐈." },
+  { role: "assistant", content: "Turing has good taste. Anything you miss from Porto?" },
+  { role: "user", content: "The bakery on Rua das Flores. And I am allergic to peanuts, please remember that." },
+  { role: "assistant", content: "Noted: no peanuts. I will look for a bakery near you." },
+];
+const scope = { user: "ada", agent: "tutor", session: "demo" };
+
+if (process.argv[2] === "writer") await write(process.argv[3] as string);
+else await demonstrate();
+
+/** The first process: tells its parent about every acknowledged message, for ever. */
+async function write(path: string): Promise<void> {
+  const memory = await openMemory({ path });
+  const session = memory.session(scope);
+  for (let round = 1; ; round++) {
+    for (const message of CONVERSATION) {
+      const text = round === 1 ? message.content : `(round ${round}) ${message.content}`;
+      const { sequences } = await session.add([{ ...message, content: text as string }]);
+      process.send?.({ sequence: sequences[0], content: text });
+    }
+  }
+}
+
+async function demonstrate(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-demo-"));
+  const path = join(folder, "agent.db");
+  console.log("Holdfast: memory for agents. What is acknowledged is on disk, and can be found.\n");
+  console.log(`1. A process adds a conversation to ${path},`);
+  console.log("   one message after the other, each acknowledged when it is durable and searchable.");
+  const child = fork(fileURLToPath(import.meta.url), ["writer", path]);
+  const acknowledged = await listenThenKill(child, 200);
+  console.log(`\n2. After ${acknowledged.length} acknowledgements it is killed with SIGKILL, in the middle of its work.`);
+
+  console.log("\n3. A second process opens the file.");
+  const memory = await openMemory({ path });
+  const session = memory.session(scope);
+  const found = new Map<number, string>();
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+    const page = await session.list({ order: "asc", limit: 1000, ...(cursor !== undefined && { cursor }) });
+    for (const item of page.items) found.set(item.sequence ?? 0, item.content);
+    cursor = page.next;
+  }
+  const lost = acknowledged.filter(({ sequence, content }) => found.get(sequence) !== content);
+  const inOrder = [...found.keys()].every((sequence, at) => sequence === at + 1);
+  console.log(`   acknowledged ${acknowledged.length} · in the file ${found.size} · lost ${lost.length}`);
+  console.log(`   sequences 1 to ${found.size} without a gap: ${inOrder ? "yes" : "NO"}`);
+
+  console.log("\n4. It asks questions.");
+  for (const question of ["lisbon", "what is she allergic to?", "cat", "🐈"]) {
+    const [hit] = await session.query(question, { topK: 1 });
+    console.log(`   ${question.padEnd(26)} → ${hit ? `${hit.role}: ${hit.content}` : "nothing"}`);
+  }
+  await memory.close();
+  rmSync(folder, { recursive: true });
+  const sound = lost.length === 0 && inOrder;
+  console.log(sound ? "\nNothing was lost. Read README.md for the ten lines that do this in your program." : "\nSomething was lost!");
+  process.exitCode = sound ? 0 : 1;
+}
+
+interface Acknowledged {
+  readonly sequence: number;
+  readonly content: string;
+}
+
+/** Collects acknowledgements, then kills the process when it has given that many. */
+function listenThenKill(child: ChildProcess, count: number): Promise<Acknowledged[]> {
+  const acknowledged: Acknowledged[] = [];
+  return new Promise((resolve, reject) => {
+    child.on("message", (message: Acknowledged) => {
+      acknowledged.push(message);
+      if (acknowledged.length === count) child.kill("SIGKILL");
+    });
+    child.on("error", reject);
+    child.on("exit", (code, signal) => {
+      if (signal === "SIGKILL") resolve(acknowledged);
+      else reject(new Error(`the writer ended by itself (${signal ?? code})`));
+    });
+  });
+}

@@ -1,0 +1,61 @@
+/** The answer to a unit that is known to be committed although the store's own answer was lost: read from what is there. */
+import { HoldfastError } from "../errors.js";
+import type { Done, Store, Unit, Write } from "../stores/store.js";
+import type { SpaceRef } from "../types.js";
+import type { UnitResult } from "./write.js";
+
+export async function answerFromStore(store: Store, unit: Unit, now: number): Promise<UnitResult> {
+  try {
+    const done: Done[] = [];
+    let commit = 0;
+    for (const write of unit) {
+      done.push(await readDone(store, write, now));
+      const space = spaceOf(write);
+      if (space) commit = Math.max(commit, ...(await store.versions([space])));
+    }
+    return { ok: true, done, commit };
+  } catch (cause) {
+    const error = new HoldfastError("outcome_unknown", "the call was written, but its answer could not be read", { cause });
+    return { ok: false, error };
+  }
+}
+
+async function readDone(store: Store, write: Write, now: number): Promise<Done> {
+  switch (write.op) {
+    case "add": {
+      const ids = write.items.map(({ id }) => id);
+      const items = new Map((await store.get([write.space], ids, now)).map((item) => [item.id, item]));
+      return { op: "add", ids, sequences: ids.flatMap((id) => items.get(id)?.sequence ?? []), repeated: false };
+    }
+    case "update": {
+      const [item] = await store.get([write.space], [write.id], now);
+      return { op: "update", version: item?.version ?? 0 };
+    }
+    case "forget": // a slice more finds nothing, or the rest
+      return { op: "forget", items: 0, sessions: 0, entries: 0, remaining: true };
+    case "register":
+    case "amend": {
+      const name = write.op === "amend" ? (write.name ?? write.entry.name) : write.entry.name;
+      const entry = write.entry;
+      const page =
+        entry.kind === "session"
+          ? await store.sessions({ kind: "session", space: entry.space, name, limit: 1 })
+          : await store.entries({ kind: entry.kind, name, limit: 1 });
+      const [found] = page.items;
+      if (!found) throw new HoldfastError("not_found", `the ${entry.kind} was changed again meanwhile`);
+      return write.op === "register" ? { op: "register", entry: found, created: true } : { op: "amend", entry: found };
+    }
+  }
+}
+
+function spaceOf(write: Write): SpaceRef | undefined {
+  switch (write.op) {
+    case "add":
+    case "update":
+      return write.space;
+    case "forget":
+      return "space" in write.target ? write.target.space : undefined;
+    default:
+      return undefined;
+  }
+}

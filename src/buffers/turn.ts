@@ -1,0 +1,84 @@
+/**
+ * Turn: the writes of one agent turn, gathered and then committed together, in one transaction.
+ *
+ * A turn is owned by one agent loop. Draining has two phases: `drain` hands the writes out, and `restore` puts them
+ * back in front if they could not be committed, so that a failed commit loses nothing and can be repeated.
+ */
+import { HoldfastError } from "../errors.js";
+import type { Json, NewMessage } from "../types.js";
+
+export type BufferedWrite =
+  /** Adds a message to the session. */
+  | { readonly op: "save_message"; readonly message: NewMessage }
+  /** Adds a fact, or updates it if the same category and content are known. */
+  | {
+      readonly op: "upsert_fact";
+      readonly category: string;
+      readonly content: string;
+      /** 0 to 1. */
+      readonly confidence: number;
+      /** The session and the fact it comes from or takes the place of. */
+      readonly sourceSession?: string;
+      readonly supersedes?: string;
+    }
+  /** Hands a vector to the vector index, after the commit. */
+  | {
+      readonly op: "store_embedding";
+      readonly collection: string;
+      readonly pointId: string;
+      readonly vector: readonly number[];
+      readonly payload: Json;
+    }
+  /** Edits a memory block. */
+  | { readonly op: "edit_block"; readonly block: string; readonly content: string; readonly reason?: string };
+
+const NOT_BUILT: { readonly [op: string]: string } = {
+  store_embedding: "the vector index",
+  edit_block: "memory blocks",
+};
+
+const CAPACITY = 64;
+
+export class Turn {
+  readonly capacity: number;
+  #pending: BufferedWrite[] = [];
+
+  constructor(capacity: number = CAPACITY) {
+    if (!Number.isSafeInteger(capacity) || capacity < 1) {
+      throw new HoldfastError("invalid_input", "the capacity of a turn must be a whole number from 1", {
+        hint: `leave it out for ${CAPACITY}`,
+      });
+    }
+    this.capacity = capacity;
+  }
+
+  /** Queues a write. True when the turn has reached its capacity and should be committed; it accepts more all the same. */
+  push(write: BufferedWrite): boolean {
+    const missing = NOT_BUILT[write.op];
+    if (missing !== undefined) {
+      throw new HoldfastError("unsupported", `${write.op} needs ${missing}, which this version does not have`, {
+        hint: "leave this write out; the others are not affected",
+      });
+    }
+    this.#pending.push(write);
+    return this.#pending.length >= this.capacity;
+  }
+
+  /** Takes all pending writes out, in the order of their pushing. */
+  drain(): BufferedWrite[] {
+    return this.#pending.splice(0);
+  }
+
+  /** Puts writes that could not be committed back, before what was pushed meanwhile. */
+  restore(writes: readonly BufferedWrite[]): void {
+    this.#pending.unshift(...writes);
+  }
+
+  get length(): number {
+    return this.#pending.length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pending.length === 0;
+  }
+}

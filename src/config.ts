@@ -1,0 +1,195 @@
+/** Where the options come from: a YAML file, the environment over it, code over both. */
+import { readFileSync } from "node:fs";
+import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml";
+import { HoldfastError } from "./errors.js";
+import { didYouMean } from "./input/nearest.js";
+import { quote, typeOf } from "./input/refusal.js";
+import { type Field, type NotBuilt, OPTIONS, type Options, type ResolvedOptions } from "./options.js";
+
+export interface ConfigSources {
+  /** The YAML file; `HOLDFAST_CONFIG` in the environment names it otherwise. */
+  readonly file?: string | undefined;
+  /** The environment, read only if it is given. */
+  readonly env?: { readonly [name: string]: string | undefined } | undefined;
+  readonly code?: Options | undefined;
+}
+
+/** An option by all its names. */
+export interface Key {
+  readonly code: string;
+  readonly file: string;
+  readonly env: string;
+  readonly option: Field<unknown> | NotBuilt;
+}
+
+/** The environment variable that names the YAML file. */
+const CONFIG_VARIABLE = "HOLDFAST_CONFIG";
+const PREFIX = "HOLDFAST_";
+/** Variables of the project's own tests and benchmarks; the library does not look at them. */
+const TEST_PREFIX = "HOLDFAST_TEST_";
+
+/** All keys, from the one table in options.ts. */
+export const KEYS: readonly Key[] = keysOf(OPTIONS, "");
+
+function keysOf(group: object, prefix: string): Key[] {
+  return Object.entries(group).flatMap(([name, option]) => {
+    const code = prefix + name;
+    if (!("built" in option)) return keysOf(option, `${code}.`);
+    const file = option.fileKey ?? code.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return [{ code, file, env: PREFIX + file.replaceAll(".", "_").toUpperCase(), option }];
+  });
+}
+
+/** One place where options are given: how it spells its keys, and how it is called in an error. */
+interface Source {
+  readonly spelling: "code" | "file" | "env";
+  place(key: string): string;
+}
+
+type Settings = Map<Key, unknown>;
+
+/** The options from all sources. Throws `config` with the place, the key, and the nearest right one. */
+export function loadConfig({ file, env = {}, code = {} }: ConfigSources): ResolvedOptions {
+  const settings: Settings = new Map();
+  const path = file ?? env[CONFIG_VARIABLE];
+  if (path !== undefined) readFile(path, settings);
+  readEnvironment(env, settings);
+  const source: Source = { spelling: "code", place: () => "options in code" };
+  readGroup(code, "", source, settings);
+  return resolve(settings);
+}
+
+function resolve(settings: Settings): ResolvedOptions {
+  const resolved = {};
+  for (const key of KEYS) {
+    if (!key.option.built) continue;
+    const value = settings.get(key) ?? key.option.fallback;
+    if (value === undefined) {
+      throw refuse(`${key.code} is not given`, `give ${key.code} in code, ${key.file} in the file, or ${key.env}`);
+    }
+    const steps = key.code.split(".");
+    const last = steps.pop() as string;
+    let group: { [step: string]: unknown } = resolved;
+    for (const step of steps) {
+      group[step] ??= {};
+      group = group[step] as typeof group;
+    }
+    group[last] = value;
+  }
+  return resolved as ResolvedOptions;
+}
+
+function readEnvironment(env: NonNullable<ConfigSources["env"]>, settings: Settings): void {
+  const source: Source = { spelling: "env", place: () => "environment" };
+  for (const [name, text] of Object.entries(env)) {
+    if (text === undefined || !name.startsWith(PREFIX)) continue;
+    if (name === CONFIG_VARIABLE || name.startsWith(TEST_PREFIX)) continue;
+    const key = KEYS.find((one) => one.env === name || (!one.option.built && name.startsWith(`${one.env}_`)));
+    if (!key) throw unknownKey(name, source);
+    set(key, key.option.built ? key.option.fromText(text) : text, name, source, settings);
+  }
+}
+
+function readFile(path: string, settings: Settings): void {
+  const lines = new LineCounter();
+  const document = parseDocument(textOf(path), { lineCounter: lines });
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem) {
+    const [first = ""] = problem.message.split("\n");
+    const message = `${path}:${lines.linePos(problem.pos[0]).line}: not valid YAML: ${first.replace(/ at line .*$/, "")}`;
+    throw refuse(message, "YAML nests by spaces, not tabs, and wants a space after each colon", problem);
+  }
+  const place = (key: string) => `${path}:${lines.linePos(offsetOf(document.contents, key)).line}`;
+  readGroup(contentsOf(document, path) ?? {}, "", { spelling: "file", place }, settings);
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const problem = missing ? "does not exist" : `cannot be read: ${(cause as Error).message}`;
+    throw refuse(
+      `the configuration file ${path} ${problem}`,
+      `${CONFIG_VARIABLE} or the caller names this file`,
+      cause,
+    );
+  }
+}
+
+function contentsOf(document: Document, path: string): unknown {
+  try {
+    return document.toJS();
+  } catch (cause) {
+    throw refuse(`${path}: not valid YAML: ${(cause as Error).message}`, "write the values out", cause);
+  }
+}
+
+/** Where a key stands in the text; the nearest group around it if it is not there by itself. */
+function offsetOf(root: unknown, key: string): number {
+  let node = root;
+  let offset = 0;
+  for (const step of key.split(".")) {
+    const pair = isMap(node)
+      ? node.items.find((one) => isScalar(one.key) && String(one.key.value) === step)
+      : undefined;
+    if (!isScalar(pair?.key)) break;
+    offset = pair.key.range?.[0] ?? offset;
+    node = pair.value;
+  }
+  return offset;
+}
+
+function readGroup(group: unknown, prefix: string, source: Source, settings: Settings): void {
+  if (typeof group !== "object" || group === null || Array.isArray(group)) {
+    const name = prefix.slice(0, -1);
+    throw refuse(`${source.place(name)}: ${name || "all of it"} must be a group of keys, got ${typeOf(group)}`);
+  }
+  for (const [name, value] of Object.entries(group)) {
+    if (value === undefined) continue;
+    const path = prefix + name;
+    const dotted = name.includes(".");
+    const key = dotted ? undefined : KEYS.find((one) => one[source.spelling] === path);
+    const isGroup = !dotted && KEYS.some((one) => one[source.spelling].startsWith(`${path}.`));
+    // A group in the file whose keys are all commented out is null.
+    const isEmpty = value === null && source.spelling === "file";
+    if (key) set(key, value, key.option.built ? path : firstLeaf(path, value), source, settings);
+    else if (!isGroup) throw unknownKey(firstLeaf(path, value), source);
+    else if (!isEmpty) readGroup(value, `${path}.`, source, settings);
+  }
+}
+
+/** The first full key at or under a path: what a user would call the thing that is wrong. */
+function firstLeaf(path: string, value: unknown, levels = 8): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || levels === 0) return path;
+  const [first] = Object.entries(value);
+  return first === undefined ? path : firstLeaf(`${path}.${first[0]}`, first[1], levels - 1);
+}
+
+function set(key: Key, value: unknown, name: string, source: Source, settings: Settings): void {
+  const { option } = key;
+  const place = source.place(name);
+  if (!option.built) throw refuse(`${place}: ${name} cannot be set: ${option.part} is not built yet`, "take it out");
+  if (option.codeOnly && source.spelling !== "code") {
+    throw refuse(`${place}: ${name} can only be given in code`, `openMemory({ ${key.code}: … })`);
+  }
+  if (!option.accepts(value)) {
+    const got = typeof value === "string" ? quote(value) : typeof value === "number" ? String(value) : typeOf(value);
+    throw refuse(`${place}: ${name} must be ${option.expected}, got ${got}`);
+  }
+  settings.set(key, value);
+}
+
+function unknownKey(name: string, source: Source): HoldfastError {
+  const known = KEYS.filter(({ option }) => source.spelling === "code" || !option.built || !option.codeOnly);
+  const names = new Map(known.map((key) => [key[source.spelling], key.option.built]));
+  if (source.spelling === "env") names.set(CONFIG_VARIABLE, true);
+  const hint = `known: ${[...names].flatMap(([one, built]) => (built ? [one] : [])).join(", ")}`;
+  if (names.has(name)) return refuse(`${source.place(name)}: ${quote(name)} must be nested, one level per dot`, hint);
+  const show = (right: string) => (names.get(right) ? right : `${right} (which is not built yet)`);
+  return refuse(`${source.place(name)}: unknown key ${name}${didYouMean(name, names.keys(), show)}`, hint);
+}
+
+function refuse(message: string, hint?: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("config", message, { ...(hint && { hint }), cause });
+}

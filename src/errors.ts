@@ -1,0 +1,75 @@
+/** The one error type. `code` is for programs, `message` for people, `hint` says what to do next. */
+
+export type ErrorCode =
+  /** The input is not of the documented form; nothing was written. */
+  | "invalid_input"
+  /** The input is over a documented limit; nothing was written. */
+  | "too_large"
+  /** What the call names does not exist. */
+  | "not_found"
+  /** It exists already with other content, or has changed meanwhile; nothing was written. */
+  | "conflict"
+  /** Too much is waiting to be written; nothing was written, try again. */
+  | "overloaded"
+  /** Another process held the store for longer than the caller's deadline; nothing was written, try again. */
+  | "busy"
+  /** The memory is closed. */
+  | "closed"
+  /** A part of the design that this version does not have. */
+  | "unsupported"
+  /** The configuration is wrong. */
+  | "config"
+  /** The file was written by a newer version. */
+  | "store_newer"
+  /** The file, or the place where it lies, cannot keep the promise of durability or privacy. */
+  | "store_unsafe"
+  /** The store failed; nothing of this call was written. */
+  | "store_failed"
+  /** The store failed while committing; whether this call was written could not be found out. */
+  | "outcome_unknown";
+
+export interface ErrorDetails {
+  readonly hint?: string;
+  readonly cause?: unknown;
+  /** Facts for programs, such as the current version of what conflicts. Never message content. */
+  readonly details?: { readonly [key: string]: unknown };
+}
+
+export class HoldfastError extends Error {
+  override readonly name = "HoldfastError";
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly details: { readonly [key: string]: unknown };
+
+  constructor(code: ErrorCode, message: string, { hint, cause, details }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.hint = hint;
+    this.details = details ?? {};
+  }
+
+  /** True when the same call may succeed later without a change. */
+  get retryable(): boolean {
+    return this.code === "overloaded" || this.code === "busy" || this.code === "store_failed";
+  }
+}
+
+/** An error in a form that can cross a thread boundary. */
+export interface ErrorRecord {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly details?: { readonly [key: string]: unknown };
+}
+
+export function toRecord(error: unknown): ErrorRecord {
+  if (error instanceof HoldfastError) {
+    return { code: error.code, message: error.message, hint: error.hint, details: error.details };
+  }
+  return { code: "store_failed", message: error instanceof Error ? error.message : String(error) };
+}
+
+export function fromRecord(record: ErrorRecord): HoldfastError {
+  const { code, message, hint, details } = record;
+  return new HoldfastError(code, message, { ...(hint && { hint }), ...(details && { details }) });
+}

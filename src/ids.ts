@@ -1,0 +1,31 @@
+import { randomFillSync } from "node:crypto";
+
+const pool = new Uint8Array(16 * 256);
+let used = pool.length;
+let lastMs = 0;
+let counter = 0;
+
+/**
+ * A UUIDv7: sorts by time of making, also within a millisecond (a 12-bit counter follows the time; RFC 9562, method 1).
+ * A clock that steps back does not step the ids back.
+ */
+export function newId(now: number): string {
+  if (now > lastMs) {
+    lastMs = now;
+    counter = 0;
+  } else if (++counter > 0xfff) {
+    lastMs++;
+    counter = 0;
+  }
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const random = Buffer.from(pool.buffer, used, 8);
+  used += 8;
+  const hex = random.toString("hex");
+  const variant = ((Number.parseInt(hex[0] ?? "0", 16) & 0x3) | 0x8).toString(16);
+  const time = lastMs.toString(16).padStart(12, "0");
+  const tick = counter.toString(16).padStart(3, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${tick}-${variant}${hex.slice(1, 4)}-${hex.slice(4)}`;
+}

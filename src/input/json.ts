@@ -1,0 +1,131 @@
+import { repairText } from "../text.js";
+import type { Json } from "../types.js";
+import { JSON_DEPTH_MAX } from "./limits.js";
+import { invalid, quote, tooLarge, wrongType } from "./refusal.js";
+
+/** What a counted unit can grow to when it is serialised: a number counts 1 and takes up to 24 bytes. */
+const BYTES_PER_UNIT_MAX = 25;
+
+const HINTS: { readonly [type: string]: string } = {
+  undefined: "leave the key out, or use null",
+  number: "JSON has no NaN and no Infinity: use null or a string",
+  bigint: "JSON has no BigInt: use a string",
+  object: "only plain objects and lists are kept: turn it into one, for example a Date into toISOString()",
+};
+
+interface JsonRules {
+  readonly bytesMax: number;
+  readonly tooLargeHint: string;
+  /** Whether a key whose value is undefined counts as left out. */
+  readonly dropUndefined: boolean;
+}
+
+interface Walk {
+  readonly rules: JsonRules;
+  readonly where: string;
+  readonly path: (string | number)[];
+  /** A lower bound of the serialised bytes so far; it also ends the walk of a graph that shares its nodes endlessly. */
+  units: number;
+}
+
+/**
+ * A copy of a JSON value, checked and repaired, that no later change by the caller reaches. What JSON cannot say, and
+ * would silently turn into something else, is refused: undefined, NaN, functions, class instances, cycles.
+ */
+export function copyJson(value: unknown, where: string, rules: JsonRules): Json {
+  const walk: Walk = { rules, where, path: [], units: 0 };
+  const copied = copy(value, walk);
+  if (walk.units * BYTES_PER_UNIT_MAX > rules.bytesMax) {
+    if (Buffer.byteLength(JSON.stringify(copied)) > rules.bytesMax) throw overLimit(walk);
+  }
+  return copied;
+}
+
+function copy(value: unknown, walk: Walk): Json {
+  switch (typeof value) {
+    case "string":
+      spend(walk, value.length + 2);
+      return repairText(value);
+    case "boolean":
+      spend(walk, 4);
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) break;
+      spend(walk, 1);
+      return value + 0; // turns -0, which JSON does not know, into 0
+    case "object":
+      if (value === null) {
+        spend(walk, 4);
+        return value;
+      }
+      if (walk.path.length >= JSON_DEPTH_MAX) throw tooDeep(walk);
+      if (Array.isArray(value)) return copyList(value, walk);
+      if (isPlain(value)) return copyObject(value as { readonly [key: string]: unknown }, walk);
+      break;
+    default:
+  }
+  throw wrongType(placeOf(walk), "a JSON value", value, HINTS[typeof value]);
+}
+
+function copyList(list: readonly unknown[], walk: Walk): Json {
+  spend(walk, 2);
+  const copied: Json[] = [];
+  for (let index = 0; index < list.length; index++) {
+    walk.path.push(index);
+    spend(walk, 1);
+    copied.push(copy(list[index], walk));
+    walk.path.pop();
+  }
+  return copied;
+}
+
+function copyObject(object: { readonly [key: string]: unknown }, walk: Walk): Json {
+  spend(walk, 2);
+  const copied: { [key: string]: Json } = {};
+  for (const key of Object.keys(object)) {
+    const inner = object[key];
+    if (inner === undefined && walk.rules.dropUndefined) continue;
+    walk.path.push(key);
+    spend(walk, key.length + 3);
+    const sound = repairText(key);
+    if (sound !== key && (Object.hasOwn(object, sound) || Object.hasOwn(copied, sound))) {
+      throw invalid(placeOf(walk), "is the same key as another once its broken characters are replaced");
+    }
+    setOwn(copied, sound, copy(inner, walk));
+    walk.path.pop();
+  }
+  return copied;
+}
+
+/** Plain assignment, except to the one name that would set the prototype instead. */
+function setOwn(object: { [key: string]: Json }, key: string, value: Json): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** True for `{}` of any realm and for objects without a prototype. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function spend(walk: Walk, units: number): void {
+  walk.units += units;
+  if (walk.units > walk.rules.bytesMax) throw overLimit(walk);
+}
+
+function overLimit({ where, rules }: Walk) {
+  return tooLarge(where, `${rules.bytesMax / 1024} KiB of JSON`, rules.tooLargeHint);
+}
+
+function tooDeep(walk: Walk) {
+  return invalid(walk.where, `is nested deeper than ${JSON_DEPTH_MAX} levels, or contains itself`);
+}
+
+function placeOf({ where, path }: Walk): string {
+  let place = where;
+  for (const step of path) {
+    place += typeof step === "number" ? `[${step}]` : /^[\w$-]+$/.test(step) ? `.${step}` : `[${quote(step)}]`;
+  }
+  return place;
+}

@@ -1,0 +1,57 @@
+/**
+ * How input is refused: with the path of the field, what was expected, and what came instead. Values of closed sets and
+ * keys are shown, cut short; content never is.
+ */
+import { HoldfastError } from "../errors.js";
+import { didYouMean } from "./nearest.js";
+
+const UNITS_SHOWN = 60;
+
+export function invalid(where: string, problem: string, hint?: string): HoldfastError {
+  return new HoldfastError("invalid_input", `${where} ${problem}`, {
+    ...(hint && { hint }),
+    details: { field: where },
+  });
+}
+
+export function tooLarge(where: string, limit: string, hint: string): HoldfastError {
+  return new HoldfastError("too_large", `${where} is over the limit of ${limit}`, { hint, details: { field: where } });
+}
+
+/** `messages[3].role must be a string, got null`. */
+export function wrongType(where: string, expected: string, value: unknown, hint?: string): HoldfastError {
+  return invalid(where, `must be ${expected}, got ${typeOf(value)}`, hint);
+}
+
+/** What a value is, in words that do not tell its content. */
+export function typeOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "number") return Number.isInteger(value) ? "a number" : String(value);
+  if (typeof value === "bigint") return "a BigInt";
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const name: unknown = value.constructor?.name;
+  return typeof name === "string" && name !== "" && name !== "Object" ? `an instance of ${name}` : "an object";
+}
+
+/** A key or a value of a closed set, for a message. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > UNITS_SHOWN ? `${text.slice(0, UNITS_SHOWN)}…` : text);
+}
+
+/** An object of a caller's, its keys known, its values not yet looked at. */
+export type Fields = { readonly [key: string]: unknown };
+
+/** The value as an object whose own keys are all known; refused otherwise. */
+export function objectWith(value: unknown, keys: ReadonlySet<string>, where: string): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrongType(where, "an object", value);
+  for (const key of Object.keys(value)) {
+    if (!keys.has(key)) throw unknownKey(where, key, keys);
+  }
+  return value as Fields;
+}
+
+function unknownKey(where: string, key: string, keys: ReadonlySet<string>): HoldfastError {
+  const problem = `has an unknown key ${quote(key)}${didYouMean(key, keys, quote)}`;
+  return invalid(where, problem, `known keys: ${[...keys].join(", ")}`);
+}

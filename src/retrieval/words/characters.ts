@@ -1,0 +1,99 @@
+/**
+ * Classes of characters, as the reader of folded text tells them apart. Every decision about where a word begins and
+ * ends is made on these numbers: one table lookup per character, with no regular expression that could backtrack.
+ */
+
+/** Ends whatever stands before it: space, control, most punctuation and symbols. */
+export const SEPARATOR = 0;
+/** A letter that is not a capital: small, or of a script without case. */
+export const LOWER = 1;
+export const UPPER = 2;
+export const DIGIT = 3;
+/** Goes with the character before it: matras, vowel signs. The accents are gone by now. */
+export const MARK = 4;
+/** Holds an identifier together when it stands between letters or digits. */
+export const JOINER = 5;
+/** Scripts without spaces that are read by pairs of characters. */
+export const IDEOGRAPH = 6;
+export const HANGUL = 7;
+/** Scripts without spaces that are read by dictionary: Thai, Lao, Khmer, Burmese. */
+export const UNSPACED = 8;
+export const EMOJI = 9;
+/** A regional indicator; two of them make a flag. */
+export const FLAG = 10;
+/** The combining keycap, which turns the 0-9, # or * before it into an emoji. */
+export const KEYCAP = 11;
+
+const JOINERS = ".,_-'/\\:@&+#~";
+const KEYCAP_CODE = 0x20e3;
+const COPYRIGHT = 0xa9;
+const REGISTERED = 0xae;
+
+const LETTER = /\p{L}/u;
+const CAPITAL = /[\p{Lu}\p{Lt}]/u;
+const NUMBER = /\p{N}/u;
+const COMBINING = /\p{M}/u;
+const IDEOGRAPHIC = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}\p{sc=Yi}\u30FC]/u;
+const HANGUL_LETTER = /\p{sc=Hangul}/u;
+const DICTIONARY = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const PICTOGRAPH = /\p{Extended_Pictographic}/u;
+const REGIONAL = /\p{Regional_Indicator}/u;
+
+const PAGE_SIZE = 256;
+/** Built when a text first needs them: the whole of Unicode would take half a second at start. */
+const pages: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(0x110000 / PAGE_SIZE).fill(undefined);
+
+function classify(codePoint: number): number {
+  const character = String.fromCodePoint(codePoint);
+  if (codePoint < 0x80 && JOINERS.includes(character)) return JOINER;
+  if (codePoint === KEYCAP_CODE) return KEYCAP;
+  if (NUMBER.test(character) && !IDEOGRAPHIC.test(character)) return DIGIT;
+  if (LETTER.test(character) || COMBINING.test(character) || NUMBER.test(character)) {
+    if (IDEOGRAPHIC.test(character)) return IDEOGRAPH;
+    if (HANGUL_LETTER.test(character)) return HANGUL;
+    if (DICTIONARY.test(character)) return UNSPACED;
+    if (COMBINING.test(character)) return MARK;
+    return CAPITAL.test(character) ? UPPER : LOWER;
+  }
+  if (REGIONAL.test(character)) return FLAG;
+  if (PICTOGRAPH.test(character) && codePoint !== COPYRIGHT && codePoint !== REGISTERED) return EMOJI;
+  return SEPARATOR;
+}
+
+function buildPage(index: number): Uint8Array {
+  const page = new Uint8Array(PAGE_SIZE);
+  for (let offset = 0; offset < PAGE_SIZE; offset++) page[offset] = classify(index * PAGE_SIZE + offset);
+  pages[index] = page;
+  return page;
+}
+
+const latin = buildPage(0);
+
+function classOf(codePoint: number): number {
+  const page = pages[codePoint >>> 8] ?? buildPage(codePoint >>> 8);
+  return page[codePoint & 0xff] ?? SEPARATOR;
+}
+
+/**
+ * The class of the character that the unit at `at` belongs to; SEPARATOR past the end. Both halves of a surrogate pair
+ * have the class of the pair, so that runs can be followed unit by unit; a lone half is a separator.
+ */
+export function classAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  if (unit < PAGE_SIZE) return latin[unit] ?? SEPARATOR;
+  if (unit >= 0xdc00 && unit < 0xe000 && at > 0) {
+    const pair = text.codePointAt(at - 1) ?? 0;
+    return classOf(pair > 0xffff ? pair : unit);
+  }
+  return Number.isNaN(unit) ? SEPARATOR : classOf(text.codePointAt(at) ?? 0);
+}
+
+/** Where the character at `at` ends: after its one or two units. */
+export function afterCharacter(text: string, at: number): number {
+  return at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+}
+
+/** Whether a word can start with this class. */
+export function startsWord(kind: number): boolean {
+  return kind === LOWER || kind === UPPER || kind === DIGIT;
+}

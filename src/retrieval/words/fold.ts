@@ -1,0 +1,116 @@
+/**
+ * Folding: the many ways to write one word, made one. `foldText` takes away what no reader tells apart (width, accents,
+ * invisible characters, kinds of apostrophe) and leaves case, which shows where identifiers are to be split;
+ * `foldCase` then folds a single word for good.
+ *
+ * Accents go, vowels stay: in Latin, Greek, Cyrillic, Hebrew and Arabic marks are optional or often left out, in Indic
+ * scripts, Thai and kana they make another word (कि is not की, は is not ば). So the marks that go are listed.
+ */
+
+/**
+ * Marks of Latin, Greek and Cyrillic; Hebrew points; Arabic vowel signs and the tatweel that stretches a word. A source
+ * rather than a literal: what a combining character in a literal class means is easily misread, and the linter says so.
+ */
+const ACCENTS =
+  "\\u0300-\\u036F\\u0483-\\u0487\\u1AB0-\\u1AFF\\u1DC0-\\u1DFF\\u20D0-\\u20E2\\u20E4-\\u20F0\\uFE20-\\uFE2F" +
+  "\\u0591-\\u05BD\\u05BF\\u05C1\\u05C2\\u05C4\\u05C5\\u05C7" +
+  "\\u0610-\\u061A\\u0640\\u064B-\\u065F\\u0670\\u06D6-\\u06DC\\u06DF-\\u06E4\\u06E7\\u06E8\\u06EA-\\u06ED" +
+  "\\u08CA-\\u08E1\\u08E3-\\u08FF";
+
+/** Characters nobody sees: soft hyphen, joiners and direction marks, variation selectors; and the skin tones of emoji. */
+const INVISIBLE =
+  "\\u00AD\\u061C\\u180B-\\u180F\\u200C\\u200E\\u200F\\u202A-\\u202E\\u2060-\\u2064\\u2066-\\u206F\\uFE00-\\uFE0F" +
+  "\\uFEFF\\u{E0100}-\\u{E01EF}\\u{1F3FB}-\\u{1F3FF}";
+
+const DROPPED = new RegExp(`[${ACCENTS}${INVISIBLE}]+`, "gu");
+
+/**
+ * More marks on one character than any language writes. ICU sorts marks by insertion, in quadratic time: without a
+ * bound, 100,000 of them on one letter would take ten seconds to normalise.
+ */
+const PILED_MARKS = /(\p{M}{16})\p{M}+/gu;
+
+/** The acute accent as an apostrophe ("don´t"), which NFKD would take for a space with an accent. */
+const ACUTE = /[\u00B4\u1FFD]/g;
+const APOSTROPHES = /[\u2018\u2019\u201B\u02B9-\u02BF\u05F3\uA78C]/g;
+/** Hyphens proper, the minus sign and the Hebrew maqaf; en and em dashes separate. */
+const HYPHENS = /[\u2010\u2212\u05BE]/g;
+/** NFKD writes ½ as 1⁄2. */
+const FRACTION_SLASH = /\u2044/g;
+const ARABIC_POINTS = /[\u066B\u066C]/g;
+/** The mark of Hebrew acronyms, which is mostly typed as a double quote: צה״ל. */
+const GERSHAYIM = /(?<=[\u05D0-\u05EA])["\u05F4](?=[\u05D0-\u05EA])/g;
+const OTHER_DIGITS = /(?![0-9])\p{Nd}/gu;
+const DECIMAL = /\p{Nd}/u;
+/** A zero-width joiner anywhere but between two emoji. */
+const LOOSE_JOINERS = /(?<!\p{Extended_Pictographic})\u200D|\u200D(?!\p{Extended_Pictographic})/gu;
+/** Thai and Lao AM, which NFKD takes apart and the dictionaries of Intl.Segmenter know only in one piece. */
+const THAI_AM = /\u0E4D([\u0E48-\u0E4B]?)\u0E32/g;
+const LAO_AM = /\u0ECD([\u0EC8-\u0ECB]?)\u0EB2/g;
+
+const NON_ASCII = /[\u0080-\uFFFF]/;
+
+export function isAscii(text: string): boolean {
+  return !NON_ASCII.test(text);
+}
+
+/**
+ * Text with everything folded but case. Guarantees the same result for the same text in any normalisation form, and
+ * that what stands between two spaces is folded as if it stood alone. ASCII text comes back as it is.
+ */
+export function foldText(text: string): string {
+  if (isAscii(text)) return text;
+  return text
+    .replace(DROPPED, "")
+    .replace(PILED_MARKS, "$1")
+    .replace(ACUTE, "'")
+    .normalize("NFKD")
+    .replace(DROPPED, "")
+    .replace(LOOSE_JOINERS, "")
+    .normalize("NFC")
+    .replace(APOSTROPHES, "'")
+    .replace(HYPHENS, "-")
+    .replace(FRACTION_SLASH, "/")
+    .replace(ARABIC_POINTS, (point) => (point === "\u066B" ? "." : ","))
+    .replace(GERSHAYIM, "")
+    .replace(OTHER_DIGITS, asciiDigit)
+    .replace(THAI_AM, "$1\u0E33")
+    .replace(LAO_AM, "$1\u0EB3");
+}
+
+/** Unicode keeps the ten digits of a script in one row, from zero to nine. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && DECIMAL.test(String.fromCodePoint(code - value - 1))) value++;
+  return String(value);
+}
+
+/** Letters that no normalisation form takes apart, and letters of one sound that keyboards disagree about. */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ["ß", "ss"],
+  ["æ", "ae"],
+  ["œ", "oe"],
+  ["ø", "o"],
+  ["đ", "d"],
+  ["ð", "d"],
+  ["þ", "th"],
+  ["ł", "l"],
+  ["ħ", "h"],
+  ["ı", "i"],
+  ["ŧ", "t"],
+  ["ŋ", "n"],
+  ["ς", "σ"],
+  ["\u0649", "\u064A"], // alef maksura: yeh
+  ["\u06CC", "\u064A"], // Persian yeh: Arabic yeh
+  ["\u06A9", "\u0643"], // Persian kaf: Arabic kaf
+  ["\u0629", "\u0647"], // teh marbuta: heh
+  ["\u0671", "\u0627"], // alef wasla: alef
+]);
+const FOLDED_LETTERS = new RegExp(`[${[...LETTERS.keys()].join("")}]`, "g");
+
+/** A word of folded text, its case folded. */
+export function foldCase(word: string): string {
+  const lower = word.toLowerCase();
+  return isAscii(lower) ? lower : lower.replace(FOLDED_LETTERS, (letter) => LETTERS.get(letter) ?? letter);
+}

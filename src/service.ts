@@ -1,0 +1,381 @@
+/**
+ * BufferService: the two paths, to be read aloud.
+ *
+ *   add    validate → WriteBuffer (group commit: rows, words, sequences, versions) → durable and searchable → answer
+ *   query  validate → words of the question → the store's candidates, scored → content read at the end → answer
+ *
+ * Everything else a memory can do stands below them. A method parses, moves, answers; parts decide, the service moves.
+ */
+import { bytesOf, unitsOf } from "./buffers/round.js";
+import type { BufferedWrite, Turn } from "./buffers/turn.js";
+import { type UnitResult, WriteBuffer, type WriteBufferStats } from "./buffers/write.js";
+import { HoldfastError } from "./errors.js";
+import { factRow } from "./facts/fact.js";
+import { newId } from "./ids.js";
+import { parseIdentity } from "./input/identity.js";
+import { parseInteger } from "./input/integer.js";
+import { type ListOptions, parseList } from "./input/list.js";
+import { type ParsedRound, parseItems, parseMessages } from "./input/message.js";
+import { parsePatch } from "./input/patch.js";
+import { type ParsedQuery, parseQuery, type QueryOptions } from "./input/query.js";
+import { type ParsedScope, parseScope } from "./input/scope.js";
+import { Keeper } from "./keeper.js";
+import type { ResolvedOptions } from "./options.js";
+import { analyse } from "./retrieval/words/analyse.js";
+import type { AddWrite, Done, ForgetWrite, NewRow, Store, StoreStats, Write } from "./stores/store.js";
+import type {
+  Added,
+  ForgetReceipt,
+  Hit,
+  Hits,
+  Item,
+  ItemPatch,
+  NewItem,
+  NewMessage,
+  Page,
+  Scope,
+  SpaceRef,
+} from "./types.js";
+
+export interface AddOptions {
+  /** A retry with the same key and payload gives the first answer and adds nothing, for 7 days. */
+  readonly idempotencyKey?: string;
+}
+
+export interface UpdateOptions {
+  /** The edit is refused with `conflict` if the item has another version by now. */
+  readonly expectVersion?: number;
+}
+
+export interface ServiceStats {
+  readonly write: WriteBufferStats;
+  readonly store: StoreStats;
+}
+
+/** What `close` has to say: everything accepted was written. */
+export interface CloseReport {
+  readonly commit: number;
+  readonly items: number;
+}
+
+/** How long a forget waits for other readers of the file before it says that the log still holds the text. */
+const PURGE_WAIT_MS = 5_000;
+
+export class BufferService {
+  readonly #store: Store;
+  readonly #options: ResolvedOptions;
+  readonly #writes: WriteBuffer;
+  readonly #keeper: Keeper;
+  #closing: Promise<CloseReport> | undefined;
+
+  /** Requires a store that is open. */
+  constructor(store: Store, options: ResolvedOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#writes = new WriteBuffer({ store, clock: options.clock, ...options.buffer.writeBuffer });
+    this.#keeper = new Keeper(options.clock, store, () => this.#forget({ expired: true }));
+  }
+
+  // The write path.
+
+  /** Adds messages to the scope's session, in order. When it resolves they are durable and searchable. */
+  async add(scope: Scope, messages: readonly NewMessage[], options: AddOptions = {}): Promise<Added> {
+    return this.#addRound(parseScope(scope), parseMessages(messages, this.#now()), options.idempotencyKey);
+  }
+
+  /** Adds items of other kinds: knowledge, facts, overflow. */
+  async addItems(scope: Scope, items: readonly NewItem[], options: AddOptions = {}): Promise<Added> {
+    return this.#addRound(parseScope(scope), parseItems(items, this.#now()), options.idempotencyKey);
+  }
+
+  async #addRound(scope: ParsedScope, round: ParsedRound, idempotencyKey?: string): Promise<Added> {
+    if (idempotencyKey !== undefined) parseIdentity(idempotencyKey, "options.idempotencyKey");
+    if (round.rows.length === 0) return { ids: [], sequences: [], commit: 0, repeated: false };
+    const units = unitsOf(scope, round, idempotencyKey);
+    const results = await this.#writes.write({ lane: laneOf(scope), units, stepwise: units.length > 1 });
+    return mergeAdded(results, units.length);
+  }
+
+  /**
+   * Adds several rounds, each all or nothing, in order. If some fail, the error names them (`details.failed`) and the
+   * answers of the others (`details.added`).
+   */
+  async addBatch(
+    scope: Scope,
+    rounds: readonly (readonly NewMessage[])[],
+    options: AddOptions = {},
+  ): Promise<readonly Added[]> {
+    const place = parseScope(scope);
+    const now = this.#now();
+    const parsed = rounds.map((messages) => parseMessages(messages, now));
+    const { idempotencyKey } = options;
+    if (idempotencyKey !== undefined) parseIdentity(idempotencyKey, "options.idempotencyKey");
+    const units = parsed.map((round, at) => unitsOf(place, round, idempotencyKey && `${idempotencyKey}/${at}`));
+    const lane = laneOf(place);
+    const small = units.every((parts) => parts.length === 1);
+    const results: readonly (readonly UnitResult[])[] = small
+      ? (await this.#writes.write({ lane, units: units.flat(), stepwise: false })).map((result) => [result])
+      : await Promise.all(units.map((parts) => this.#writes.write({ lane, units: parts, stepwise: true })));
+    return batchAnswer(results, units.map((parts) => parts.length));
+  }
+
+  /** Commits what a turn has gathered, in one transaction. If that fails, the turn keeps all of it for another try. */
+  async commit(scope: Scope, turn: Turn): Promise<Added> {
+    const place = parseScope(scope);
+    const now = this.#now();
+    const writes = turn.drain().map((write) => withId(write, now));
+    try {
+      const unit = turnUnit(place, writes, now);
+      if (unit.length === 0) return { ids: [], sequences: [], commit: 0, repeated: false };
+      const rows = unit.flatMap(({ items }) => items);
+      const sized = { unit, messages: rows.length, bytes: bytesOf(rows) };
+      return mergeAdded(await this.#writes.write({ lane: laneOf(place), units: [sized], stepwise: true }), 1);
+    } catch (error) {
+      turn.restore(writes);
+      throw error;
+    }
+  }
+
+  // The read path.
+
+  /** Finds what the scope's space (or the spaces named) holds on a question, best first. */
+  async query(scope: Scope, text: string, options: QueryOptions = {}): Promise<Hits> {
+    const place = parseScope(scope);
+    const question = parseQuery(text, options, this.#options.buffer.query);
+    const request = {
+      spaces: question.spaces ?? [place.space],
+      terms: [...analyse(question.text).keys()],
+      filter: narrow(question, place),
+      limit: question.topK,
+    };
+    for (let attempt = 1; ; attempt++) {
+      const now = this.#now();
+      const found = await this.#store.searchWords({ ...request, now });
+      const items = await this.#readFound(found, now);
+      // What was edited or forgotten between search and read is dropped, and its place is filled by another search.
+      const hits = found.flatMap(({ space, id, version, score }): Hit[] => {
+        const item = items.get(keyOf(space, id));
+        if (item?.version !== version) return [];
+        const scope = place.session !== undefined && item.session === place.session && keyOf(item.space, "") === keyOf(place.space, "");
+        return [{ ...item, score, level: "store", scope: scope ? "in_session" : "cross_session" }];
+      });
+      if (hits.length === found.length || attempt === 3) return answer(hits, question);
+    }
+  }
+
+  async #readFound(found: readonly { space: SpaceRef; id: string }[], now: number): Promise<Map<string, Item>> {
+    const spaces = [...new Map(found.map(({ space }) => [keyOf(space, ""), space])).values()];
+    const items = await this.#store.get(spaces, [...new Set(found.map(({ id }) => id))], now);
+    return new Map(items.map((item) => [keyOf(item.space, item.id), item]));
+  }
+
+  // Items by id and by page.
+
+  /** The items of these ids in the scope's space, in the order asked for; absent ones are left out. */
+  async get(scope: Scope, ids: readonly string[]): Promise<readonly Item[]> {
+    const { space } = parseScope(scope);
+    const wanted = ids.map((id, at) => parseIdentity(id, `ids[${at}]`));
+    const items = new Map((await this.#store.get([space], wanted, this.#now())).map((item) => [item.id, item]));
+    return wanted.flatMap((id) => items.get(id) ?? []);
+  }
+
+  /** A page of the session's items, or of the whole space if the scope names no session. */
+  async list(scope: Scope, options: ListOptions = {}): Promise<Page<Item>> {
+    const { space, session } = parseScope(scope);
+    const { filter, ...request } = parseList(options);
+    const sessions = filter.sessions ?? (session === undefined ? undefined : [session]);
+    const narrowed = sessions ? { ...filter, sessions } : filter;
+    return this.#store.list({ ...request, spaces: [space], filter: narrowed, now: this.#now() });
+  }
+
+  /** Edits an item and returns its new version number; the old text is in no later answer. */
+  async update(scope: Scope, id: string, patch: ItemPatch, options: UpdateOptions = {}): Promise<number> {
+    const place = parseScope(scope);
+    const { expectVersion } = options;
+    if (expectVersion !== undefined) parseInteger(expectVersion, "options.expectVersion", 1, Number.MAX_SAFE_INTEGER);
+    const done = await this.#writeOne(laneOf(place), {
+      op: "update",
+      space: place.space,
+      id: parseIdentity(id, "id"),
+      patch: parsePatch(patch),
+      ...(expectVersion !== undefined && { expectVersion }),
+    });
+    return done.op === "update" ? done.version : 0;
+  }
+
+  // Forgetting.
+
+  /** Deletes items by id. */
+  async delete(scope: Scope, ids: readonly string[]): Promise<ForgetReceipt> {
+    const { space } = parseScope(scope);
+    const wanted = [...new Set(ids.map((id, at) => parseIdentity(id, `ids[${at}]`)))];
+    const existing = new Set((await this.#store.get([space], wanted, this.#now())).map(({ id }) => id));
+    const receipt = await this.#forget({ space, ids: wanted });
+    return { ...receipt, missing: wanted.filter((id) => !existing.has(id)) };
+  }
+
+  /** Forgets the scope's session if it names one, else all of its space, with the registry entry. */
+  async forget(scope: Scope): Promise<ForgetReceipt> {
+    const { space, session } = parseScope(scope);
+    const target = session === undefined ? { space, entry: true } : { space, session, entry: true };
+    const receipt = await this.#forget(target);
+    if (session !== undefined || !("agent" in space) || receipt.entries === 0) return receipt;
+    const left = { what: "items in other spaces", why: "they belong to users and teams; they no longer name the agent" };
+    return { ...receipt, left: [...receipt.left, left] };
+  }
+
+  async #forget(target: ForgetWrite["target"]): Promise<ForgetReceipt> {
+    const sum = { items: 0, sessions: 0, entries: 0 };
+    for (let remaining = true; remaining; ) {
+      const done = await this.#writeOne(FORGET_LANE, { op: "forget", target });
+      if (done.op !== "forget") break;
+      sum.items += done.items;
+      sum.sessions += done.sessions;
+      sum.entries += done.entries;
+      remaining = done.remaining;
+    }
+    const touched = sum.items + sum.sessions + sum.entries > 0;
+    const purge = touched ? await this.#store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
+    const { commit } = await this.#store.stats();
+    return { ...sum, missing: [], ...purge, commit };
+  }
+
+  // The rest.
+
+  /** Commits one write and returns what it did. */
+  async write(write: Write): Promise<Done> {
+    return this.#writeOne(REGISTRY_LANE, write);
+  }
+
+  async #writeOne(lane: string, write: Write): Promise<Done> {
+    const units = [{ unit: [write], messages: 1, bytes: 1024 }];
+    const [result] = await this.#writes.write({ lane, units, stepwise: true });
+    if (!result?.ok) throw result?.error ?? new HoldfastError("store_failed", "the store gave no answer");
+    return result.done[0] as Done;
+  }
+
+  get store(): Pick<Store, "entries" | "sessions" | "versions" | "changes"> {
+    return this.#store;
+  }
+
+  /** Resolves when everything accepted so far is durable. */
+  async flush(): Promise<void> {
+    await this.#writes.flushAll();
+  }
+
+  async stats(): Promise<ServiceStats> {
+    return { write: this.#writes.stats(), store: await this.#store.stats() };
+  }
+
+  /** Removes what has expired now instead of within a minute. */
+  async sweep(): Promise<void> {
+    await this.#keeper.sweep();
+  }
+
+  /** Stops intake, writes what was accepted, syncs, and lets go of the file. */
+  close(): Promise<CloseReport> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<CloseReport> {
+    await this.#keeper.stop();
+    await this.#writes.close();
+    const { commit, items } = await this.#store.stats();
+    await this.#store.close();
+    return { commit, items };
+  }
+
+  #now(): number {
+    if (this.#closing) throw new HoldfastError("closed", "the memory is closed", { hint: "open it again" });
+    return this.#options.clock.now();
+  }
+}
+
+const FORGET_LANE = "forget";
+const REGISTRY_LANE = "registry";
+
+const keyOf = (space: SpaceRef, id: string): string => JSON.stringify([space, id]);
+const laneOf = ({ space, session }: ParsedScope): string => JSON.stringify([space, session]);
+
+function narrow({ filter, within }: ParsedQuery, { session, agent }: ParsedScope): ParsedQuery["filter"] {
+  if (within === "space") return filter;
+  const own = within === "session" ? session : agent;
+  if (own === undefined) {
+    throw new HoldfastError("invalid_input", `within "${within}" needs a ${within} in the scope`, {
+      hint: `name the ${within} when you make the session object`,
+    });
+  }
+  return within === "session" ? { ...filter, sessions: [own] } : { ...filter, agents: [own] };
+}
+
+/** The hits that score best, in the order asked for; frozen, because answers are shared. */
+function answer(hits: readonly Hit[], { sortBy, order }: ParsedQuery): Hits {
+  const sorted = sortBy === "timestamp" ? [...hits].sort((a, b) => b.occurredAt - a.occurredAt) : [...hits];
+  if (order === "asc") sorted.reverse();
+  return Object.freeze(Object.assign(sorted.map(Object.freeze) as Hit[], { partial: false }));
+}
+
+function mergeAdded(results: readonly UnitResult[], expected: number): Added {
+  const ids: string[] = [];
+  const sequences: number[] = [];
+  let commit = 0;
+  let repeated = true;
+  for (const result of results) {
+    if (!result.ok) throw withProgress(result.error, ids.length);
+    commit = result.commit;
+    for (const done of result.done) {
+      if (done.op !== "add") continue;
+      ids.push(...done.ids);
+      sequences.push(...done.sequences);
+      repeated &&= done.repeated;
+    }
+  }
+  if (results.length < expected) throw new HoldfastError("store_failed", "the call was not written completely");
+  return { ids, sequences, commit, repeated };
+}
+
+/** A large add fails in one of its parts: the caller learns how many messages before it are written. */
+function withProgress(error: HoldfastError, written: number): HoldfastError {
+  if (written === 0) return error;
+  return new HoldfastError(error.code, `${error.message} (the ${written} messages before it are written)`, {
+    cause: error,
+    details: { ...error.details, written },
+    ...(error.hint !== undefined && { hint: error.hint }),
+  });
+}
+
+function batchAnswer(results: readonly (readonly UnitResult[])[], expected: readonly number[]): readonly Added[] {
+  const added: Added[] = [];
+  const failed: { round: number; error: HoldfastError }[] = [];
+  for (const [round, parts] of results.entries()) {
+    try {
+      added.push(mergeAdded(parts, expected[round] ?? 1));
+    } catch (error) {
+      failed.push({ round, error: error as HoldfastError });
+    }
+  }
+  const [first] = failed;
+  if (!first) return added;
+  throw new HoldfastError(first.error.code, `${failed.length} of ${results.length} rounds failed: ${first.error.message}`, {
+    cause: first.error,
+    details: { added, failed: failed.map(({ round, error }) => ({ round, code: error.code, message: error.message })) },
+    ...(first.error.hint !== undefined && { hint: first.error.hint }),
+  });
+}
+
+/** Ids are given before the first try, so that a second one cannot add twice. */
+function withId(write: BufferedWrite, now: number): BufferedWrite {
+  if (write.op !== "save_message" || write.message.id !== undefined) return write;
+  return { ...write, message: { ...write.message, id: newId(now) } };
+}
+
+/** A turn's messages as one round, then its facts. */
+function turnUnit(place: ParsedScope, writes: readonly BufferedWrite[], now: number): readonly AddWrite[] {
+  const messages = writes.flatMap((write) => (write.op === "save_message" ? [write.message] : []));
+  const facts = writes.flatMap((write): NewRow[] => (write.op === "upsert_fact" ? [factRow(write, now)] : []));
+  const unit: AddWrite[] = [];
+  if (messages.length > 0) unit.push({ op: "add", ...place, items: parseMessages(messages, now).rows, existing: "same" });
+  for (const fact of facts) unit.push({ op: "add", space: place.space, items: [fact], existing: "replace" });
+  return unit;
+}

@@ -1,0 +1,222 @@
+/**
+ * The store in RAM: every guarantee of the contract but durability, and nothing on any medium. For tests, for trying
+ * things out, and for agents that are meant to forget when the process ends.
+ *
+ * A commit runs from start to end without giving way, so nobody sees half of it.
+ */
+import { HoldfastError, toRecord } from "../../errors.js";
+import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
+import type {
+  Changes,
+  Committed,
+  Done,
+  ListRequest,
+  Outcome,
+  Purged,
+  RegistryRequest,
+  Scored,
+  Store,
+  StoreStats,
+  Unit,
+  WordsRequest,
+  Write,
+} from "../store.js";
+import { add } from "./add.js";
+import { amend } from "./amend.js";
+import { Attempt } from "./attempt.js";
+import { passes } from "./filter.js";
+import { forget } from "./forget.js";
+import { pageOf } from "./page.js";
+import { register } from "./register.js";
+import { toSessionEntry } from "./registry.js";
+import { isVisible, toItem } from "./row.js";
+import type { Space } from "./space.js";
+import { State } from "./state.js";
+import { update } from "./update.js";
+
+export interface MemoryStoreOptions {
+  /** Items that one forget removes before it answers `remaining`. More of them hold up the event loop for longer. */
+  readonly forgetMax?: number;
+  /** Removals that `changes` remembers (one per space and commit). Fewer: readers that lag behind start over sooner. */
+  readonly removalsMax?: number;
+}
+
+export class MemoryStore implements Store {
+  readonly #state: State;
+  readonly #forgetMax: number;
+  #commit = 0;
+  #lastGroup: string | undefined;
+  #closed = false;
+
+  constructor({ forgetMax = 10_000, removalsMax = 10_000 }: MemoryStoreOptions = {}) {
+    this.#state = new State(removalsMax);
+    this.#forgetMax = forgetMax;
+  }
+
+  async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
+    this.#requireOpen();
+    const started = performance.now();
+    const commit = this.#commit + 1;
+    const changed = new Set<Space>();
+    const outcomes = units.map((unit) => this.#attempt(unit, new Attempt(now, commit), changed));
+    if (changed.size > 0) {
+      this.#commit = commit;
+      this.#lastGroup = group;
+      for (const space of changed) space.version = commit;
+      this.#state.removals.trim();
+    }
+    return { commit: this.#commit, outcomes, workMs: performance.now() - started };
+  }
+
+  #attempt(unit: Unit, attempt: Attempt, changed: Set<Space>): Outcome {
+    try {
+      const done = unit.map((write) => this.#apply(write, attempt));
+      for (const space of attempt.touched) changed.add(space);
+      return { ok: true, done };
+    } catch (error) {
+      attempt.rollback();
+      return { ok: false, error: toRecord(error) };
+    }
+  }
+
+  #apply(write: Write, attempt: Attempt): Done {
+    switch (write.op) {
+      case "add":
+        return add(write, this.#state, attempt);
+      case "update":
+        return update(write, this.#state, attempt);
+      case "forget":
+        return forget(write, this.#state, attempt, this.#forgetMax);
+      case "register":
+        return register(write, this.#state, attempt);
+      case "amend":
+        return amend(write, this.#state, attempt);
+    }
+  }
+
+  async reopen(): Promise<void> {
+    this.#requireOpen();
+  }
+
+  async wasCommitted(group: string): Promise<boolean> {
+    this.#requireOpen();
+    return group === this.#lastGroup;
+  }
+
+  async get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]> {
+    const found = this.#spaces(spaces);
+    const items: Item[] = [];
+    for (const id of new Set(ids)) {
+      for (const space of found) {
+        const row = space.rows.get(id);
+        if (row && isVisible(row, space, now)) items.push(toItem(row, space));
+      }
+    }
+    return items;
+  }
+
+  async list({ spaces, filter, sortBy, order, limit, cursor, now }: ListRequest): Promise<Page<Item>> {
+    const rows = this.#spaces(spaces).flatMap((space) =>
+      [...space.rows.values()]
+        .filter((row) => isVisible(row, space, now) && passes(row, filter))
+        .map((row) => ({ row, space })),
+    );
+    const page = pageOf(rows, {
+      list: `${sortBy} ${order}`,
+      key: ({ row }) => (sortBy === "arrival" ? [row.arrival] : [row.occurredAt, row.arrival]),
+      order,
+      limit,
+      cursor,
+    });
+    return { ...page, items: page.items.map(({ row, space }) => toItem(row, space)) };
+  }
+
+  async searchWords({ spaces, terms, filter, limit, now }: WordsRequest): Promise<readonly Scored[]> {
+    const hits = this.#spaces(spaces).flatMap((space) =>
+      [...space.words.scores(terms)].flatMap(([id, score]) => {
+        const row = space.rows.get(id);
+        return row && isVisible(row, space, now) && passes(row, filter) ? { row, space, score } : [];
+      }),
+    );
+    hits.sort((a, b) => b.score - a.score || b.row.arrival - a.row.arrival);
+    return hits
+      .slice(0, limit)
+      .map(({ row, space, score }) => ({ space: space.ref, id: row.id, version: row.version, score }));
+  }
+
+  async versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
+    this.#requireOpen();
+    return spaces.map((ref) => this.#state.registry.find(ref)?.version ?? 0);
+  }
+
+  async changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
+    const changed = this.#spaces(spaces).flatMap((space) =>
+      [...space.rows.values()]
+        .filter((row) => row.commit > since)
+        .map((row) => ({ space: space.ref, id: row.id, version: row.version })),
+    );
+    return { commit: this.#commit, changed, ...this.#state.removals.since(spaces, since) };
+  }
+
+  /** In the order of registration. */
+  async entries({ kind, name, id, limit, cursor }: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
+    this.#requireOpen();
+    const spaces = [...this.#state.registry.ofKind(kind)].filter(
+      ({ entry }) => (name === undefined || entry.name === name) && (id === undefined || entry.id === id),
+    );
+    const page = pageOf(spaces, { list: kind, key: (space) => [space.order], order: "asc", limit, cursor });
+    return { ...page, items: page.items.map((space) => space.entry) };
+  }
+
+  /** In the order of registration. */
+  async sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
+    this.#requireOpen();
+    const { space: ref, agent, name, id, limit, cursor } = request;
+    const spaces = ref ? this.#spaces([ref]) : [...this.#state.registry.all()];
+    const sessions = spaces.flatMap((space) =>
+      [...space.sessions.values()]
+        .filter(
+          ({ entry }) =>
+            (agent === undefined || entry.agent === agent) &&
+            (name === undefined || entry.name === name) &&
+            (id === undefined || entry.id === id),
+        )
+        .map((session) => ({ session, space })),
+    );
+    const page = pageOf(sessions, {
+      list: "session",
+      key: ({ session }) => [session.order],
+      order: "asc",
+      limit,
+      cursor,
+    });
+    return { ...page, items: page.items.map(({ session, space }) => toSessionEntry(session, space)) };
+  }
+
+  /** There is no medium from which anything could be recovered. */
+  async purge(): Promise<Purged> {
+    this.#requireOpen();
+    return { purged: true, left: [] };
+  }
+
+  async stats(): Promise<StoreStats> {
+    this.#requireOpen();
+    let items = 0;
+    for (const space of this.#state.registry.all()) items += space.rows.size;
+    return { commit: this.#commit, items, bytes: 0, checkpoints: 0, busyRetries: 0, busyMs: 0 };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #spaces(refs: readonly SpaceRef[]): readonly Space[] {
+    this.#requireOpen();
+    return this.#state.registry.findAll(refs);
+  }
+
+  #requireOpen(): void {
+    if (!this.#closed) return;
+    throw new HoldfastError("closed", "The store is closed.", { hint: "Open it again before using it." });
+  }
+}

@@ -1,0 +1,109 @@
+/** How rows and the model's values become each other. */
+import type { Entry, Item, Kind, Metadata, Part, Role, SessionEntry, SpaceKind, SpaceRef, Tier } from "../../types.js";
+import type { Row, Value } from "./driver.js";
+
+/** Codes are places in these lists: append only. */
+const ROLE_CODES: readonly Role[] = ["user", "assistant", "system", "tool"];
+const TIER_CODES: readonly Tier[] = ["working", "episodic", "semantic"];
+const KIND_CODES: readonly Kind[] = ["message", "knowledge", "fact", "overflow"];
+const SPACE_CODES: readonly SpaceKind[] = ["user", "agent", "team"];
+
+export const roleCode = (role: Role): number => ROLE_CODES.indexOf(role);
+export const tierCode = (tier: Tier): number => TIER_CODES.indexOf(tier);
+export const kindCode = (kind: Kind): number => KIND_CODES.indexOf(kind);
+
+export function spaceParts(space: SpaceRef): readonly [kind: SpaceKind, code: number, name: string] {
+  if ("user" in space) return ["user", 0, space.user];
+  if ("agent" in space) return ["agent", 1, space.agent];
+  return ["team", 2, space.team];
+}
+
+export const spaceCode = (kind: SpaceKind): number => SPACE_CODES.indexOf(kind);
+
+export function spaceRef(code: Value | undefined, name: Value | undefined): SpaceRef {
+  const kind = SPACE_CODES[Number(code)] ?? "user";
+  return { [kind]: String(name) } as unknown as SpaceRef;
+}
+
+/** The columns of an item with the names of what it points to. */
+export const ITEM_SELECT = `
+  SELECT item.key, item.id, item.kind, item.seq, item.round, item.role, item.name, item.content, item.parts,
+    item.metadata, item.tier, item.occurred_at, item.recorded_at, item.updated_at, item.expires_at, item.version,
+    space.kind AS space_kind, space.name AS space_name, session.name AS session_name, session.id AS session_id,
+    agent.name AS agent_name
+  FROM item
+  JOIN space ON space.key = item.space
+  LEFT JOIN session ON session.key = item.session
+  LEFT JOIN space AS agent ON agent.key = item.agent`;
+
+const EMPTY: Metadata = Object.freeze({});
+
+export function readItem(row: Row): Item {
+  return {
+    id: String(row["id"]),
+    kind: KIND_CODES[Number(row["kind"])] ?? "message",
+    space: spaceRef(row["space_kind"], row["space_name"]),
+    ...(row["session_name"] !== null && {
+      session: String(row["session_name"]),
+      sessionId: String(row["session_id"]),
+      sequence: Number(row["seq"]),
+      round: Number(row["round"]),
+    }),
+    ...(row["agent_name"] !== null && { agent: String(row["agent_name"]) }),
+    ...(row["role"] !== null && { role: ROLE_CODES[Number(row["role"])] ?? "user" }),
+    ...(row["name"] !== null && { name: String(row["name"]) }),
+    content: String(row["content"]),
+    ...(row["parts"] !== null && { parts: JSON.parse(String(row["parts"])) as Part[] }),
+    metadata: row["metadata"] === null ? EMPTY : (JSON.parse(String(row["metadata"])) as Metadata),
+    tier: TIER_CODES[Number(row["tier"])] ?? "episodic",
+    occurredAt: Number(row["occurred_at"]),
+    recordedAt: Number(row["recorded_at"]),
+    updatedAt: Number(row["updated_at"]),
+    ...(row["expires_at"] !== null && { expiresAt: Number(row["expires_at"]) }),
+    version: Number(row["version"]),
+  };
+}
+
+export function readEntry(row: Row): Entry {
+  return {
+    id: String(row["id"]),
+    kind: SPACE_CODES[Number(row["kind"])] ?? "user",
+    name: String(row["name"]),
+    ...(row["description"] !== null && { description: String(row["description"]) }),
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+    ...(row["retention_ms"] !== null && { retentionMs: Number(row["retention_ms"]) }),
+  };
+}
+
+export function readSession(row: Row): SessionEntry {
+  return {
+    id: String(row["id"]),
+    name: String(row["name"]),
+    space: spaceRef(row["space_kind"], row["space_name"]),
+    ...(row["agent_name"] !== null && { agent: String(row["agent_name"]) }),
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+  };
+}
+
+export const jsonOrNull = (value: Metadata | readonly Part[] | null | undefined): string | null =>
+  value === undefined || value === null || Object.keys(value).length === 0 ? null : JSON.stringify(value);
+
+/** The stored form of analysed words: "term" or "term*count" between blanks. Terms contain neither mark. */
+export function packWords(words: ReadonlyMap<string, number>): string {
+  let packed = "";
+  for (const [term, count] of words) packed += `${packed && " "}${count > 1 ? `${term}*${count}` : term}`;
+  return packed;
+}
+
+export function unpackWords(packed: string): Map<string, number> {
+  const words = new Map<string, number>();
+  if (packed === "") return words;
+  for (const word of packed.split(" ")) {
+    const star = word.indexOf("*");
+    if (star < 0) words.set(word, 1);
+    else words.set(word.slice(0, star), Number(word.slice(star + 1)));
+  }
+  return words;
+}

@@ -1,0 +1,58 @@
+/** A connection to the file, with the settings that the promises rest on, each asserted rather than assumed. */
+import { HoldfastError } from "../../errors.js";
+import { type Database, isNotOurs, openDatabase } from "./driver.js";
+
+export type ConnectionRole = "writer" | "reader" | "peek";
+
+/** Page cache in KiB: the writer keeps the hot pages of the indexes, the reader those of searches, peek a few rows. */
+const CACHE_KIB: { readonly [role in ConnectionRole]: number } = { writer: 16_384, reader: 16_384, peek: 1_024 };
+
+/** The log is cut back to this size when it restarts. */
+const LOG_BYTES_KEPT = 16 * 1024 * 1024;
+
+const SYNCHRONOUS_FULL = 2;
+
+export function connect(path: string, role: ConnectionRole): Database {
+  const database = openDatabase(path, role === "peek");
+  try {
+    if (role !== "peek") database.exec("PRAGMA journal_mode = WAL");
+    database.exec(`
+      PRAGMA synchronous = FULL;
+      PRAGMA secure_delete = ON;
+      PRAGMA temp_store = MEMORY;
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};
+      PRAGMA cache_size = -${CACHE_KIB[role]};
+    `);
+    assertSafe(database, path);
+  } catch (error) {
+    database.close();
+    if (isNotOurs(error)) {
+      throw new HoldfastError("store_failed", `${path} is damaged or is not a database`, {
+        cause: error,
+        hint: "restore the file from a backup, or choose another path; nothing was changed",
+      });
+    }
+    throw error;
+  }
+  return database;
+}
+
+function assertSafe(database: Database, path: string): void {
+  const journal = pragma(database, "journal_mode");
+  if (journal !== "wal") {
+    throw new HoldfastError("store_unsafe", `${path} cannot use a write-ahead log (journal mode is ${journal})`, {
+      hint: "keep the file on a local disk that supports shared memory, and do not set its journal mode elsewhere",
+    });
+  }
+  const synchronous = pragma(database, "synchronous");
+  if (synchronous !== SYNCHRONOUS_FULL) {
+    throw new HoldfastError("store_unsafe", `${path} would be written without full sync (synchronous=${synchronous})`, {
+      hint: "use a SQLite build that honours PRAGMA synchronous=FULL",
+    });
+  }
+}
+
+export function pragma(database: Database, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+}

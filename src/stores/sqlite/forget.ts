@@ -1,0 +1,123 @@
+/**
+ * Forgetting inside a write transaction, a slice at a time, so that adds get their turn while a large user goes.
+ *
+ * A small forget takes its words out of the index at once. A large one leaves marks and merges the index afterwards,
+ * which costs less than an item-by-item removal from about a hundred items on; `head.purge` remembers that it is due.
+ */
+import type { SpaceRef } from "../../types.js";
+import type { Done, ForgetWrite } from "../store.js";
+import type { Database, Row, Statement } from "./driver.js";
+import { ITEM_ROW, type ItemRow, type Items } from "./items.js";
+import type { Registry } from "./registry.js";
+import type { Residue } from "./residue.js";
+import type { Transaction } from "./transaction.js";
+import type { WordWriter } from "./words.js";
+
+const SLICE_MS = 5;
+const SLICE_ITEMS = 256;
+/** From this many items on, words are removed by marks and a merge. */
+const LARGE = 64;
+
+export class Forgetter {
+  readonly #items: Items;
+  readonly #registry: Registry;
+  readonly #words: WordWriter;
+  readonly #residue: Residue;
+  readonly #byId: Statement;
+  readonly #bySession: Statement;
+  readonly #bySpace: Statement;
+  readonly #expired: Statement;
+  readonly #oldest: Statement;
+  readonly #retaining: Statement;
+  readonly #database: Database;
+
+  constructor(database: Database, registry: Registry, items: Items, words: WordWriter, residue: Residue) {
+    this.#database = database;
+    this.#registry = registry;
+    this.#items = items;
+    this.#words = words;
+    this.#residue = residue;
+    this.#byId = database.prepare(`${ITEM_ROW} WHERE id = ? AND space = ?`);
+    this.#bySession = database.prepare(`${ITEM_ROW} WHERE session = ? LIMIT ${SLICE_ITEMS}`);
+    this.#bySpace = database.prepare(`${ITEM_ROW} WHERE space = ? LIMIT ${SLICE_ITEMS}`);
+    this.#expired = database.prepare(`${ITEM_ROW} WHERE expires_at <= ? LIMIT ${SLICE_ITEMS}`);
+    this.#oldest = database.prepare(
+      `${ITEM_ROW} WHERE key IN (SELECT key FROM item WHERE space = ? ORDER BY key LIMIT ${SLICE_ITEMS}) AND recorded_at <= ?`,
+    );
+    this.#retaining = database.prepare("SELECT key, retention_ms FROM space WHERE retention_ms IS NOT NULL");
+  }
+
+  forget({ target }: ForgetWrite, transaction: Transaction): Done {
+    if ("expired" in target) return this.#removeSlice(this.#expiredRows(transaction.now), false, transaction);
+    const space = this.#registry.findSpace(target.space);
+    if (!space) return NOTHING;
+    if ("ids" in target) {
+      const rows = target.ids.flatMap((id): Row | readonly Row[] => this.#byId.get(id, space.key) ?? []);
+      return this.#removeSlice(rows, rows.length > LARGE, transaction);
+    }
+    if ("session" in target) {
+      const session = this.#registry.findSession(space.key, target.session);
+      if (!session) return NOTHING;
+      const rows = this.#bySession.all(session.key);
+      const slice = this.#removeSlice(rows, rows.length > LARGE, transaction);
+      if (slice.remaining || !target.entry) return slice;
+      this.#dropSession(space.key, session.key, target.session, transaction);
+      return { ...slice, sessions: 1 };
+    }
+    const rows = this.#bySpace.all(space.key);
+    const slice = this.#removeSlice(rows, space.items > LARGE, transaction);
+    if (slice.remaining || !target.entry) return slice;
+    return { ...slice, ...this.#dropSpace(space.key, target.space, transaction) };
+  }
+
+  #expiredRows(now: number): Row[] {
+    const rows = this.#expired.all(now);
+    for (const space of this.#retaining.all()) {
+      rows.push(...this.#oldest.all(Number(space["key"]), now - Number(space["retention_ms"])));
+    }
+    return [...new Map(rows.map((row) => [row["key"], row])).values()];
+  }
+
+  #removeSlice(rows: readonly Row[], large: boolean, transaction: Transaction): Done & { op: "forget" } {
+    if (rows.length === 0) return NOTHING;
+    const marks = large || rows.length > LARGE;
+    if (marks) this.#words.setImmediate(false);
+    const until = performance.now() + SLICE_MS;
+    let removed = 0;
+    for (const row of rows) {
+      if (removed > 0 && performance.now() > until) break;
+      this.#items.remove(row as unknown as ItemRow, transaction);
+      this.#residue.remember(row);
+      removed++;
+    }
+    if (marks) this.#words.setImmediate(true);
+    transaction.forgot(marks ? 2 : 1);
+    return {
+      op: "forget",
+      items: removed,
+      sessions: 0,
+      entries: 0,
+      remaining: removed < rows.length || rows.length >= SLICE_ITEMS,
+    };
+  }
+
+  #dropSession(space: number, session: number, name: string, transaction: Transaction): void {
+    this.#database.prepare("DELETE FROM receipt WHERE space = ? AND session = ?").run(space, session);
+    this.#database.prepare("DELETE FROM session WHERE key = ?").run(session);
+    this.#residue.remember({ name });
+    transaction.touch(space);
+    transaction.forgot(1);
+  }
+
+  #dropSpace(space: number, ref: SpaceRef, transaction: Transaction): { sessions: number; entries: number } {
+    this.#database.prepare("DELETE FROM receipt WHERE space = ?").run(space);
+    const { changes } = this.#database.prepare("DELETE FROM session WHERE space = ?").run(space);
+    this.#database.prepare("DELETE FROM space WHERE key = ?").run(space);
+    this.#residue.remember(ref as unknown as Row);
+    transaction.touchNothing();
+    transaction.forgot(1);
+    return { sessions: Number(changes), entries: 1 };
+  }
+}
+
+const NOTHING: Done & { op: "forget" } = { op: "forget", items: 0, sessions: 0, entries: 0, remaining: false };

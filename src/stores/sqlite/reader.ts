@@ -1,0 +1,257 @@
+/** The reading side of the file: lists, searches and the registry, on one connection. */
+import { statSync } from "node:fs";
+import { idf, termWeight } from "../../retrieval/words/bm25.js";
+import type { Entry, Item, Page, SessionEntry, SpaceRef } from "../../types.js";
+import type { Changes, ListRequest, RegistryRequest, RowFilter, Scored, WordsRequest } from "../store.js";
+import { ITEM_SELECT, readItem, spaceCode, spaceRef, unpackWords } from "./codec.js";
+import { type ConnectionRole, connect } from "./connection.js";
+import type { Database, Row } from "./driver.js";
+import { all, type Condition, matching, type SpaceRow, visibleIn } from "./filter.js";
+import { badCursor, Registry } from "./registry.js";
+import { findResidue } from "./residue.js";
+import { type TermLists, WordReader } from "./words.js";
+
+/**
+ * How many postings a search reads to find candidates. Words so common that they would exceed it rank items that other
+ * words have found, but find none themselves, unless nothing else does.
+ */
+const POSTINGS_MAX = 8_192;
+/** Candidates scored exactly: enough that the first ranking's rounding cannot push a best hit out. */
+const CANDIDATES_MIN = 256;
+
+export class Reader {
+  readonly #path: string;
+  readonly #database: Database;
+  readonly #registry: Registry;
+  #words: WordReader | undefined;
+
+  constructor(path: string, role: ConnectionRole) {
+    this.#path = path;
+    this.#database = connect(path, role);
+    this.#registry = new Registry(this.#database);
+  }
+
+  /** Runs `work` on one snapshot of the file. Everything in it is synchronous, so the snapshot is short-lived. */
+  #snapshot<T>(work: () => T): T {
+    this.#database.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      this.#database.exec("COMMIT");
+    }
+  }
+
+  get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Item[] {
+    return this.#snapshot(() => {
+      const rows = this.#registry.findSpaces(spaces);
+      if (rows.length === 0 || ids.length === 0) return [];
+      const wanted = all([
+        { sql: "item.id IN (SELECT value FROM json_each(?))", values: [JSON.stringify(ids)] },
+        visibleIn(rows, now),
+      ]);
+      return this.#select(wanted, "ORDER BY item.key").map(readItem);
+    });
+  }
+
+  list(request: ListRequest): Page<Item> {
+    return this.#snapshot(() => {
+      const { condition } = this.#resolve(request.spaces, request.filter, request.now);
+      if (!condition) return { items: [] };
+      const direction = request.order === "asc" ? "ASC" : "DESC";
+      const after = request.order === "asc" ? ">" : "<";
+      const byTime = request.sortBy === "timestamp";
+      const columns = byTime
+        ? ["item.occurred_at", "item.key"]
+        : [request.filter.sessions?.length === 1 ? "item.seq" : "item.key"];
+      const bySequence = columns[0] === "item.seq";
+      const start: Condition[] = [];
+      if (request.cursor !== undefined) {
+        const values = parseCursor(request.cursor, byTime ? "t" : bySequence ? "s" : "k");
+        start.push({ sql: `(${columns.join(", ")}) ${after} (${values.map(() => "?").join(", ")})`, values });
+      }
+      const order = `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(", ")} LIMIT ${request.limit + 1}`;
+      const rows = this.#select(all([condition, ...start]), order);
+      const items = rows.slice(0, request.limit).map(readItem);
+      const last = rows[request.limit - 1];
+      if (rows.length <= request.limit || !last) return { items };
+      const next = byTime
+        ? `t${last["occurred_at"]}.${last["key"]}`
+        : bySequence
+          ? `s${last["seq"]}`
+          : `k${last["key"]}`;
+      return { items, next };
+    });
+  }
+
+  searchWords({ spaces, terms, filter, limit, now }: WordsRequest): Scored[] {
+    return this.#snapshot(() => {
+      const { rows, condition } = this.#resolve(spaces, filter, now);
+      if (!condition || terms.length === 0) return [];
+      const narrowed = Object.keys(filter).length > 0;
+      const found = rows.flatMap((space) =>
+        this.#searchSpace(space, terms, narrowed ? condition : undefined, condition, limit),
+      );
+      return found
+        .sort((a, b) => b.score - a.score || b.key - a.key)
+        .slice(0, limit)
+        .map(({ key, ...scored }) => scored);
+    });
+  }
+
+  /** Candidates by the words index, then exact scores from the words stored with them. */
+  #searchSpace(
+    space: SpaceRow,
+    terms: readonly string[],
+    narrowing: Condition | undefined,
+    visible: Condition,
+    limit: number,
+  ): (Scored & { readonly key: number })[] {
+    this.#words ??= new WordReader(this.#database);
+    const words = this.#words;
+    const lists: TermLists[] = terms
+      .map((term) => ({ term, containing: words.containing(space.key, term) }))
+      .filter(({ containing }) => containing > 0)
+      .map((list) => ({ ...list, idf: idf(space.items, list.containing) }))
+      .sort((a, b) => a.containing - b.containing || (a.term < b.term ? -1 : 1));
+    const average = space.items > 0 ? space.terms / space.items : 0;
+    const wanted = Math.max(CANDIDATES_MIN, limit * 4);
+    for (let finding = withinBudget(lists); finding <= lists.length && finding > 0; finding++) {
+      const finders = lists.slice(0, finding);
+      const [rarest] = finders;
+      const cap = !narrowing && finding === 1 && rarest && rarest.containing > POSTINGS_MAX ? POSTINGS_MAX : undefined;
+      const keys = words.candidates(space.key, finders, average, narrowing, wanted, cap);
+      const scored = this.#score(keys, lists, average, visible);
+      if (scored.length > 0) return scored;
+    }
+    return [];
+  }
+
+  #score(keys: readonly number[], lists: readonly TermLists[], average: number, visible: Condition) {
+    if (keys.length === 0) return [];
+    const rows = this.#database
+      .prepare(
+        `SELECT item.key, item.id, item.version, item.words, item.length, space.kind AS space_kind, space.name AS space_name
+         FROM item JOIN space ON space.key = item.space
+         WHERE item.key IN (SELECT value FROM json_each(?)) AND ${visible.sql}`,
+      )
+      .all(JSON.stringify(keys), ...visible.values);
+    return rows.map((row) => {
+      const counts = unpackWords(String(row["words"]));
+      const length = Number(row["length"]);
+      let score = 0;
+      for (const { term, idf } of lists) {
+        const count = counts.get(term);
+        if (count !== undefined) score += idf * termWeight(count, length, average);
+      }
+      const space = spaceRef(row["space_kind"], row["space_name"]);
+      return { key: Number(row["key"]), space, id: String(row["id"]), version: Number(row["version"]), score };
+    });
+  }
+
+  versions(spaces: readonly SpaceRef[]): number[] {
+    return this.#snapshot(() => spaces.map((space) => this.#registry.findSpace(space)?.version ?? 0));
+  }
+
+  changes(spaces: readonly SpaceRef[], since: number): Changes {
+    return this.#snapshot(() => {
+      const head = this.#database.prepare("SELECT commit_no, tombstone_floor FROM head").get() as Row;
+      const keys = JSON.stringify(this.#registry.findSpaces(spaces).map(({ key }) => key));
+      const changed = this.#database
+        .prepare(
+          `SELECT item.id, item.version, space.kind AS space_kind, space.name AS space_name
+           FROM item JOIN space ON space.key = item.space
+           WHERE item.commit_no > ? AND item.space IN (SELECT value FROM json_each(?)) ORDER BY item.key`,
+        )
+        .all(since, keys);
+      const removed = this.#database
+        .prepare(
+          "SELECT count(*) AS n FROM tombstone WHERE commit_no > ? AND space IN (SELECT value FROM json_each(?))",
+        )
+        .get(since, keys) as Row;
+      return {
+        commit: Number(head["commit_no"]),
+        changed: changed.map((row) => ({
+          space: spaceRef(row["space_kind"], row["space_name"]),
+          id: String(row["id"]),
+          version: Number(row["version"]),
+        })),
+        removed: Number(removed["n"]),
+        complete: since >= Number(head["tombstone_floor"]),
+      };
+    });
+  }
+
+  entries({ kind, name, id, limit, cursor }: RegistryRequest): Page<Entry> {
+    const conditions: { sql: string; value: string | number }[] = [
+      { sql: "kind = ?", value: spaceCode(kind as Entry["kind"]) },
+    ];
+    if (name !== undefined) conditions.push({ sql: "name = ?", value: name });
+    if (id !== undefined) conditions.push({ sql: "id = ?", value: id });
+    return this.#snapshot(() => this.#registry.page<Entry>("space", conditions, limit, cursor));
+  }
+
+  sessions({ space, agent, name, id, limit, cursor }: RegistryRequest): Page<SessionEntry> {
+    return this.#snapshot(() => {
+      const conditions: { sql: string; value: string | number }[] = [];
+      if (space) conditions.push({ sql: "space = ?", value: this.#registry.findSpace(space)?.key ?? -1 });
+      if (agent !== undefined) conditions.push({ sql: "agent = ?", value: this.#registry.agentKeys([agent])[0] ?? -1 });
+      if (name !== undefined) conditions.push({ sql: "name = ?", value: name });
+      if (id !== undefined) conditions.push({ sql: "id = ?", value: id });
+      return this.#registry.page<SessionEntry>("session", conditions, limit, cursor);
+    });
+  }
+
+  stats(): { commit: number; items: number; bytes: number } {
+    const head = this.#database.prepare("SELECT commit_no, items FROM head").get() as Row;
+    const size = (suffix: string): number => statSync(this.#path + suffix, { throwIfNoEntry: false })?.size ?? 0;
+    return { commit: Number(head["commit_no"]), items: Number(head["items"]), bytes: size("") + size("-wal") };
+  }
+
+  /** Copies what it can of the log into the file; here, because here it delays no commit. */
+  checkpoint(): void {
+    this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
+  findResidue(descriptor: number, pieces: readonly string[]): boolean {
+    return findResidue(descriptor, pieces);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** The spaces that exist, and the condition for their visible items under the filter; none if there can be none. */
+  #resolve(refs: readonly SpaceRef[], filter: RowFilter, now: number): { rows: SpaceRow[]; condition?: Condition } {
+    const rows = this.#registry.findSpaces(refs);
+    if (rows.length === 0) return { rows };
+    const sessions = filter.sessions && this.#registry.sessionKeys(rows, filter.sessions);
+    const agents = filter.agents && this.#registry.agentKeys(filter.agents);
+    if (sessions?.length === 0 || agents?.length === 0) return { rows };
+    const narrowing = matching(filter, sessions, agents);
+    const visible = visibleIn(rows, now);
+    return { rows, condition: narrowing ? all([visible, narrowing]) : visible };
+  }
+
+  #select(condition: Condition, tail: string): Row[] {
+    return this.#database.prepare(`${ITEM_SELECT} WHERE ${condition.sql} ${tail}`).all(...condition.values);
+  }
+}
+
+/** How many of the lists, rarest first, fit into the budget of postings; one at least, if there is one. */
+function withinBudget(lists: readonly TermLists[]): number {
+  let postings = 0;
+  let count = 0;
+  for (const { containing } of lists) {
+    postings += containing;
+    if (count > 0 && postings > POSTINGS_MAX) break;
+    count++;
+  }
+  return count;
+}
+
+function parseCursor(cursor: string, kind: string): number[] {
+  const values = cursor.slice(1).split(".").map(Number);
+  if (cursor[0] !== kind || values.length !== (kind === "t" ? 2 : 1) || !values.every(Number.isSafeInteger))
+    throw badCursor(cursor);
+  return values;
+}

@@ -1,0 +1,172 @@
+/**
+ * The tables, and how an older file becomes a newer one.
+ *
+ * Invariants:
+ * - `item.key` is never given twice (it comes from `head.item_key`), so that a tombstone names one item for ever.
+ * - (session, seq) is unique: two processes cannot give one place in a session twice.
+ * - Indexes lead with what grows (id, commit number), so that inserts append instead of touching a page per user:
+ *   measured 82 k rows/s against 26 k rows/s with the space first.
+ * - The words index holds no text and no positions. Each token carries its space ("<space in base 36>:<term>"), which
+ *   makes posting lists, document counts and so scores a matter of that space alone. Its row ids are
+ *   key × 1024 + length, so that a first ranking needs no other table.
+ */
+import { HoldfastError } from "../../errors.js";
+import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
+import { pragma } from "./connection.js";
+import type { Database } from "./driver.js";
+
+/** Marks a file as Holdfast's ("Hold" in ASCII). */
+const APPLICATION_ID = 0x486f6c64;
+
+/** Every ASCII mark that a term may contain is part of a token; blanks and quotes separate. */
+const TOKEN_MARKS = "!#$%&()*+,-./:;<=>?@[]^_{|}~";
+
+const VERSION_1 = `
+CREATE TABLE head (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  commit_no INTEGER NOT NULL,
+  item_key INTEGER NOT NULL,
+  schema INTEGER NOT NULL,
+  analysis INTEGER NOT NULL,
+  items INTEGER NOT NULL,
+  tombstone_floor INTEGER NOT NULL,
+  -- 0: nothing forgotten is left in the file; 1: to be checked; 2: words to be merged away first
+  purge INTEGER NOT NULL,
+  purge_since INTEGER NOT NULL
+);
+INSERT INTO head VALUES (1, 0, 0, 1, ${ANALYSIS_VERSION}, 0, 0, 0, 0);
+
+-- The last group that each open process has committed: after a commit of unknown outcome it tells what happened.
+CREATE TABLE writer (id TEXT PRIMARY KEY, grp TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE space (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  kind INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  description TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  retention_ms INTEGER,
+  version INTEGER NOT NULL,
+  items INTEGER NOT NULL,
+  terms INTEGER NOT NULL,
+  UNIQUE (kind, name)
+);
+
+CREATE TABLE session (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  space INTEGER NOT NULL,
+  agent INTEGER,
+  name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  next_seq INTEGER NOT NULL,
+  UNIQUE (space, name)
+);
+
+CREATE TABLE item (
+  key INTEGER PRIMARY KEY,
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  session INTEGER,
+  agent INTEGER,
+  seq INTEGER,
+  round INTEGER,
+  role INTEGER,
+  name TEXT,
+  content TEXT NOT NULL,
+  parts TEXT,
+  metadata TEXT,
+  tier INTEGER NOT NULL,
+  occurred_at INTEGER NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  version INTEGER NOT NULL,
+  commit_no INTEGER NOT NULL,
+  -- The analysed words, "term" or "term*count" between blanks: what the words index holds of this item.
+  words TEXT NOT NULL,
+  length INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX item_id ON item (id, space);
+CREATE UNIQUE INDEX item_seq ON item (session, seq) WHERE session IS NOT NULL;
+CREATE INDEX item_space ON item (space);
+CREATE INDEX item_commit ON item (commit_no);
+CREATE INDEX item_expiry ON item (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE VIRTUAL TABLE words USING fts5(
+  terms, content='', columnsize=0, detail=none, tokenize="ascii tokenchars '${TOKEN_MARKS}'"
+);
+INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+
+-- Answers of adds with an idempotency key. The hash is emptied when an item of the round is forgotten.
+CREATE TABLE receipt (
+  space INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  ids TEXT NOT NULL,
+  sequences TEXT NOT NULL,
+  first_item INTEGER NOT NULL,
+  last_item INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (space, session, key)
+) WITHOUT ROWID;
+CREATE INDEX receipt_at ON receipt (at);
+
+-- What was removed and when, for other processes' caches. No text and no ids of callers.
+CREATE TABLE tombstone (
+  commit_no INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  space INTEGER NOT NULL,
+  PRIMARY KEY (commit_no, item)
+) WITHOUT ROWID;
+`;
+
+/** Each entry takes a file from the version before it to its own; they are never edited once released. */
+const MIGRATIONS: readonly string[] = [VERSION_1];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Brings the file to this version, in one transaction. Requires that the caller retries on BUSY. */
+export function migrate(database: Database, path: string): void {
+  refuseForeign(database, path);
+  if (pragma(database, "user_version") === SCHEMA_VERSION) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const from = Number(pragma(database, "user_version")); // another process may have been faster
+    for (const script of MIGRATIONS.slice(from)) database.exec(script);
+    database.exec(`
+      UPDATE head SET schema = ${SCHEMA_VERSION};
+      PRAGMA user_version = ${SCHEMA_VERSION};
+      PRAGMA application_id = ${APPLICATION_ID};
+      COMMIT;
+    `);
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function refuseForeign(database: Database, path: string): void {
+  const version = Number(pragma(database, "user_version"));
+  const application = Number(pragma(database, "application_id"));
+  const tables = Number(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]);
+  if (tables > 0 && application !== APPLICATION_ID) {
+    throw new HoldfastError("store_failed", `${path} is a database of another program`, {
+      hint: "choose another path; nothing was changed",
+    });
+  }
+  if (version > SCHEMA_VERSION) throw newerFile(path, version);
+}
+
+export function newerFile(path: string, version: number): HoldfastError {
+  return new HoldfastError(
+    "store_newer",
+    `${path} was written by a newer Holdfast (schema ${version}, this one knows ${SCHEMA_VERSION})`,
+    { hint: "upgrade this program; nothing was changed" },
+  );
+}

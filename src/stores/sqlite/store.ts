@@ -1,0 +1,198 @@
+/**
+ * The SQLite store on the main thread: it hands work to the storage threads and keeps one small connection of its own.
+ *
+ * Threads: `writer` commits; `reader` lists, searches and checkpoints, so that neither a slow search nor a checkpoint
+ * holds up a commit; the connection `peek` on the main thread reads rows by id and versions, because a hop to a thread
+ * would cost more than the read.
+ */
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { HoldfastError } from "../../errors.js";
+import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
+import type {
+  Changes,
+  Committed,
+  ListRequest,
+  Purged,
+  RegistryRequest,
+  Scored,
+  Store,
+  StoreStats,
+  Unit,
+  WordsRequest,
+} from "../store.js";
+import { Reader } from "./reader.js";
+import { descriptorOf } from "./residue.js";
+import { Thread } from "./thread.js";
+import { retryBusy, type WriterOptions } from "./writer.js";
+
+/** After so many commits or messages a checkpoint is due; either makes about 10 MB of log. */
+const COMMITS_DUE = 250;
+const MESSAGES_DUE = 1_000;
+/** From this size on, the writer lets the checkpoint finish: under constant load it would otherwise never catch up. */
+const LOG_BYTES_MAX = 32 * 1024 * 1024;
+/** More rows than this are read by the reader thread, not on the main thread. */
+const PEEK_MAX = 64;
+
+export interface SqliteStoreOptions {
+  readonly path: string;
+  readonly busyTimeoutMs: number;
+}
+
+export class SqliteStore implements Store {
+  readonly #options: WriterOptions;
+  #writer: Thread;
+  #reader: Thread;
+  #peek: Reader;
+  #checkpointing: Promise<void> | undefined;
+  #sinceCheckpoint = { commits: 0, messages: 0 };
+  #checkpoints = 0;
+
+  private constructor(options: WriterOptions, threads: Opened) {
+    this.#options = options;
+    this.#writer = threads.writer;
+    this.#reader = threads.reader;
+    this.#peek = threads.peek;
+  }
+
+  static async open({ path, busyTimeoutMs }: SqliteStoreOptions): Promise<SqliteStore> {
+    const options = { path: resolve(path), id: randomUUID(), busyTimeoutMs };
+    return new SqliteStore(options, await openThreads(options));
+  }
+
+  async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
+    const { logBytes, ...committed } = await this.#writer.call<Committed & { logBytes: number }>(
+      "commit",
+      units,
+      now,
+      group,
+    );
+    const since = this.#sinceCheckpoint;
+    since.commits++;
+    for (const unit of units) for (const write of unit) since.messages += write.op === "add" ? write.items.length : 1;
+    const due = since.commits >= COMMITS_DUE || since.messages >= MESSAGES_DUE;
+    if (due) this.#checkpointing ??= this.#checkpoint(logBytes);
+    return committed;
+  }
+
+  /** Runs beside the commits. A failure here loses nothing (the log keeps growing) and shows as the log's size. */
+  async #checkpoint(logBytes: number): Promise<void> {
+    this.#sinceCheckpoint = { commits: 0, messages: 0 };
+    try {
+      await this.#reader.call("checkpoint");
+      if (logBytes >= LOG_BYTES_MAX) await this.#writer.call("checkpoint");
+      this.#checkpoints++;
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+    } finally {
+      this.#checkpointing = undefined;
+    }
+  }
+
+  async reopen(): Promise<void> {
+    await this.#writer.terminate();
+    await this.#reader.terminate();
+    this.#peek.close();
+    const threads = await openThreads(this.#options);
+    this.#writer = threads.writer;
+    this.#reader = threads.reader;
+    this.#peek = threads.peek;
+  }
+
+  wasCommitted(group: string): Promise<boolean> {
+    return this.#writer.call("wasCommitted", group);
+  }
+
+  async get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]> {
+    if (ids.length > PEEK_MAX) return this.#reader.call("get", spaces, ids, now);
+    return retryBusy(() => this.#peek.get(spaces, ids, now), this.#options.busyTimeoutMs);
+  }
+
+  list(request: ListRequest): Promise<Page<Item>> {
+    return this.#reader.call("list", request);
+  }
+
+  searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+    return this.#reader.call("searchWords", request);
+  }
+
+  async versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
+    return retryBusy(() => this.#peek.versions(spaces), this.#options.busyTimeoutMs);
+  }
+
+  changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
+    return this.#reader.call("changes", spaces, since);
+  }
+
+  entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
+    return this.#reader.call("entries", request);
+  }
+
+  sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
+    return this.#reader.call("sessions", request);
+  }
+
+  /** Words out of the index, text out of the log, then a look at the bytes; a rewrite of the file if any were found. */
+  async purge(deadlineMs: number): Promise<Purged> {
+    await this.#writer.call("mergeWords");
+    if (!(await this.#writer.call<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
+    const pieces = await this.#writer.call<readonly string[] | undefined>("takeResidue");
+    if (pieces === undefined || (await this.#findResidue(pieces))) {
+      await this.#writer.call("vacuum");
+      if (!(await this.#writer.call<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
+    }
+    await this.#writer.call("endPurge");
+    return { purged: true, left: [] };
+  }
+
+  #findResidue(pieces: readonly string[]): Promise<boolean> {
+    return this.#reader.call("findResidue", descriptorOf(this.#options.path), pieces);
+  }
+
+  async maintain(now: number): Promise<void> {
+    await this.#writer.call("trim", now);
+    if (await this.#writer.call<boolean>("purgeOverdue", now)) {
+      // The process that forgot is gone, and with it the knowledge of what to look for: rewrite the file.
+      await this.#writer.call("mergeWords");
+      await this.#writer.call("vacuum");
+      if (await this.#writer.call<boolean>("truncateLog", 0)) await this.#writer.call("endPurge");
+    }
+  }
+
+  async stats(): Promise<StoreStats> {
+    const { busyRetries, busyMs } = await this.#writer.call<{ busyRetries: number; busyMs: number }>("stats");
+    return { ...this.#peek.stats(), checkpoints: this.#checkpoints, busyRetries, busyMs };
+  }
+
+  async close(): Promise<void> {
+    await this.#checkpointing;
+    this.#peek.close();
+    await this.#reader.close();
+    await this.#writer.close();
+  }
+}
+
+interface Opened {
+  readonly writer: Thread;
+  readonly reader: Thread;
+  readonly peek: Reader;
+}
+
+const LOG_LEFT: Purged = {
+  purged: false,
+  left: [{ what: "log", why: "another process is reading; the log is emptied when it ends its read or closes" }],
+};
+
+/** The writer first: it makes and migrates the file that the others read. */
+async function openThreads(options: WriterOptions): Promise<Opened> {
+  const writer = new Thread({ role: "writer", options });
+  try {
+    await writer.call("logBytes");
+    const reader = new Thread({ role: "reader", options });
+    const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
+    return { writer, reader, peek };
+  } catch (error) {
+    await writer.terminate();
+    throw error;
+  }
+}

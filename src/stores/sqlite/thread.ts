@@ -1,0 +1,68 @@
+/** A storage thread as the main thread sees it: calls out, promises back. */
+import { Worker } from "node:worker_threads";
+import { type ErrorRecord, fromRecord, HoldfastError } from "../../errors.js";
+import type { Call, ThreadData } from "./worker.js";
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Thread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #number = 0;
+  #dead: Error | undefined;
+
+  constructor(data: ThreadData) {
+    this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
+      workerData: data,
+      name: `holdfast-${data.role}`,
+    });
+    this.#worker.unref(); // alive only while someone waits for an answer
+    this.#worker.on("message", (answer: { number: number; value?: unknown; error?: ErrorRecord }) => {
+      const waiting = this.#waiting.get(answer.number);
+      this.#waiting.delete(answer.number);
+      if (this.#waiting.size === 0) this.#worker.unref();
+      if (answer.error) waiting?.reject(fromRecord(answer.error));
+      else waiting?.resolve(answer.value);
+    });
+    this.#worker.on("error", (error) => this.#die(error));
+    this.#worker.on("exit", () => this.#die(new Error("the storage thread has ended")));
+  }
+
+  call<T>(method: string, ...args: readonly unknown[]): Promise<T> {
+    if (this.#dead) return Promise.reject(this.#lost());
+    const number = ++this.#number;
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.set(number, { resolve: resolve as (value: unknown) => void, reject });
+      this.#worker.ref();
+      this.#worker.postMessage({ number, method, args } satisfies Call);
+    });
+  }
+
+  /** Lets the thread finish what it was given, close its connection, and end. */
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.#worker.once("exit", resolve));
+    await this.call("close");
+    this.#worker.ref();
+    await ended;
+  }
+
+  /** Ends the thread at once, whatever it does. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #die(cause: Error): void {
+    this.#dead ??= cause;
+    const lost = this.#lost();
+    for (const { reject } of this.#waiting.values()) reject(lost);
+    this.#waiting.clear();
+  }
+
+  /** Nobody knows how far the thread came with what it was doing. */
+  #lost(): HoldfastError {
+    return new HoldfastError("outcome_unknown", "the storage thread has ended unexpectedly", { cause: this.#dead });
+  }
+}

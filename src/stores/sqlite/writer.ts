@@ -1,0 +1,343 @@
+/** The writing side of the file: one connection, in its own thread. */
+import { statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError, toRecord } from "../../errors.js";
+import { ANALYSIS_VERSION, analyse, countTerms } from "../../retrieval/words/analyse.js";
+import type { AmendWrite, Committed, Done, Outcome, RegisterWrite, Unit, Write } from "../store.js";
+import { packWords } from "./codec.js";
+import { connect } from "./connection.js";
+import { type Database, isBusy, isRefusal, type Statement } from "./driver.js";
+import { secureFile } from "./file.js";
+import { Forgetter } from "./forget.js";
+import { Items } from "./items.js";
+import { Registry } from "./registry.js";
+import { Residue } from "./residue.js";
+import { migrate } from "./schema.js";
+import { Head, type Transaction } from "./transaction.js";
+import { WordWriter } from "./words.js";
+
+export interface WriterOptions {
+  readonly path: string;
+  /** Names this process in the table `writer`. */
+  readonly id: string;
+  readonly busyTimeoutMs: number;
+}
+
+/** Removals are remembered for other processes' caches for this many commits. */
+const TOMBSTONES_KEPT = 100_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #database: Database;
+  readonly #registry: Registry;
+  readonly #items: Items;
+  readonly #words: WordWriter;
+  readonly #forgetter: Forgetter;
+  readonly #residue = new Residue();
+  readonly #head: Head;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+  readonly #savepoint: Statement;
+  readonly #release: Statement;
+  readonly #rollbackTo: Statement;
+  #busyRetries = 0;
+  #busyMs = 0;
+
+  private constructor(database: Database, options: WriterOptions) {
+    this.#options = options;
+    this.#database = database;
+    this.#registry = new Registry(database);
+    this.#words = new WordWriter(database);
+    this.#items = new Items(database, this.#registry, this.#words);
+    this.#forgetter = new Forgetter(database, this.#registry, this.#items, this.#words, this.#residue);
+    this.#head = new Head(database, options.path);
+    this.#begin = database.prepare("BEGIN IMMEDIATE");
+    this.#commit = database.prepare("COMMIT");
+    this.#savepoint = database.prepare("SAVEPOINT unit");
+    this.#release = database.prepare("RELEASE unit");
+    this.#rollbackTo = database.prepare("ROLLBACK TO unit");
+  }
+
+  static async open(options: WriterOptions): Promise<Writer> {
+    secureFile(options.path);
+    const database = await retryBusy(() => connect(options.path, "writer"), options.busyTimeoutMs);
+    try {
+      await retryBusy(() => migrate(database, options.path), options.busyTimeoutMs);
+      const writer = new Writer(database, options);
+      await writer.#reindexIfOutdated();
+      return writer;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  /** Runs `work` in a write transaction. Waits for other processes outside the driver, so that nothing else blocks. */
+  async #transact<T>(work: () => T): Promise<T> {
+    const started = performance.now();
+    let retries = 0;
+    await retryBusy(
+      () => this.#begin.run(),
+      this.#options.busyTimeoutMs,
+      () => retries++,
+    );
+    if (retries > 0) {
+      this.#busyRetries += retries;
+      this.#busyMs += performance.now() - started;
+    }
+    let result: T;
+    try {
+      result = work();
+    } catch (error) {
+      this.#rollback();
+      throw error;
+    }
+    try {
+      this.#commit.run();
+    } catch (cause) {
+      this.#rollback();
+      throw new HoldfastError("outcome_unknown", "the store failed while committing", { cause });
+    }
+    return result;
+  }
+
+  /** A failed statement may have ended the transaction already; then there is nothing to roll back. */
+  #rollback(): void {
+    if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+  }
+
+  async commit(units: readonly Unit[], now: number, group: string): Promise<Committed & { logBytes: number }> {
+    let workMs = 0;
+    const { commit, outcomes } = await this.#transact(() => {
+      const started = performance.now();
+      const transaction = this.#head.begin(now);
+      const outcomes = units.map((unit) => this.#applyUnit(unit, transaction));
+      if (transaction.changed) this.#head.end(transaction, this.#options.id, group);
+      workMs = performance.now() - started;
+      return { commit: transaction.changed ? transaction.commit : transaction.commit - 1, outcomes };
+    });
+    return { commit, outcomes, workMs, logBytes: this.logBytes() };
+  }
+
+  #applyUnit(unit: Unit, transaction: Transaction): Outcome {
+    this.#savepoint.run();
+    try {
+      const done = unit.map((write) => this.#apply(write, transaction));
+      this.#release.run();
+      transaction.endUnit(true);
+      return { ok: true, done };
+    } catch (error) {
+      if (!(error instanceof HoldfastError) && !isRefusal(error)) throw error;
+      this.#rollbackTo.run();
+      this.#release.run();
+      transaction.endUnit(false);
+      return { ok: false, error: toRecord(error) };
+    }
+  }
+
+  #apply(write: Write, transaction: Transaction): Done {
+    switch (write.op) {
+      case "add":
+        return this.#items.add(write, transaction);
+      case "update":
+        return this.#items.update(write, transaction);
+      case "forget":
+        return this.#forgetter.forget(write, transaction);
+      case "register":
+        return this.#register(write, transaction);
+      case "amend":
+        return this.#amend(write, transaction);
+    }
+  }
+
+  #register({ entry, create }: RegisterWrite, transaction: Transaction): Done {
+    if (entry.kind === "session") {
+      const space = this.#registry.ensureSpace(entry.space, transaction.now);
+      const found = this.#registry.findSession(space, entry.name);
+      if (found && create === "new") throw nameTaken("session", this.#registry.sessionEntry(found.key).id);
+      if (found) return { op: "register", entry: this.#registry.sessionEntry(found.key), created: false };
+      const agent =
+        entry.agent === undefined ? null : this.#registry.ensureSpace({ agent: entry.agent }, transaction.now);
+      const { key } = this.#registry.createSession(space, entry.name, agent, transaction.now);
+      transaction.touch(space);
+      return { op: "register", entry: this.#registry.sessionEntry(key), created: true };
+    }
+    const found = this.#registry.findSpace({ [entry.kind]: entry.name } as never);
+    if (found && create === "new") throw nameTaken(entry.kind, this.#registry.entry(found.key).id);
+    if (found) return { op: "register", entry: this.#registry.entry(found.key), created: false };
+    const key = this.#registry.createSpace(entry.kind, entry.name, entry.description, transaction.now);
+    transaction.touch(key);
+    return { op: "register", entry: this.#registry.entry(key), created: true };
+  }
+
+  #amend(write: AmendWrite, transaction: Transaction): Done {
+    const { entry, name = entry.name } = write;
+    if (entry.kind === "session") {
+      const space = this.#registry.findSpace(entry.space);
+      const session = space && this.#registry.findSession(space.key, entry.name);
+      if (!session) throw noEntry("session");
+      const taken = this.#registry.findSession(space.key, name);
+      if (taken && taken.key !== session.key) throw nameTaken("session", this.#registry.sessionEntry(taken.key).id);
+      this.#database
+        .prepare("UPDATE session SET name = ?, updated_at = ? WHERE key = ?")
+        .run(name, transaction.now, session.key);
+      transaction.touch(space.key);
+      return { op: "amend", entry: this.#registry.sessionEntry(session.key) };
+    }
+    const space = this.#registry.findSpace({ [entry.kind]: entry.name } as never);
+    if (!space) throw noEntry(entry.kind);
+    const taken = this.#registry.findSpace({ [entry.kind]: name } as never);
+    if (taken && taken.key !== space.key) throw nameTaken(entry.kind, this.#registry.entry(taken.key).id);
+    const current = this.#registry.entry(space.key);
+    this.#database
+      .prepare("UPDATE space SET name = ?, description = ?, retention_ms = ?, updated_at = ? WHERE key = ?")
+      .run(
+        name,
+        write.description === undefined ? (current.description ?? null) : write.description,
+        write.retentionMs === undefined ? (current.retentionMs ?? null) : write.retentionMs,
+        transaction.now,
+        space.key,
+      );
+    transaction.touch(space.key);
+    return { op: "amend", entry: this.#registry.entry(space.key) };
+  }
+
+  wasCommitted(group: string): boolean {
+    const row = this.#database.prepare("SELECT grp FROM writer WHERE id = ?").get(this.#options.id);
+    return row?.["grp"] === group;
+  }
+
+  logBytes(): number {
+    return statSync(`${this.#options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** Copies what it can of the log into the file, without waiting for anyone. */
+  checkpoint(): void {
+    this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
+  /** Merges forgotten words out of the index, if that is due. */
+  async mergeWords(): Promise<void> {
+    if (Number(this.#head.read()["purge"]) < 2) return;
+    await this.#transact(() => this.#words.beginMerge());
+    while (await this.#transact(() => this.#words.continueMerge()));
+  }
+
+  /** Empties the log. False if other connections still read from it when the deadline has passed. */
+  async truncateLog(deadlineMs: number): Promise<boolean> {
+    const statement = this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
+    const until = performance.now() + deadlineMs;
+    for (let wait = 1; ; wait = Math.min(wait * 2, 25)) {
+      if (Number(statement.get()?.["busy"]) === 0) return true;
+      if (performance.now() > until) return false;
+      await sleep(wait * (0.5 + Math.random()));
+    }
+  }
+
+  takeResidue(): readonly string[] | undefined {
+    return this.#residue.take();
+  }
+
+  /** Whether a forget of some process has not been purged for a minute, because that process ended before it could. */
+  purgeOverdue(now: number): boolean {
+    const head = this.#head.read();
+    return Number(head["purge"]) > 0 && now - Number(head["purge_since"]) > 60_000;
+  }
+
+  /** Rewrites the whole file, so that nothing but live data is in it. */
+  async vacuum(): Promise<void> {
+    await retryBusy(() => this.#database.exec("VACUUM"), this.#options.busyTimeoutMs);
+  }
+
+  async endPurge(): Promise<void> {
+    await this.#transact(() => this.#database.exec("UPDATE head SET purge = 0"));
+  }
+
+  /** Forgets old records of removals and of processes that are gone, if there are any. */
+  async trim(now: number): Promise<void> {
+    const head = this.#head.read();
+    const floor = Number(head["commit_no"]) - TOMBSTONES_KEPT;
+    const gone = now - DAY_MS;
+    const trimmable = this.#database.prepare(
+      "SELECT EXISTS (SELECT 1 FROM tombstone WHERE commit_no <= ?) OR EXISTS (SELECT 1 FROM writer WHERE at < ?) AS any",
+    );
+    if (!trimmable.get(floor, gone)?.["any"]) return;
+    await this.#transact(() => {
+      this.#database.prepare("DELETE FROM tombstone WHERE commit_no <= ?").run(floor);
+      this.#database.prepare("UPDATE head SET tombstone_floor = max(tombstone_floor, ?)").run(Math.max(floor, 0));
+      this.#database.prepare("DELETE FROM writer WHERE at < ?").run(gone);
+    });
+  }
+
+  stats(): { busyRetries: number; busyMs: number } {
+    return { busyRetries: this.#busyRetries, busyMs: this.#busyMs };
+  }
+
+  /** Builds the words index anew if the text was analysed by another version. One transaction: nobody sees half of it. */
+  async #reindexIfOutdated(): Promise<void> {
+    if (Number(this.#head.read()["analysis"]) === ANALYSIS_VERSION) return;
+    await this.#transact(() => {
+      if (Number(this.#head.read()["analysis"]) === ANALYSIS_VERSION) return;
+      this.#words.clear();
+      this.#database.exec("UPDATE space SET terms = 0");
+      const page = this.#database.prepare(
+        "SELECT key, space, name, content FROM item WHERE key > ? ORDER BY key LIMIT 1000",
+      );
+      const store = this.#database.prepare("UPDATE item SET words = ?, length = ? WHERE key = ?");
+      const count = this.#database.prepare("UPDATE space SET terms = terms + ? WHERE key = ?");
+      for (let rows = page.all(0); rows.length > 0; rows = page.all(Number(rows.at(-1)?.["key"]))) {
+        for (const row of rows) {
+          const [key, space] = [Number(row["key"]), Number(row["space"])];
+          const counts = analyse(row["name"] === null ? String(row["content"]) : `${row["name"]} ${row["content"]}`);
+          const [words, length] = [packWords(counts), countTerms(counts)];
+          store.run(words, length, key);
+          count.run(length, space);
+          this.#words.insert({ key, space, words, length });
+        }
+      }
+      this.#database.exec(`UPDATE head SET analysis = ${ANALYSIS_VERSION}, commit_no = commit_no + 1`);
+      this.#database.exec("UPDATE space SET version = (SELECT commit_no FROM head)");
+    });
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#transact(() => this.#database.prepare("DELETE FROM writer WHERE id = ?").run(this.#options.id));
+      await this.truncateLog(0);
+    } finally {
+      this.#database.close();
+    }
+  }
+}
+
+function nameTaken(kind: string, id: string): HoldfastError {
+  return new HoldfastError("conflict", `a ${kind} of this name exists already`, {
+    hint: "choose another name, or use the existing one",
+    details: { id },
+  });
+}
+
+function noEntry(kind: string): HoldfastError {
+  return new HoldfastError("not_found", `there is no such ${kind}`, { hint: "check the name; names are exact" });
+}
+
+/** Repeats `work` while another connection holds the lock, with jitter, until the time is up. */
+export async function retryBusy<T>(work: () => T, timeoutMs: number, onRetry?: () => void): Promise<T> {
+  const until = performance.now() + timeoutMs;
+  for (let wait = 1; ; wait = Math.min(wait * 2, 16)) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() > until) {
+        throw new HoldfastError("busy", `another process held the store for more than ${timeoutMs} ms`, {
+          cause: error,
+          hint: "try again; if it lasts, look for a process that keeps a transaction open on the file",
+        });
+      }
+      onRetry?.();
+      await sleep(wait * (0.5 + Math.random()));
+    }
+  }
+}

@@ -1,0 +1,167 @@
+/** Lists: their order, and pages that lose and repeat nothing while others write. */
+import { expect } from "vitest";
+import type { ListRequest } from "../../stores/store.js";
+import type { Check } from "./check.js";
+import { ADA, BOB, type ListOptions, type Probe } from "./probe.js";
+
+const ORDERS = ["asc", "desc"] as const;
+const SORTS = ["arrival", "timestamp"] as const;
+
+export function lists(check: Check): void {
+  check("lists by arrival, whatever the times say, one space or several", async (probe) => {
+    await probe.add(ADA, [{ id: "a", occurredAt: 300 }], { session: "s" });
+    await probe.add(BOB, [{ id: "b", occurredAt: 100 }]);
+    await probe.add(ADA, [{ id: "c", occurredAt: 200 }]);
+    await probe.add(ADA, [{ id: "d", occurredAt: 100 }], { session: "s" });
+    expect(await probe.ids(ADA)).toEqual(["a", "c", "d"]);
+    expect(await probe.ids(ADA, { order: "desc" })).toEqual(["d", "c", "a"]);
+    expect(await probe.ids([BOB, ADA])).toEqual(["a", "b", "c", "d"]);
+    expect(await probe.ids([ADA, BOB], { order: "desc" })).toEqual(["d", "c", "b", "a"]);
+  });
+
+  check("lists by time of occurrence, ties by arrival", async (probe) => {
+    await probe.add(ADA, [
+      { id: "a", occurredAt: 300 },
+      { id: "b", occurredAt: 100 },
+      { id: "c", occurredAt: 200 },
+      { id: "d", occurredAt: 100 },
+      { id: "e", occurredAt: -5 },
+    ]);
+    await probe.add(BOB, [{ id: "f", occurredAt: 100 }]);
+    const sortBy = "timestamp";
+    expect(await probe.ids([ADA, BOB], { sortBy })).toEqual(["e", "b", "d", "f", "c", "a"]);
+    expect(await probe.ids([ADA, BOB], { sortBy, order: "desc" })).toEqual(["a", "c", "f", "d", "b", "e"]);
+    await probe.update(ADA, "c", { occurredAt: 400 });
+    expect(await probe.ids(ADA, { sortBy })).toEqual(["e", "b", "d", "a", "c"]);
+  });
+
+  check("reads a space or a session that does not exist as empty", async (probe) => {
+    await probe.add(ADA, ["one"], { session: "s" });
+    const nobody = { user: "nobody" };
+    expect(await probe.store.list(probe.listing(nobody))).toEqual({ items: [] });
+    expect(await probe.store.list(probe.listing([]))).toEqual({ items: [] });
+    expect(await probe.list(ADA, { filter: { sessions: ["none"] } })).toEqual([]);
+    expect(await probe.get(nobody, "m1")).toEqual([]);
+    expect(await probe.get([], "m1")).toEqual([]);
+    expect(await probe.get(ADA)).toEqual([]);
+    expect(await probe.search(nobody, "one")).toEqual([]);
+    expect(await probe.search([], "one")).toEqual([]);
+    expect(await probe.store.versions([])).toEqual([]);
+    expect(await probe.store.sessions({ kind: "session", space: nobody, limit: 10 })).toEqual({ items: [] });
+    expect(await probe.names("user"), "reading registers nobody").toEqual(["ada"]);
+  });
+
+  check("gives a thing once, however often its space or id is named", async (probe) => {
+    await probe.add(ADA, [{ id: "x", content: "lamp" }]);
+    expect(await probe.ids([ADA, ADA, { user: "ada" }])).toEqual(["x"]);
+    expect(await probe.get([ADA, ADA], "x", "x")).toHaveLength(1);
+    expect(await probe.found([ADA, ADA], "lamp")).toEqual(["x"]);
+    expect((await probe.store.changes([ADA, ADA], 0)).changed).toHaveLength(1);
+  });
+
+  for (const sortBy of SORTS) {
+    for (const order of ORDERS) {
+      check(`pages by ${sortBy}, ${order}: every item once, in order, and no page after the last`, async (probe) => {
+        await fill(probe, 20);
+        const whole = await probe.ids([ADA, BOB], { sortBy, order });
+        expect(whole).toHaveLength(20);
+        for (const limit of [1, 3, 10, 19, 20, 21]) {
+          const pages = await pagesOf(probe, { sortBy, order, limit });
+          expect(pages.flat(), `limit ${limit}`).toEqual(whole);
+          expect(pages, `limit ${limit}`).toHaveLength(Math.ceil(20 / limit));
+        }
+      });
+
+      check(`pages by ${sortBy}, ${order}, while others add and forget`, async (probe) => {
+        await fill(probe, 20);
+        const whole = await probe.ids([ADA, BOB], { sortBy, order });
+        const seen: string[] = [];
+        const request: ListOptions = { sortBy, order, limit: 3 };
+        let page = await probe.store.list(probe.listing([ADA, BOB], request));
+        for (let round = 0; ; round++) {
+          seen.push(...page.items.map(({ id }) => id));
+          if (page.next === undefined) break;
+          // New items before, at and behind the cursor; the one that the cursor stands on goes.
+          await probe.add(ADA, [
+            { id: `new-${round}-a`, occurredAt: -1 },
+            { id: `new-${round}-b`, occurredAt: page.items.at(-1)?.occurredAt ?? 0 },
+            { id: `new-${round}-c`, occurredAt: 1_000_000 },
+          ]);
+          await probe.forget({ space: page.items.at(-1)?.space ?? ADA, ids: [page.items.at(-1)?.id ?? ""] });
+          expect(round, "paging comes to its end").toBeLessThan(100);
+          if (round >= 8) break;
+          page = await probe.store.list(probe.listing([ADA, BOB], { ...request, cursor: page.next }));
+        }
+        expect(seen.filter((id) => !id.startsWith("new-"))).toEqual(whole.filter((id) => seen.includes(id)));
+        expect(new Set(seen).size, "nothing is given twice").toBe(seen.length);
+        const firstNew = whole.findIndex((id) => !seen.includes(id));
+        const given = firstNew === -1 ? whole.length : firstNew;
+        expect(given, "nothing that was there is left out").toBe(seen.filter((id) => !id.startsWith("new-")).length);
+      });
+    }
+  }
+
+  check("pages one session of a name that several spaces use", async (probe) => {
+    for (let at = 0; at < 6; at++) {
+      await probe.add(at % 2 === 0 ? ADA : BOB, [{ id: `i${at}` }], { session: "s" });
+    }
+    await probe.add(ADA, ["elsewhere"], { session: "t" });
+    const filter = { sessions: ["s"] };
+    expect(await probe.ids([ADA, BOB], { filter })).toEqual(["i0", "i1", "i2", "i3", "i4", "i5"]);
+    for (const order of ORDERS) {
+      const whole = await probe.ids([ADA, BOB], { filter, order });
+      expect((await pagesOf(probe, { filter, order, limit: 1 })).flat()).toEqual(whole);
+      expect((await pagesOf(probe, { filter, order, limit: 3 })).flat()).toEqual(whole);
+    }
+  });
+
+  check("pages what a filter leaves", async (probe) => {
+    await fill(probe, 20);
+    const filter = { roles: ["assistant"] } as const;
+    const whole = await probe.ids([ADA, BOB], { filter });
+    expect(whole).toHaveLength(10);
+    const pages = await pagesOf(probe, { filter, limit: 4 });
+    expect(pages.map((page) => page.length)).toEqual([4, 4, 2]);
+    expect(pages.flat()).toEqual(whole);
+  });
+
+  check("keeps items where they arrived when they are edited while paging", async (probe) => {
+    await fill(probe, 9);
+    const first = await probe.store.list(probe.listing([ADA, BOB], { limit: 4 }));
+    await probe.update(ADA, "i0", { content: "edited", parts: null });
+    await probe.update(ADA, "i6", { content: "edited", parts: null });
+    const rest = await probe.ids([ADA, BOB], { cursor: first.next as string });
+    expect(rest).toEqual(["i4", "i5", "i6", "i7", "i8"]);
+  });
+
+  check("refuses a cursor that it has not given, or given for another list", async (probe) => {
+    await fill(probe, 9);
+    const byTime = await probe.store.list(probe.listing([ADA, BOB], { limit: 2, sortBy: "timestamp" }));
+    for (const cursor of ["", "nonsense", "🙂", "null", "W10", "1; DROP TABLE item", byTime.next as string]) {
+      const request: ListRequest = probe.listing([ADA, BOB], { cursor });
+      const refused = await probe.store.list(request).catch((error: unknown) => error);
+      expect(refused, JSON.stringify(cursor)).toMatchObject({ code: "invalid_input" });
+      expect((refused as { hint?: string }).hint).toBeTruthy();
+    }
+  });
+}
+
+/** Items in two spaces, with times that neither follow nor oppose their arrival, some of them equal. */
+async function fill(probe: Probe, count: number): Promise<void> {
+  for (let at = 0; at < count; at++) {
+    const role = at % 2 === 0 ? "user" : "assistant";
+    await probe.add(at % 3 === 0 ? ADA : BOB, [{ id: `i${at}`, role, occurredAt: ((at * 7) % 5) * 100 }]);
+  }
+}
+
+async function pagesOf(probe: Probe, options: ListOptions): Promise<readonly (readonly string[])[]> {
+  const pages: string[][] = [];
+  for (let cursor: string | undefined; ; ) {
+    const request = probe.listing([ADA, BOB], { ...options, ...(cursor !== undefined && { cursor }) });
+    const page = await probe.store.list(request);
+    pages.push(page.items.map(({ id }) => id));
+    if (page.next === undefined) return pages;
+    expect(pages.length, "paging comes to its end").toBeLessThan(100);
+    cursor = page.next;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The Store contract as tests: one suite that every store runs, so that a store is what passes it.
+ *
+ * Each test gets a store of its own, empty. Where the contract leaves room (the order of `get`, of the registry, the
+ * size of a forget's slice) the suite leaves it too.
+ */
+import { describe, it } from "vitest";
+import { adds } from "./conformance/adds.js";
+import { changes } from "./conformance/changes.js";
+import type { Check, CheckPersistent, OpenedStore } from "./conformance/check.js";
+import { commits } from "./conformance/commits.js";
+import { existing } from "./conformance/existing.js";
+import { expiry } from "./conformance/expiry.js";
+import { filters } from "./conformance/filters.js";
+import { forgets } from "./conformance/forgets.js";
+import { isolation } from "./conformance/isolation.js";
+import { lists } from "./conformance/lists.js";
+import { Probe } from "./conformance/probe.js";
+import { registry } from "./conformance/registry.js";
+import { reopening } from "./conformance/reopening.js";
+import { retries } from "./conformance/retries.js";
+import { unicode } from "./conformance/unicode.js";
+import { updates } from "./conformance/updates.js";
+import { words } from "./conformance/words.js";
+
+export type { OpenedStore } from "./conformance/check.js";
+
+export interface StoreConformance {
+  readonly name: string;
+  /** Opens a store that holds nothing and shares nothing with any other. */
+  readonly open: () => Promise<OpenedStore>;
+}
+
+/** Registers the suite with vitest. Call it in a test file. */
+export function storeConformance({ name, open }: StoreConformance): void {
+  const check: Check = (title, body) => {
+    it(title, async () => {
+      const opened = await open();
+      try {
+        await body(new Probe(opened.store));
+      } finally {
+        await opened.close();
+      }
+    });
+  };
+  const checkPersistent: CheckPersistent = (title, body) => {
+    it(title, async (context) => {
+      const opened = await open();
+      try {
+        if (!opened.reopen) context.skip("the store does not persist: `open` gives no `reopen`");
+        else await body(new Probe(opened.store), opened.reopen);
+      } finally {
+        await opened.close();
+      }
+    });
+  };
+  describe(`${name} keeps the Store contract`, () => {
+    describe("commits", () => commits(check));
+    describe("adds", () => adds(check));
+    describe("adds of existing ids", () => existing(check));
+    describe("idempotent retries", () => retries(check));
+    describe("updates", () => updates(check));
+    describe("forgets", () => forgets(check));
+    describe("expiry and retention", () => expiry(check));
+    describe("filters", () => filters(check));
+    describe("lists and pages", () => lists(check));
+    describe("word search", () => words(check));
+    describe("isolation", () => isolation(check));
+    describe("any text", () => unicode(check));
+    describe("the registry", () => registry(check));
+    describe("changes", () => changes(check));
+    describe("reopening", () => reopening(check, checkPersistent));
+  });
+}

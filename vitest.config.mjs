@@ -1,0 +1,28 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const dist = (path) => fileURLToPath(new URL(`./dist/${path}`, import.meta.url));
+
+// Two projects: `unit` runs the tests beside the source from the source; `suites` runs the compiled tests against
+// the compiled package, with its real threads and real child processes: what ships is what is tested.
+export default defineConfig({
+  test: {
+    pool: "forks",
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts"] } },
+      {
+        extends: true,
+        resolve: {
+          alias: [
+            { find: /^holdfast$/, replacement: dist("index.js") },
+            { find: /^holdfast\/stores$/, replacement: dist("stores/index.js") },
+            { find: /^holdfast\/testing$/, replacement: dist("testing/index.js") },
+          ],
+        },
+        test: { name: "suites", include: ["build/test/**/*.test.js"] },
+      },
+    ],
+  },
+});
