@@ -16,7 +16,8 @@ export interface Product {
 }
 
 export async function loadProduct(): Promise<Product> {
-  const part = async (path: string) => (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as unknown;
+  const part = async (path: string) =>
+    (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as unknown;
   const { connect } = (await part("stores/sqlite/connection")) as Pick<Product, "connect">;
   const { Writer } = (await part("stores/sqlite/writer")) as Pick<Product, "Writer">;
   const { newId } = (await part("ids")) as Pick<Product, "newId">;

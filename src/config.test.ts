@@ -36,7 +36,9 @@ describe("the clock", () => {
   const clock = { now: () => 7, after: () => () => {} };
   test("is read from code", () => expect(loadConfig({ ...base, code: { clock } }).clock).toBe(clock));
   test("is refused when it cannot tell the time", () => {
-    expect(refusal({ ...base, code: { clock: { now: 5 } } }).message).toContain("clock must be a clock with now()");
+    for (const half of [{ now: () => 5 }, { after: () => () => {} }, 5, null]) {
+      expect(refusal({ ...base, code: { clock: half } }).message).toContain("clock must be a clock with now()");
+    }
   });
   test("is for code only", () => {
     expect(refusal({ file: yaml("clock: system") }).message).toContain(":1: clock can only be given in code");

@@ -121,3 +121,16 @@ describe.each(readable)("$code", ({ code, file, env }) => {
     expect(() => loadConfig({ env: { [env]: "" } })).toThrow(`environment: ${env} must be `);
   });
 });
+
+test.each([
+  ["store.busyTimeoutMs", 0, 3_600_000],
+  ["buffer.writeBuffer.maxWaitingBytes", 1, 2 ** 40],
+  ["buffer.writeBuffer.maxWaitMs", 0, 3_600_000],
+  ["buffer.query.maxSize", 1, 1000],
+])("%s is from %d to %d", (code, min, max) => {
+  const load = (value: number) => loadConfig({ code: { path: "a.db", ...nested(code, value) } });
+  for (const value of [min, max]) expect(at(load(value), code)).toBe(value);
+  for (const value of [min - 1, max + 1]) {
+    expect(() => load(value)).toThrow(`${code} must be a whole number from ${min} to ${max}, got ${value}`);
+  }
+});

@@ -82,6 +82,7 @@ export class WriteBuffer {
 
   /** Resolves when every unit has been committed or has failed, with a result for each; rejects if none was tried. */
   async write(request: WriteRequest): Promise<readonly UnitResult[]> {
+    if (request.units.length === 0) return [];
     const bytes = request.units.reduce((sum, sized) => sum + sized.bytes, 0);
     if (this.#closed) throw this.#closed;
     if (this.#mustWait(bytes)) await this.#waitForRoom(bytes);
@@ -243,10 +244,14 @@ export class WriteBuffer {
     }
   }
 
-  /** Keeps an average of the store's work per message, from which the size of the next group follows. */
+  /**
+   * Keeps an average of the store's work per message, from which the size of the next group follows. One slow commit
+   * (the first one, or a busy machine) counts for little, or groups would shrink just when many wait.
+   */
   #learn(group: readonly SizedUnit[], workMs: number): void {
     const messages = group.reduce((sum, sized) => sum + sized.messages, 0);
-    this.#msPerMessage = 0.8 * this.#msPerMessage + (0.2 * workMs) / Math.max(messages, 1);
+    const sample = Math.min(workMs / Math.max(messages, 1), 4 * this.#msPerMessage);
+    this.#msPerMessage = 0.8 * this.#msPerMessage + 0.2 * sample;
   }
 }
 

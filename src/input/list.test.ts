@@ -8,7 +8,7 @@ test("the defaults are a page of the twenty newest", () => {
 });
 
 test("what the caller asks for wins", () => {
-  const options = { limit: 1000, sortBy: "timestamp", order: "asc", cursor: "abc" };
+  const options = { limit: 1000, sortBy: "timestamp", order: "asc", cursor: "c".repeat(8192) };
   expect(parseList({ ...options, tier: "working" })).toStrictEqual({ ...options, filter: { tiers: ["working"] } });
 });
 

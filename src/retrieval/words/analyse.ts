@@ -2,8 +2,9 @@
  * Analysis: text in, terms with their counts out; the same for what is indexed and for what is asked.
  *
  * Guarantees for every term: at least one and at most 64 UTF-16 units, no white space, no control character, and of the
- * ASCII marks only # & + - . / : @ _ ~. Guarantees for the whole: a text in another normalisation form has the same terms, two texts with
- * a space between them have the terms of both, and time is linear in the length of the text, whatever it contains.
+ * ASCII marks only # & + - . / : @ _ ~. Guarantees for the whole: a text in another normalisation form has the same
+ * terms, two texts with a space between them have the terms of both, and time is linear in the length of the text,
+ * whatever it contains.
  */
 import { classAt, DIGIT, EMOJI, FLAG, HANGUL, IDEOGRAPH, KEYCAP, LOWER, UNSPACED, UPPER } from "./characters.js";
 import { readCjk } from "./cjk.js";

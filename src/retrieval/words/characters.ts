@@ -80,12 +80,14 @@ function classOf(codePoint: number): number {
  */
 export function classAt(text: string, at: number): number {
   const unit = text.charCodeAt(at);
-  if (unit < PAGE_SIZE) return latin[unit] ?? SEPARATOR;
-  if (unit >= 0xdc00 && unit < 0xe000 && at > 0) {
-    const pair = text.codePointAt(at - 1) ?? 0;
-    return classOf(pair > 0xffff ? pair : unit);
-  }
-  return Number.isNaN(unit) ? SEPARATOR : classOf(text.codePointAt(at) ?? 0);
+  return unit < PAGE_SIZE ? (latin[unit] ?? SEPARATOR) : classBeyondLatin(text, at, unit);
+}
+
+function classBeyondLatin(text: string, at: number, unit: number): number {
+  if (unit < 0xd800 || unit > 0xdfff) return classOf(unit);
+  if (Number.isNaN(unit)) return SEPARATOR;
+  const before = unit >= 0xdc00 && at > 0 ? (text.codePointAt(at - 1) ?? 0) : 0;
+  return classOf(before > 0xffff ? before : (text.codePointAt(at) ?? 0));
 }
 
 /** Where the character at `at` ends: after its one or two units. */

@@ -7,33 +7,30 @@ import { afterCharacter, classAt, EMOJI, FLAG } from "./characters.js";
 import { addTerm, TERM_UNITS_MAX } from "./terms.js";
 
 const JOINER = 0x200d;
-/** Tag characters spell the region of a flag in invisible ASCII: 🏴 + gbsct. */
-const TAG_FIRST = 0xe0020;
-const TAG_LAST = 0xe007e;
-const TAG_OFFSET = 0xe0000;
-const TAG_END = 0xe007f;
+/** Tag characters, invisible ASCII, spell the region of a flag after it: 🏴 and gbsct are Scotland. */
+const TAGS = 0xe0000;
+const isTag = (codePoint: number): boolean => codePoint >= TAGS + 0x20 && codePoint <= TAGS + 0x7f;
+const LETTER_OR_DIGIT = /^[0-9a-z]$/;
 
 /** Counts the emoji that starts at `start`, and says where it ends. */
 export function readEmoji(text: string, start: number, counts: Map<string, number>): number {
-  let at = start;
-  let parts = 0;
-  let whole = "";
-  for (;;) {
-    const end = afterCharacter(text, at);
-    const part = text.slice(at, end);
+  let at = afterCharacter(text, start);
+  const first = text.slice(start, at);
+  let whole = first;
+  addTerm(counts, first);
+  while (text.charCodeAt(at) === JOINER && classAt(text, at + 1) === EMOJI) {
+    const end = afterCharacter(text, at + 1);
+    const part = text.slice(at + 1, end);
     addTerm(counts, part);
-    parts++;
     if (whole.length < TERM_UNITS_MAX) whole += part;
     at = end;
-    if (text.charCodeAt(at) !== JOINER || classAt(text, at + 1) !== EMOJI) break;
-    at++;
   }
-  for (let tag = text.codePointAt(at) ?? 0; tag >= TAG_FIRST && tag <= TAG_END; tag = text.codePointAt(at) ?? 0) {
-    if (tag <= TAG_LAST && whole.length < TERM_UNITS_MAX) whole += String.fromCodePoint(tag - TAG_OFFSET).toLowerCase();
-    parts++;
+  for (let tag = text.codePointAt(at) ?? 0; isTag(tag); tag = text.codePointAt(at) ?? 0) {
+    const letter = String.fromCharCode(tag - TAGS);
+    if (whole.length < TERM_UNITS_MAX && LETTER_OR_DIGIT.test(letter)) whole += letter;
     at += 2;
   }
-  if (parts > 1) addTerm(counts, whole);
+  if (whole !== first) addTerm(counts, whole);
   return at;
 }
 

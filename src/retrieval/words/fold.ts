@@ -28,29 +28,40 @@ const DROPPED = new RegExp(`[${ACCENTS}${INVISIBLE}]+`, "gu");
  * More marks on one character than any language writes. ICU sorts marks by insertion, in quadratic time: without a
  * bound, 100,000 of them on one letter would take ten seconds to normalise.
  */
-const PILED_MARKS = /(\p{M}{16})\p{M}+/gu;
+const PILE = /\p{M}{17}/u;
+const PILES = /(\p{M}{16})\p{M}+/gu;
 
 /** The acute accent as an apostrophe ("don´t"), which NFKD would take for a space with an accent. */
 const ACUTE = /[\u00B4\u1FFD]/g;
-const APOSTROPHES = /[\u2018\u2019\u201B\u02B9-\u02BF\u05F3\uA78C]/g;
-/** Hyphens proper, the minus sign and the Hebrew maqaf; en and em dashes separate. */
-const HYPHENS = /[\u2010\u2212\u05BE]/g;
-/** NFKD writes ½ as 1⁄2. */
-const FRACTION_SLASH = /\u2044/g;
-const ARABIC_POINTS = /[\u066B\u066C]/g;
-/** The mark of Hebrew acronyms, which is mostly typed as a double quote: צה״ל. */
-const GERSHAYIM = /(?<=[\u05D0-\u05EA])["\u05F4](?=[\u05D0-\u05EA])/g;
-const OTHER_DIGITS = /(?![0-9])\p{Nd}/gu;
-const DECIMAL = /\p{Nd}/u;
+
+/** Apostrophes, hyphens, the minus sign, the slash of ½ (in NFKD, 1⁄2), and the points and commas of Arabic numbers. */
+const SIGNS = /[\u2018\u2019\u201B\u02B9-\u02BF\u05F3\uA78C\u2010\u2212\u05BE\u2044\u066B\u066C]/g;
+const SIGNS_IN_ASCII: ReadonlyMap<string, string> = new Map([
+  ["\u2010", "-"],
+  ["\u2212", "-"],
+  ["\u05BE", "-"],
+  ["\u2044", "/"],
+  ["\u066B", "."],
+  ["\u066C", ","],
+]);
+
+const JOINER = "\u200D";
 /** A zero-width joiner anywhere but between two emoji. */
 const LOOSE_JOINERS = /(?<!\p{Extended_Pictographic})\u200D|\u200D(?!\p{Extended_Pictographic})/gu;
+
+/** Where the scripts lie that `foldScripts` is about, and many others. */
+const FAR_SCRIPTS = /[\u0590-\u1FFF\uA620-\uABFF\u{10000}-\u{1EFFF}]/u;
+/** The mark of Hebrew acronyms, which is mostly typed as a double quote: צה״ל. */
+const GERSHAYIM = /(?<=[\u05D0-\u05EA])["\u05F4](?=[\u05D0-\u05EA])/g;
+const FAR_DIGITS = /(?![0-9])\p{Nd}/gu;
+const DECIMAL = /\p{Nd}/u;
 /** Thai and Lao AM, which NFKD takes apart and the dictionaries of Intl.Segmenter know only in one piece. */
 const THAI_AM = /\u0E4D([\u0E48-\u0E4B]?)\u0E32/g;
 const LAO_AM = /\u0ECD([\u0EC8-\u0ECB]?)\u0EB2/g;
 
 const NON_ASCII = /[\u0080-\uFFFF]/;
 
-export function isAscii(text: string): boolean {
+function isAscii(text: string): boolean {
   return !NON_ASCII.test(text);
 }
 
@@ -60,30 +71,27 @@ export function isAscii(text: string): boolean {
  */
 export function foldText(text: string): string {
   if (isAscii(text)) return text;
+  const bounded = PILE.test(text) ? text.replace(DROPPED, "").replace(PILES, "$1") : text;
+  const bare = bounded.replace(ACUTE, "'").normalize("NFKD").replace(DROPPED, "");
+  const joined = bare.includes(JOINER) ? bare.replace(LOOSE_JOINERS, "") : bare;
+  const folded = joined.normalize("NFC").replace(SIGNS, (sign) => SIGNS_IN_ASCII.get(sign) ?? "'");
+  return FAR_SCRIPTS.test(folded) ? foldScripts(folded) : folded;
+}
+
+function foldScripts(text: string): string {
   return text
-    .replace(DROPPED, "")
-    .replace(PILED_MARKS, "$1")
-    .replace(ACUTE, "'")
-    .normalize("NFKD")
-    .replace(DROPPED, "")
-    .replace(LOOSE_JOINERS, "")
-    .normalize("NFC")
-    .replace(APOSTROPHES, "'")
-    .replace(HYPHENS, "-")
-    .replace(FRACTION_SLASH, "/")
-    .replace(ARABIC_POINTS, (point) => (point === "\u066B" ? "." : ","))
     .replace(GERSHAYIM, "")
-    .replace(OTHER_DIGITS, asciiDigit)
+    .replace(FAR_DIGITS, asciiDigit)
     .replace(THAI_AM, "$1\u0E33")
     .replace(LAO_AM, "$1\u0EB3");
 }
 
-/** Unicode keeps the ten digits of a script in one row, from zero to nine. */
+/** Unicode keeps the digits of a script in a row from zero to nine; a few scripts have two such rows, end to end. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
-  let value = 0;
-  while (value < 9 && DECIMAL.test(String.fromCodePoint(code - value - 1))) value++;
-  return String(value);
+  let before = 0;
+  while (DECIMAL.test(String.fromCodePoint(code - before - 1))) before++;
+  return String(before % 10);
 }
 
 /** Letters that no normalisation form takes apart, and letters of one sound that keyboards disagree about. */

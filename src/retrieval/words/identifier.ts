@@ -16,6 +16,7 @@ const ENDING = /[+#]+$/;
 const BETWEEN_WORDS = /[._-]+/;
 const JOINED = /[/\\:@&+#~._-]/;
 
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 const LETTERS = /^[\p{L}\p{M}]+$/u;
 const LETTERS_AND_APOSTROPHES = /^[\p{L}\p{M}']+$/u;
 const INITIALS = /^\p{L}(?:\.\p{L})+$/u;
@@ -32,11 +33,15 @@ export function addIdentifier(counts: Map<string, number>, written: string): voi
   const identifier = written.includes(",") ? withoutCommas(written) : written;
   if (JOINED.test(identifier)) addTerm(counts, wholeTerm(identifier));
   for (const [piece] of identifier.matchAll(PIECES)) {
-    const words = piece.replace(ENDING, "").split(BETWEEN_WORDS);
+    const words = piece
+      .replace(ENDING, "")
+      .split(BETWEEN_WORDS)
+      .filter((word) => LETTER_OR_DIGIT.test(word));
+    if (words.length === 0) continue;
     if (piece.length < identifier.length && JOINED.test(piece)) addTerm(counts, wholeTerm(piece));
     const solid = writtenSolid(piece);
     if (solid !== undefined) addTerm(counts, wordTerm(solid));
-    for (const word of words) if (word !== "") addWord(counts, word);
+    for (const word of words) addWord(counts, word);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Irregular forms of English words, which the stemmer cannot know, and regular ones that it gets wrong (try and tried
- * stem apart, evening falls together with even). Each line is a word followed by its other forms; a line of one word
- * is a word that is not to be stemmed.
+ * stem apart, evening falls together with even). Each line is a word followed by its other forms; a word on a
+ * line of its own is not to be stemmed.
  *
  * Forms that are mostly another word stay out, though they are forms too: rose, ground, wound, bore, lay, bit, leaves,
  * and "am", which is mostly a time of day.
@@ -54,6 +54,7 @@ dry dries dried
 eat ate eaten
 elf elves
 evening
+evening evenings
 fall fell fallen
 feed fed
 feel felt

@@ -8,6 +8,6 @@ const ENGLISH = /^[a-z]{2,40}$/;
 /** The stem of a folded word. A word with other letters than English ones is its own stem. */
 export function stem(word: string): string {
   if (!ENGLISH.test(word)) return word;
-  const base = IRREGULAR.get(word);
-  return base === word ? word : stemmer(base ?? word);
+  const base = IRREGULAR.get(word) ?? word;
+  return IRREGULAR.get(base) === base ? base : stemmer(base);
 }

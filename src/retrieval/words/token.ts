@@ -36,8 +36,9 @@ export function readToken(text: string, start: number, counts: Map<string, numbe
     else if (kind !== MARK) {
       const joiners = kind === JOINER ? joinersAt(text, end) : 0;
       if (joiners === 0) break;
-      seen |= joiners === 1 && text.charAt(end) === "'" ? APOSTROPHE : SIGN;
       end += joiners;
+      if (text.charAt(end - 1) === "'") seen |= APOSTROPHE;
+      if (joiners > 1 || text.charAt(end - 1) !== "'") seen |= SIGN;
       continue;
     }
     end++;

@@ -16,7 +16,7 @@ let segmenter: Intl.Segmenter | undefined;
 
 /** Counts the run that starts at `start`, and says where it ends. */
 export function readUnspaced(text: string, start: number, counts: Map<string, number>): number {
-  let end = start + 1;
+  let end = start;
   for (let kind = UNSPACED; kind === UNSPACED || kind === MARK; kind = classAt(text, end)) end++;
   let at = start;
   while (at < end) at = readWindow(text, at, end, counts);

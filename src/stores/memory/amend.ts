@@ -2,9 +2,9 @@
 import { HoldfastError } from "../../errors.js";
 import type { Entry } from "../../types.js";
 import type { AmendWrite, Done } from "../store.js";
+import { nameAgent } from "./agents.js";
 import type { Attempt } from "./attempt.js";
 import { nameTaken } from "./register.js";
-import { nameAgent } from "./agents.js";
 import { toSessionEntry } from "./registry.js";
 import { type Session, type Space, spaceRef } from "./space.js";
 import type { State } from "./state.js";

@@ -34,7 +34,6 @@ export function forget({ target }: ForgetWrite, state: State, attempt: Attempt, 
 function forgetExpired(state: State, attempt: Attempt, itemsMax: number): ForgetDone {
   let items = 0;
   for (const space of state.registry.all()) {
-    space.answers.forgetOld(attempt);
     const slice = forgetRows(expiredRows(space, attempt.now), space, state, attempt, itemsMax - items);
     items += slice.items;
     if (slice.remaining) return done(items, true);

@@ -153,6 +153,7 @@ export class MemoryStore implements Store {
     const changed = this.#spaces(spaces).flatMap((space) =>
       [...space.rows.values()]
         .filter((row) => row.commit > since)
+        .sort((a, b) => a.arrival - b.arrival)
         .map((row) => ({ space: space.ref, id: row.id, version: row.version })),
     );
     return { commit: this.#commit, changed, ...this.#state.removals.since(spaces, since) };
@@ -197,6 +198,12 @@ export class MemoryStore implements Store {
   async purge(): Promise<Purged> {
     this.#requireOpen();
     return { purged: true, left: [] };
+  }
+
+  /** Drops answers to retries that may no longer come. */
+  async maintain(now: number): Promise<void> {
+    this.#requireOpen();
+    for (const space of this.#state.registry.all()) space.answers.forgetOld(new Attempt(now, this.#commit));
   }
 
   async stats(): Promise<StoreStats> {

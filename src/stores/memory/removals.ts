@@ -2,9 +2,10 @@
  * The record of what was removed from which space in which commit, by the space's name, which outlives the space.
  * It is bounded: below `floor` it no longer knows. A renamed space starts a new record under both names.
  */
+
+import type { SpaceRef } from "../../types.js";
 import type { Attempt } from "./attempt.js";
 import { type Space, spaceName } from "./space.js";
-import type { SpaceRef } from "../../types.js";
 
 interface Removal {
   readonly key: string;

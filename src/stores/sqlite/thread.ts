@@ -15,18 +15,21 @@ export class Thread {
   #dead: Error | undefined;
 
   constructor(data: ThreadData) {
+    // execArgv: a program given by `node -e` or `--input-type` must not hand those flags to a thread that is a file.
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
+      execArgv: [],
       workerData: data,
       name: `holdfast-${data.role}`,
     });
-    this.#worker.unref(); // alive only while someone waits for an answer
     this.#worker.on("message", (answer: { number: number; value?: unknown; error?: ErrorRecord }) => {
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);
-      if (this.#waiting.size === 0) this.#worker.unref();
+      this.#unrefIfIdle();
       if (answer.error) waiting?.reject(fromRecord(answer.error));
       else waiting?.resolve(answer.value);
     });
+    // A thread keeps the process alive only while someone waits for its answer.
+    this.#worker.on("online", () => this.#unrefIfIdle());
     this.#worker.on("error", (error) => this.#die(error));
     this.#worker.on("exit", () => this.#die(new Error("the storage thread has ended")));
   }
@@ -39,6 +42,10 @@ export class Thread {
       this.#worker.ref();
       this.#worker.postMessage({ number, method, args } satisfies Call);
     });
+  }
+
+  #unrefIfIdle(): void {
+    if (this.#waiting.size === 0) this.#worker.unref();
   }
 
   /** Lets the thread finish what it was given, close its connection, and end. */

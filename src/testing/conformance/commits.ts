@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { UpdateWrite } from "../../stores/store.js";
 import type { Check } from "./check.js";
-import { ADA, BOB, type Probe, SECOND, START } from "./probe.js";
+import { ADA, BOB, DAY, type Probe, SECOND, START } from "./probe.js";
 
 const MISSING: UpdateWrite = { op: "update", space: ADA, id: "not there", patch: { content: "never" } };
 
@@ -194,6 +194,27 @@ export function commits(check: Check): void {
     }
   });
 
+  check("changes no answer by its housekeeping", async (probe) => {
+    const keyed = { session: "s", idempotency: { key: "k", hash: "h" } };
+    await probe.add(
+      ADA,
+      [
+        { id: "x", content: "old lamp" },
+        { id: "y", expiresAt: probe.now + SECOND },
+      ],
+      keyed,
+    );
+    await probe.add(ADA, [{ id: "z" }]);
+    await probe.forget({ space: ADA, ids: ["z"] });
+    for (const passed of [0, SECOND, 7 * DAY - 2 * SECOND]) {
+      probe.now += passed;
+      const before = await everything(probe);
+      await probe.store.maintain(probe.now);
+      expect(await everything(probe)).toEqual(before);
+      expect(await probe.add(ADA, ["again"], keyed)).toMatchObject({ ids: ["x", "y"], repeated: true });
+    }
+  });
+
   check("refuses everything once it is closed, and may be closed twice", async (probe) => {
     await probe.add(ADA, [{ id: "x" }]);
     await probe.store.close();
@@ -209,6 +230,7 @@ export function commits(check: Check): void {
       () => probe.store.sessions({ kind: "session", limit: 1 }),
       () => probe.store.stats(),
       () => probe.store.purge(10),
+      () => probe.store.maintain(probe.now),
     ];
     for (const call of calls) await expect(call(), String(call)).rejects.toMatchObject({ code: "closed" });
   });
@@ -217,11 +239,13 @@ export function commits(check: Check): void {
 /** All that can be read, for comparing before and after. */
 async function everything(probe: Probe) {
   const spaces = [ADA, BOB, { user: "lovelace" }, { agent: "tutor" }, { agent: "coach" }, { team: "crew" }];
+  const { changed, ...rest } = await probe.store.changes(spaces, 0);
   return {
     items: await probe.list(spaces),
     scores: await probe.search(spaces, "old new fresh lamp rope replaced Ann third"),
     versions: await probe.store.versions(spaces),
-    changes: await probe.store.changes(spaces, 0),
+    changed: changed.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    rest,
     users: (await probe.store.entries({ kind: "user", limit: 100 })).items,
     agents: (await probe.store.entries({ kind: "agent", limit: 100 })).items,
     teams: (await probe.store.entries({ kind: "team", limit: 100 })).items,

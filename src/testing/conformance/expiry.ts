@@ -38,7 +38,10 @@ export function expiry(check: Check): void {
   });
 
   check("counts retention from the first recording, also after an edit or a replacement", async (probe) => {
-    await probe.add(ADA, [{ id: "x", content: "lamp" }, { id: "y", content: "lamp" }]);
+    await probe.add(ADA, [
+      { id: "x", content: "lamp" },
+      { id: "y", content: "lamp" },
+    ]);
     await probe.amend({ kind: "user", name: "ada" }, { retentionMs: DAY });
     probe.now = START + DAY - 1;
     await probe.update(ADA, "x", { content: "new lamp", parts: null });

@@ -6,7 +6,14 @@ import { ADA, BOB, type Probe, SECOND } from "./probe.js";
 
 export function forgets(check: Check): void {
   check("forgets items by id, from every read", async (probe) => {
-    await probe.add(ADA, [{ id: "x", content: "secret lamp" }, { id: "y", content: "lamp" }], { session: "s" });
+    await probe.add(
+      ADA,
+      [
+        { id: "x", content: "secret lamp" },
+        { id: "y", content: "lamp" },
+      ],
+      { session: "s" },
+    );
     const forgotten = await probe.forget({ space: ADA, ids: ["x"] });
     expect(forgotten).toEqual({ items: 1, sessions: 0, entries: 0 });
     expect(await probe.get(ADA, "x", "y")).toMatchObject([{ id: "y" }]);
@@ -143,7 +150,9 @@ export function forgets(check: Check): void {
 
   check("forgets what has expired, in every space, and nothing else", async (probe) => {
     const soon = probe.now + SECOND;
-    await probe.add(ADA, [{ id: "a", expiresAt: soon }, { id: "b" }, { id: "c", expiresAt: soon + 1 }], { session: "s" });
+    await probe.add(ADA, [{ id: "a", expiresAt: soon }, { id: "b" }, { id: "c", expiresAt: soon + 1 }], {
+      session: "s",
+    });
     await probe.add(BOB, [{ id: "a", expiresAt: soon }]);
     await probe.add({ team: "crew" }, [{ id: "kept" }]);
     await probe.add({ team: "brief" }, [{ id: "d" }, { id: "e" }]);

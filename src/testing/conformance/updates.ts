@@ -86,7 +86,12 @@ export function updates(check: Check): void {
     await probe.add(ADA, [FULL, { id: "old", expiresAt: probe.now + SECOND }]);
     await probe.amend({ kind: "user", name: "ada" }, { retentionMs: DAY });
     probe.now += SECOND;
-    const edit = (space: typeof ADA, id: string): UpdateWrite => ({ op: "update", space, id, patch: { tier: "working" } });
+    const edit = (space: typeof ADA, id: string): UpdateWrite => ({
+      op: "update",
+      space,
+      id,
+      patch: { tier: "working" },
+    });
     await probe.fails("not_found", edit(ADA, "not there"));
     await probe.fails("not_found", edit(BOB, "x"));
     await probe.fails("not_found", { ...edit(BOB, "x"), expectVersion: 1 });

@@ -1,0 +1,41 @@
+/** Footprint: the memory of a process that holds Holdfast alone, and the bytes a message takes on disk. */
+import type { Data } from "./data.js";
+import { Holdfast } from "./holdfast.js";
+import { groupsOf } from "./mode.js";
+import { Raw, type Workplace } from "./raw.js";
+
+export interface FootprintReport {
+  readonly messages: number;
+  /** Resident bytes of the process with the data loaded, then with a memory open, at most while writing, and after. */
+  readonly rss: { readonly before: number; readonly open: number; readonly peak: number; readonly after: number };
+  /** Bytes of the file per message after close. */
+  readonly bytesPerMessage: { readonly raw: number; readonly holdfast: number };
+  readonly textBytesPerMessage: number;
+}
+
+/** Has to come first: later the process holds what the raw side has recorded. */
+export async function measureFootprint(place: Workplace, data: Data, messages: number): Promise<FootprintReport> {
+  const lines = data.take(0, messages);
+  const groups = groupsOf("batch", lines);
+  const before = process.memoryUsage.rss();
+  const holdfast = await Holdfast.open(place);
+  const open = process.memoryUsage.rss();
+  let peak = open;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 10);
+  await holdfast.run("batch", groups);
+  clearInterval(timer);
+  const after = process.memoryUsage.rss();
+  const holdfastBytes = await holdfast.close();
+  const raw = new Raw(place);
+  for (const group of groups) raw.run(await raw.prepare([group]));
+  const rawBytes = raw.close();
+  return {
+    messages,
+    rss: { before, open, peak: Math.max(peak, after), after },
+    bytesPerMessage: { raw: rawBytes / messages, holdfast: holdfastBytes / messages },
+    textBytesPerMessage:
+      lines.reduce((sum, { message }) => sum + Buffer.byteLength(String(message.content)), 0) / messages,
+  };
+}

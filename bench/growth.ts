@@ -1,0 +1,87 @@
+/**
+ * Growth: what a message costs in a file of a thousand messages and in one of a hundred thousand, beside raw SQLite's own
+ * growth. Both files grow side by side, in blocks that take turns, with addBatch of 100 rounds (100 per transaction).
+ */
+import type { Data } from "./data.js";
+import { Holdfast } from "./holdfast.js";
+import { groupsOf } from "./mode.js";
+import { Raw, type Workplace } from "./raw.js";
+import { type Spread, spread } from "./timings.js";
+
+export interface Curve {
+  /** Microseconds per message around each size. */
+  readonly microseconds: { readonly [size: string]: number };
+  /** Cost at the end ÷ cost at a thousand. */
+  readonly factor: Spread;
+}
+
+export interface GrowthReport {
+  readonly messages: number;
+  readonly raw: Curve;
+  readonly holdfast: Curve;
+  /** Holdfast's factor ÷ raw SQLite's factor. */
+  readonly relative: Spread;
+}
+
+const BLOCK = 2_000;
+const START = 1_000;
+
+/** A size's cost is read from the blocks that end up to this far from it, as a share of the size. */
+const WINDOW = 0.1;
+
+export async function measureGrowth(
+  place: Workplace,
+  data: Data,
+  messages: number,
+  rounds: number,
+): Promise<GrowthReport> {
+  const sizes = [START, 5_000, 10_000, 20_000, 50_000, 100_000].filter((size) => size <= messages);
+  const raws: number[][] = [];
+  const holdfasts: number[][] = [];
+  for (let round = 0; round < rounds; round++) {
+    const costs = await growOnce(place, data, messages);
+    raws.push(sizes.map((size) => costAt(costs.raw, size)));
+    holdfasts.push(sizes.map((size) => costAt(costs.holdfast, size)));
+  }
+  const factors = (runs: readonly number[][]) => runs.map((run) => (run.at(-1) ?? 0) / (run[0] ?? 1));
+  const [raw, holdfast] = [factors(raws), factors(holdfasts)];
+  return {
+    messages,
+    raw: { microseconds: medians(sizes, raws), factor: spread(raw) },
+    holdfast: { microseconds: medians(sizes, holdfasts), factor: spread(holdfast) },
+    relative: spread(holdfast.map((factor, round) => factor / (raw[round] ?? 1))),
+  };
+}
+
+/** Milliseconds per message of every block, on both sides. */
+async function growOnce(
+  place: Workplace,
+  data: Data,
+  messages: number,
+): Promise<{ raw: number[]; holdfast: number[] }> {
+  const raw = new Raw(place);
+  const holdfast = await Holdfast.open(place);
+  const costs = { raw: [] as number[], holdfast: [] as number[] };
+  for (let from = 0; from < messages; from += BLOCK) {
+    const groups = groupsOf("batch", data.take(from, BLOCK));
+    const scripts = await raw.prepare(groups);
+    costs.raw.push(raw.run(scripts).msPerMessage);
+    costs.holdfast.push((await holdfast.run("batch", groups)).msPerMessage);
+  }
+  raw.close();
+  await holdfast.close();
+  return costs;
+}
+
+function costAt(blocks: readonly number[], size: number): number {
+  const last = Math.min(blocks.length, Math.ceil(size / BLOCK));
+  const first = Math.min(last - 1, Math.floor((size * (1 - WINDOW)) / BLOCK));
+  const window = blocks.slice(first, last);
+  return window.reduce((sum, cost) => sum + cost, 0) / window.length;
+}
+
+function medians(sizes: readonly number[], runs: readonly (readonly number[])[]): { [size: string]: number } {
+  return Object.fromEntries(
+    sizes.map((size, at) => [size, 1000 * spread(runs.map((run) => run[at] ?? Number.NaN)).median]),
+  );
+}

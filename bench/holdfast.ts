@@ -1,0 +1,90 @@
+/** The Holdfast side: the same messages through the public API. */
+import { statSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { type Memory, openMemory, type Session } from "holdfast";
+import type { Line } from "./data.js";
+import type { Mode } from "./mode.js";
+import { newPath, type Workplace } from "./raw.js";
+import { Timings } from "./timings.js";
+
+/** Milliseconds between two turns of the event loop, as a 1 ms timer sees them: that millisecond is part of them. */
+export interface LoopDelay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** A memory that grows from call to call. */
+export class Holdfast {
+  readonly path: string;
+  readonly memory: Memory;
+  readonly #sessions = new Map<string, Session>();
+
+  private constructor(path: string, memory: Memory) {
+    this.path = path;
+    this.memory = memory;
+  }
+
+  static async open(place: Workplace): Promise<Holdfast> {
+    const path = newPath(place, "holdfast");
+    return new Holdfast(path, await openMemory({ path }));
+  }
+
+  session(conversation: string): Session {
+    let session = this.#sessions.get(conversation);
+    if (!session) {
+      session = this.memory.session({ user: conversation, session: conversation });
+      this.#sessions.set(conversation, session);
+    }
+    return session;
+  }
+
+  /** Writes the groups in a mode's way and times each call. Ends with the last answer. */
+  async run(mode: Mode, groups: readonly (readonly Line[])[]): Promise<Timings> {
+    const timings = new Timings();
+    if (mode === "batch") for (const group of groups) await this.addBatch(group, timings);
+    else {
+      const callers = Array.from({ length: groups[0]?.length ?? 0 }, async (_, caller) => {
+        for (const group of groups) if (group[caller]) await this.add(group[caller], timings);
+      });
+      await Promise.all(callers);
+    }
+    timings.end();
+    return timings;
+  }
+
+  async add({ conversation, message }: Line, timings: Timings): Promise<void> {
+    const session = this.session(conversation);
+    const started = performance.now();
+    await session.add([message]);
+    timings.add(performance.now() - started, 1);
+  }
+
+  /** One session, one message a round. */
+  async addBatch(lines: readonly Line[], timings: Timings): Promise<void> {
+    const session = this.session(lines[0]?.conversation ?? "");
+    const rounds = lines.map(({ message }) => [message]);
+    const started = performance.now();
+    await session.addBatch(rounds);
+    timings.add(performance.now() - started, lines.length);
+  }
+
+  /** Closes the memory, log emptied, and returns the size of its file. */
+  async close(): Promise<number> {
+    await this.memory.close();
+    return statSync(this.path).size;
+  }
+}
+
+/** Measures the event loop while `work` runs. */
+export async function withLoopDelay<T>(work: () => Promise<T>): Promise<readonly [T, LoopDelay]> {
+  const histogram = monitorEventLoopDelay({ resolution: 1 });
+  histogram.enable();
+  const result = await work();
+  // What blocked the loop last is seen by the next tick of the timer.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  histogram.disable();
+  const ms = (nanoseconds: number): number => nanoseconds / 1e6;
+  const [p50, p99] = [ms(histogram.percentile(50)), ms(histogram.percentile(99))];
+  return [result, { p50, p99, max: ms(histogram.max) }];
+}

@@ -1,0 +1,77 @@
+/** The seed's six unit tests, by their names, and what the seed left open. */
+import { describe, expect, it } from "vitest";
+import { type BufferedWrite, Turn } from "./turn.js";
+
+function saveMessage(content = "hello"): BufferedWrite {
+  return { op: "save_message", message: { role: "user", content, tier: "episodic" } };
+}
+
+describe("Turn (the seed's WriteBuffer)", () => {
+  it("push_increases_len", () => {
+    const turn = new Turn(5);
+    expect(turn.isEmpty).toBe(true);
+    turn.push(saveMessage());
+    expect(turn.length).toBe(1);
+  });
+
+  it("push_returns_false_below_capacity", () => {
+    const turn = new Turn(3);
+    expect(turn.push(saveMessage())).toBe(false);
+    expect(turn.push(saveMessage())).toBe(false);
+  });
+
+  it("push_returns_true_at_capacity", () => {
+    const turn = new Turn(2);
+    turn.push(saveMessage());
+    expect(turn.push(saveMessage())).toBe(true);
+  });
+
+  it("drain_returns_all_items_and_clears_buffer", () => {
+    const turn = new Turn(10);
+    const writes = [saveMessage("a"), saveMessage("b"), saveMessage("c")];
+    for (const write of writes) turn.push(write);
+    expect(turn.drain()).toEqual(writes);
+    expect(turn.isEmpty).toBe(true);
+    expect(turn.length).toBe(0);
+  });
+
+  it("drain_on_empty_buffer_returns_empty_vec", () => {
+    expect(new Turn(5).drain()).toEqual([]);
+  });
+
+  it("capacity_one_signals_on_first_push", () => {
+    expect(new Turn(1).push(saveMessage())).toBe(true);
+  });
+});
+
+describe("Turn", () => {
+  it("accepts writes beyond its capacity: the signal is not a limit", () => {
+    const turn = new Turn(1);
+    turn.push(saveMessage());
+    expect(turn.push(saveMessage())).toBe(true);
+    expect(turn.length).toBe(2);
+  });
+
+  it("puts restored writes before what was pushed meanwhile", () => {
+    const turn = new Turn();
+    turn.push(saveMessage("first"));
+    const drained = turn.drain();
+    turn.push(saveMessage("second"));
+    turn.restore(drained);
+    expect(turn.drain()).toEqual([saveMessage("first"), saveMessage("second")]);
+  });
+
+  it.each([
+    { op: "store_embedding", collection: "c", pointId: "p", vector: [1], payload: {} },
+    { op: "edit_block", block: "persona", content: "x" },
+  ] as const)("refuses $op, which has no part behind it yet, and keeps the rest", (write) => {
+    const turn = new Turn();
+    turn.push(saveMessage());
+    expect(() => turn.push(write)).toThrow(expect.objectContaining({ code: "unsupported" }));
+    expect(turn.length).toBe(1);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])("refuses a capacity of %s", (capacity) => {
+    expect(() => new Turn(capacity)).toThrow(expect.objectContaining({ code: "invalid_input" }));
+  });
+});

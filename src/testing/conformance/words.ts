@@ -1,0 +1,178 @@
+/** Word search: exact BM25 from the item's own space, best first, ties newest first. */
+import { expect } from "vitest";
+import { bruteForceScores } from "../brute-force.js";
+import type { Check } from "./check.js";
+import { ADA, BOB, type Probe, SECOND } from "./probe.js";
+
+const NOTES = [
+  "The lamp stands by the window of the old house.",
+  "A lamp, a rope and another lamp: lamp after lamp.",
+  "She bought a rope in Lisbon.",
+  "Nothing to see here.",
+  "",
+  "The window looks over the sea; the sea looks back at the window, and the lamp burns.",
+  "Rope.",
+  "An old house in Lisbon with a view of the sea, a garden, a well, a gate and a very long description of all that.",
+];
+
+export function words(check: Check): void {
+  check("scores by BM25 with the space's own count of items, of containing items and of terms", async (probe) => {
+    await addNotes(probe);
+    for (const query of ["lamp", "rope", "lamp rope", "old house sea", "window lisbon lamp rope sea house"]) {
+      await expectExact(probe, query);
+    }
+  });
+
+  check("answers with references to current versions", async (probe) => {
+    await probe.add(ADA, [{ id: "x", content: "lamp" }]);
+    await probe.update(ADA, "x", { tier: "working" });
+    const [hit, ...others] = await probe.search(ADA, "lamp");
+    expect(hit).toStrictEqual({ space: ADA, id: "x", version: 2, score: expect.any(Number) });
+    expect(others).toEqual([]);
+  });
+
+  check("gives the best as many as asked for", async (probe) => {
+    await addNotes(probe);
+    const all = await probe.found(ADA, "lamp rope house");
+    expect(all.length).toBeGreaterThan(4);
+    for (const limit of [1, 2, 4]) {
+      expect(await probe.found(ADA, "lamp rope house", { limit })).toEqual(all.slice(0, limit));
+    }
+  });
+
+  check("puts the newest first among equals, by arrival and not by time", async (probe) => {
+    await probe.add(ADA, [
+      { id: "a", content: "lamp", occurredAt: 300 },
+      { id: "b", content: "lamp", occurredAt: 100 },
+    ]);
+    await probe.add(ADA, [{ id: "c", content: "lamp", occurredAt: 200 }]);
+    expect(await probe.found(ADA, "lamp")).toEqual(["c", "b", "a"]);
+    await probe.update(ADA, "a", { occurredAt: 900 });
+    expect(await probe.found(ADA, "lamp"), "an edit is no arrival").toEqual(["c", "b", "a"]);
+    expect(await probe.found(ADA, "lamp", { limit: 2 })).toEqual(["c", "b"]);
+  });
+
+  check("finds an item by its name as well as by its content", async (probe) => {
+    await probe.add(ADA, [
+      { id: "x", name: "Beatrice", content: "I like lamps." },
+      { id: "y", content: "Beatrice likes ropes." },
+      { id: "z", content: "Nobody." },
+    ]);
+    expect((await probe.found(ADA, "beatrice")).toSorted()).toEqual(["x", "y"]);
+    const documents = await probe.list(ADA);
+    const expected = bruteForceScores(documents, probe.terms("beatrice"));
+    for (const { id, score } of await probe.search(ADA, "beatrice")) {
+      expect(score).toBeCloseTo(expected.get(id) as number, 9);
+    }
+  });
+
+  check("lets a filter narrow the hits and leave their scores", async (probe) => {
+    await addNotes(probe);
+    const all = await probe.search(ADA, "lamp rope");
+    const narrow = await probe.search(ADA, "lamp rope", { filter: { sessions: ["odd"] } });
+    expect(narrow.length).toBeGreaterThan(0);
+    expect(narrow.length).toBeLessThan(all.length);
+    for (const hit of narrow) expect(all).toContainEqual(hit);
+  });
+
+  check("counts stored items for its statistics, also those that have expired", async (probe) => {
+    await addNotes(probe);
+    await probe.add(ADA, [{ id: "brief", content: "a lamp in the sea", expiresAt: probe.now + SECOND }]);
+    const before = await probe.search(ADA, "lamp sea");
+    probe.now += SECOND;
+    const after = await probe.search(ADA, "lamp sea");
+    expect(after).toEqual(before.filter(({ id }) => id !== "brief"));
+    await probe.forget({ expired: true });
+    await expectExact(probe, "lamp sea");
+  });
+
+  check("scores each space's items by that space alone when it searches several", async (probe) => {
+    await addNotes(probe);
+    await probe.add(BOB, ["lamp lamp lamp", "a lamp in Bob's house", "rope and sea"]);
+    const [hers, his] = [await probe.search(ADA, "lamp house"), await probe.search(BOB, "lamp house")];
+    const both = await probe.search([ADA, BOB], "lamp house");
+    expect(both).toHaveLength(hers.length + his.length);
+    for (const hit of [...hers, ...his]) expect(both).toContainEqual(hit);
+    expect(both.map(({ score }) => score)).toEqual(both.map(({ score }) => score).toSorted((a, b) => b - a));
+  });
+
+  check("stays exact through edits, replacements and forgets", async (probe) => {
+    await addNotes(probe);
+    await probe.update(ADA, "n1", { content: "one rope", parts: null });
+    await probe.update(ADA, "n0", { name: "Lamp" });
+    await probe.add(ADA, [{ id: "n2", content: "lamp lamp sea" }], { session: "even", existing: "replace" });
+    await probe.forget({ space: ADA, ids: ["n5"] });
+    await probe.add(ADA, ["another lamp by the sea"]);
+    for (const query of ["lamp", "rope sea", "lisbon house lamp"]) await expectExact(probe, query);
+  });
+
+  check("finds nothing for no terms, unknown terms, or terms that only another space has", async (probe) => {
+    await addNotes(probe);
+    await probe.add(BOB, ["zeppelin"]);
+    expect(await probe.search(ADA, "")).toEqual([]);
+    expect(await probe.search(ADA, "unheard")).toEqual([]);
+    expect(await probe.search(ADA, "zeppelin")).toEqual([]);
+    const [known] = await probe.search(ADA, "lamp unheard zeppelin");
+    expect(known).toEqual((await probe.search(ADA, "lamp"))[0]);
+  });
+
+  check("takes a term for a term, whatever query language it looks like", async (probe) => {
+    await addNotes(probe);
+    const terms = [
+      '"',
+      "'",
+      "lam*",
+      "lamp OR rope",
+      "NEAR(lamp rope)",
+      "content:lamp",
+      "-lamp",
+      "^lamp",
+      "lamp AND",
+      "(",
+      "*",
+    ];
+    for (const term of [...terms, "lamp'; DROP TABLE item; --", "lamp\u0000", "%", "_", "", " "]) {
+      const request = { spaces: [ADA], terms: [term], filter: {}, limit: 10, now: probe.now };
+      expect(await probe.store.searchWords(request), JSON.stringify(term)).toEqual([]);
+    }
+    expect(await probe.found(ADA, "lamp")).toHaveLength(3);
+  });
+
+  check("takes many terms", async (probe) => {
+    await addNotes(probe);
+    const query = [...Array.from({ length: 500 }, (_, at) => `word${at}`), "lamp", "rope"].join(" ");
+    await expectExact(probe, query);
+    expect(await probe.found(ADA, query)).toHaveLength(5);
+  });
+
+  check("finds the best of many like it", async (probe) => {
+    const many = Array.from({ length: 600 }, (_, at) => `lamp lamp ${at}`);
+    await probe.add(ADA, many.slice(0, 100));
+    await probe.add(ADA, [{ id: "best", content: Array(40).fill("lamp").join(" ") }]);
+    await probe.add(ADA, many.slice(100));
+    expect(await probe.found(ADA, "lamp", { limit: 1 })).toEqual(["best"]);
+    await expectExact(probe, "lamp 599");
+  });
+}
+
+async function addNotes(probe: Probe): Promise<void> {
+  for (const [at, content] of NOTES.entries()) {
+    await probe.add(ADA, [{ id: `n${at}`, content }], { session: at % 2 === 0 ? "even" : "odd" });
+  }
+}
+
+/** What the store finds must be what counting everything anew finds, in the same order. */
+async function expectExact(probe: Probe, query: string): Promise<void> {
+  const items = await probe.list(ADA);
+  const scores = bruteForceScores(items, probe.terms(query));
+  const expected = items
+    .filter(({ id }) => scores.has(id))
+    .map(({ id }, arrival) => ({ id, arrival, score: scores.get(id) as number }))
+    .sort((a, b) => (Math.abs(b.score - a.score) < 1e-9 ? b.arrival - a.arrival : b.score - a.score));
+  const hits = await probe.search(ADA, query);
+  expect(
+    hits.map(({ id }) => id),
+    query,
+  ).toEqual(expected.map(({ id }) => id));
+  for (const [at, { score }] of hits.entries()) expect(score, query).toBeCloseTo(expected[at]?.score as number, 9);
+}

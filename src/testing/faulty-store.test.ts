@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { MemoryStore } from "../stores/memory/memory-store.js";
+import type { Unit } from "../stores/store.js";
+import { FaultyStore } from "./faulty-store.js";
+import { storeConformance } from "./store-conformance.js";
+
+const SPACE = { user: "ada" };
+
+function adding(id: string): Unit {
+  const row = { id, kind: "message", content: id, metadata: {}, tier: "episodic", occurredAt: 0 } as const;
+  return [{ op: "add", space: SPACE, items: [row], existing: "same" }];
+}
+
+function open() {
+  const store = new FaultyStore(new MemoryStore());
+  const commit = (id: string) => store.commit([adding(id)], 0, `group of ${id}`);
+  const ids = async () => {
+    const request = { spaces: [SPACE], filter: {}, sortBy: "arrival", order: "asc", limit: 100, now: 0 } as const;
+    return (await store.list(request)).items.map((item) => item.id);
+  };
+  return { store, commit, ids };
+}
+
+describe("FaultyStore", () => {
+  for (const [fault, code] of [
+    ["failed", "store_failed"],
+    ["busy", "busy"],
+  ] as const) {
+    it(`fails as often as told with ${code}, and writes nothing of it`, async () => {
+      const { store, commit, ids } = open();
+      await commit("a");
+      store.failCommits(fault, 2);
+      await expect(commit("b")).rejects.toMatchObject({ code, retryable: true });
+      await expect(commit("c")).rejects.toMatchObject({ code });
+      await commit("d");
+      expect(await ids()).toEqual(["a", "d"]);
+      expect(store.commits).toBe(4);
+    });
+  }
+
+  for (const [fault, written] of [
+    ["unknown, written", true],
+    ["unknown, not written", false],
+  ] as const) {
+    it(`loses an outcome (${fault}), which a reopen brings to light`, async () => {
+      const { store, commit, ids } = open();
+      await commit("a");
+      store.failCommits(fault);
+      await expect(commit("b")).rejects.toMatchObject({ code: "outcome_unknown", retryable: false });
+      await expect(commit("c"), "no commit before a reopen").rejects.toMatchObject({ code: "store_failed" });
+      await expect(store.wasCommitted("group of b"), "nor an answer").rejects.toMatchObject({ code: "store_failed" });
+      await store.reopen();
+      expect(await store.wasCommitted("group of b")).toBe(written);
+      await commit("d");
+      expect(await ids()).toEqual(written ? ["a", "b", "d"] : ["a", "d"]);
+    });
+  }
+
+  it("fails different ways in the order they were given", async () => {
+    const { store, commit } = open();
+    store.failCommits("busy");
+    store.failCommits("failed");
+    await expect(commit("a")).rejects.toMatchObject({ code: "busy" });
+    await expect(commit("b")).rejects.toMatchObject({ code: "store_failed" });
+    await commit("c");
+  });
+
+  it("fails reopens, and stays shut until one succeeds", async () => {
+    const { store, commit } = open();
+    store.failCommits("unknown, written");
+    store.failReopens(2);
+    await expect(commit("a")).rejects.toMatchObject({ code: "outcome_unknown" });
+    for (let time = 0; time < 2; time++) {
+      await expect(store.reopen()).rejects.toMatchObject({ code: "store_failed" });
+      await expect(store.wasCommitted("group of a")).rejects.toMatchObject({ code: "store_failed" });
+    }
+    await store.reopen();
+    expect(await store.wasCommitted("group of a")).toBe(true);
+  });
+
+  it("holds commits until they are released, then lets them go in order", async () => {
+    const { store, commit, ids } = open();
+    await commit("a");
+    const release = store.stallCommits();
+    const held = [commit("b"), commit("c")];
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await ids(), "reads are not held").toEqual(["a"]);
+    expect(store.waiting).toBe(2);
+    release();
+    await Promise.all([...held, commit("d")]);
+    expect(await ids()).toEqual(["a", "b", "c", "d"]);
+    expect(store.waiting).toBe(0);
+  });
+
+  it("holds commits until every stall is released", async () => {
+    const { store, commit, ids } = open();
+    const [first, second] = [store.stallCommits(), store.stallCommits()];
+    const held = commit("a");
+    second();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await ids()).toEqual([]);
+    first();
+    await held;
+    expect(await ids()).toEqual(["a"]);
+  });
+});
+
+storeConformance({
+  name: "FaultyStore, told nothing,",
+  async open() {
+    const store = new FaultyStore(new MemoryStore());
+    return { store, close: () => store.close() };
+  },
+});

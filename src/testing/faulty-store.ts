@@ -1,0 +1,158 @@
+/**
+ * A store that fails on demand, around one that works. It fails as the contract says a store may: with nothing written,
+ * or with an outcome that cannot be known before a reopen. Until that reopen it takes no further commit, so that whoever
+ * goes on without one is found out.
+ */
+import { HoldfastError } from "../errors.js";
+import type {
+  Changes,
+  Committed,
+  ListRequest,
+  Purged,
+  RegistryRequest,
+  Scored,
+  Store,
+  StoreStats,
+  Unit,
+  WordsRequest,
+} from "../stores/store.js";
+import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef } from "../types.js";
+
+export type CommitFault =
+  /** Nothing is written; `store_failed`. */
+  | "failed"
+  /** Nothing is written; `busy`. */
+  | "busy"
+  /** Nothing is written, but nobody can know; `outcome_unknown`. */
+  | "unknown, not written"
+  /** All is written, but nobody can know; `outcome_unknown`. */
+  | "unknown, written";
+
+export class FaultyStore implements Store {
+  readonly #inner: Store;
+  readonly #faults: CommitFault[] = [];
+  #reopenFaults = 0;
+  #isOutcomeUnknown = false;
+  #gate: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #commits = 0;
+
+  constructor(inner: Store) {
+    this.#inner = inner;
+  }
+
+  /** Makes the next commits fail, one after the other; those ordered before come first. */
+  failCommits(fault: CommitFault, times = 1): void {
+    for (let time = 0; time < times; time++) this.#faults.push(fault);
+  }
+
+  /** Makes the next reopens fail with `store_failed`. */
+  failReopens(times = 1): void {
+    this.#reopenFaults += times;
+  }
+
+  /** Holds every commit from now on, before anything of it is written, until the returned function is called. */
+  stallCommits(): () => void {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#gate = this.#gate.then(() => released);
+    return release;
+  }
+
+  /** How often `commit` was called. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** Commits that are being held. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
+    this.#commits++;
+    this.#waiting++;
+    await this.#gate;
+    this.#waiting--;
+    this.#requireKnownOutcome();
+    const fault = this.#faults.shift();
+    if (fault === undefined) return this.#inner.commit(units, now, group);
+    if (fault === "failed" || fault === "busy") throw nothingWritten(fault === "busy" ? "busy" : "store_failed");
+    this.#isOutcomeUnknown = true;
+    if (fault === "unknown, written") await this.#inner.commit(units, now, group);
+    throw new HoldfastError("outcome_unknown", "The store was told to lose the outcome of this commit.", {
+      hint: "Reopen the store, then ask whether the group was committed.",
+    });
+  }
+
+  async reopen(): Promise<void> {
+    if (this.#reopenFaults > 0) {
+      this.#reopenFaults--;
+      throw new HoldfastError("store_failed", "The store was told to fail this reopen.", { hint: "Reopen again." });
+    }
+    await this.#inner.reopen();
+    this.#isOutcomeUnknown = false;
+  }
+
+  async wasCommitted(group: string): Promise<boolean> {
+    this.#requireKnownOutcome();
+    return this.#inner.wasCommitted(group);
+  }
+
+  get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]> {
+    return this.#inner.get(spaces, ids, now);
+  }
+
+  list(request: ListRequest): Promise<Page<Item>> {
+    return this.#inner.list(request);
+  }
+
+  searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+    return this.#inner.searchWords(request);
+  }
+
+  versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
+    return this.#inner.versions(spaces);
+  }
+
+  changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
+    return this.#inner.changes(spaces, since);
+  }
+
+  entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
+    return this.#inner.entries(request);
+  }
+
+  sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
+    return this.#inner.sessions(request);
+  }
+
+  purge(deadlineMs: number): Promise<Purged> {
+    return this.#inner.purge(deadlineMs);
+  }
+
+  maintain(now: number): Promise<void> {
+    return this.#inner.maintain(now);
+  }
+
+  stats(): Promise<StoreStats> {
+    return this.#inner.stats();
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  #requireKnownOutcome(): void {
+    if (!this.#isOutcomeUnknown) return;
+    throw new HoldfastError("store_failed", "The outcome of an earlier commit is unknown.", {
+      hint: "Reopen the store before using it further.",
+    });
+  }
+}
+
+function nothingWritten(code: "busy" | "store_failed"): HoldfastError {
+  return new HoldfastError(code, "The store was told to fail this commit before writing.", { hint: "Try again." });
+}

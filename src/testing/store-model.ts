@@ -1,0 +1,279 @@
+/**
+ * Random operations on a store beside a plain model of it: whatever is asked, both must answer the same.
+ *
+ * A failure prints the shortest sequence of operations that fast-check found, with its seed and path; give both to
+ * `storeModel` to run it again.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { analyse } from "../retrieval/words/analyse.js";
+import type { Committed, Done, Outcome, Store, Unit } from "../stores/store.js";
+import type { SpaceKind } from "../types.js";
+import { bruteForceScores } from "./brute-force.js";
+import type { OpenedStore } from "./conformance/check.js";
+import { IDS, type Operation, operation, SPACES, START } from "./model/operations.js";
+import { type PlainOutcome, PlainStore } from "./model/plain-store.js";
+
+export interface StoreModel {
+  readonly name: string;
+  /** Opens a store that holds nothing and shares nothing with any other. */
+  readonly open: () => Promise<OpenedStore>;
+  /** How many sequences of operations are tried. */
+  readonly runs: number;
+  /** From the report of a failure, to run exactly that again. */
+  readonly seed?: number;
+  readonly path?: string;
+}
+
+/** Registers the test with vitest. Call it in a test file. */
+export function storeModel({ name, open, runs, seed, path }: StoreModel): void {
+  describe(`${name} does what a plain model does`, () => {
+    it(`in ${runs} random sequences of operations`, { timeout: 600_000 }, async () => {
+      const sequence = fc.array(operation, { minLength: 1, maxLength: 40, size: "max" });
+      const property = fc.asyncProperty(sequence, async (operations) => {
+        const opened = await open();
+        const comparison = new Comparison(opened);
+        try {
+          for (const one of operations) await comparison.run(one);
+          await comparison.compareEverything();
+        } finally {
+          await comparison.close();
+          await opened.close();
+        }
+      });
+      await fc.assert(property, {
+        numRuns: runs,
+        ...(seed !== undefined && { seed }),
+        ...(path !== undefined && { path }),
+      });
+    });
+  });
+}
+
+/** A store and its model, side by side through one sequence of operations. */
+class Comparison {
+  readonly #opened: OpenedStore;
+  readonly #model = new PlainStore();
+  readonly #past: Unit[] = [];
+  /** Handles that were opened here, and are to be closed here. */
+  readonly #handles: Store[] = [];
+  #store: Store;
+  #now = START;
+  #groups = 0;
+
+  constructor(opened: OpenedStore) {
+    this.#opened = opened;
+    this.#store = opened.store;
+  }
+
+  async close(): Promise<void> {
+    for (const handle of this.#handles) await handle.close();
+  }
+
+  async run(one: Operation): Promise<void> {
+    switch (one.do) {
+      case "commit":
+        return this.#commit(one.units);
+      case "again":
+        return this.#commit(this.#past.length > 0 ? [this.#past[one.which % this.#past.length] as Unit] : []);
+      case "forget":
+        return this.#forget(one.target);
+      case "wait":
+        this.#now += one.ms;
+        return;
+      case "maintain":
+        return this.#store.maintain(this.#now);
+      case "list":
+        return this.#list(one.request);
+      case "get":
+        return this.#get(one.spaces, one.ids);
+      case "search":
+        return this.#search(one);
+      case "changes":
+        return this.#changes(Math.max(0, this.#model.commit - one.ago));
+      case "reopen":
+        return this.#reopen(one.how);
+    }
+  }
+
+  async #commit(units: readonly Unit[]): Promise<void> {
+    this.#past.push(...units);
+    const before = this.#model.commit;
+    const expected = this.#model.apply(units, this.#now);
+    const committed = await this.#send(units);
+    expect(committed.outcomes.map(plainOutcome)).toEqual(expected);
+    this.#expectNumber(committed.commit, before, units, expected);
+    await this.#compareVersions();
+  }
+
+  /** Where all that was written is a key to remember, the store may count that as a commit. */
+  #expectNumber(commit: number, before: number, units: readonly Unit[], outcomes: readonly PlainOutcome[]): void {
+    const keptKey = units.some(
+      (unit, at) => "done" in (outcomes[at] ?? {}) && unit.some((write) => write.op === "add" && write.idempotency),
+    );
+    if (this.#model.commit === before && keptKey && commit === before + 1) this.#model.skipTo(commit);
+    expect(commit, "the commit number").toBe(this.#model.commit);
+  }
+
+  /** However many slices the store takes, the sum must be right and each slice must be a commit of its own. */
+  async #forget(target: Extract<Operation, { do: "forget" }>["target"]): Promise<void> {
+    const unit: Unit = [{ op: "forget", target }];
+    const before = this.#model.commit;
+    const sum = { op: "forget", items: 0, sessions: 0, entries: 0, remaining: false };
+    let commit = before;
+    let slices = 0;
+    for (let remaining = true; remaining; slices++) {
+      const committed = await this.#send([unit]);
+      const done = doneOf(committed.outcomes[0])[0];
+      if (done?.op !== "forget") throw new Error("a forget was not answered as a forget");
+      sum.items += done.items;
+      sum.sessions += done.sessions;
+      sum.entries += done.entries;
+      remaining = done.remaining;
+      const changed = done.items + done.sessions + done.entries > 0;
+      expect(committed.commit, "the commit number of a slice").toBe(commit + (changed ? 1 : 0));
+      expect(changed || !remaining, "a slice with more to come removes something").toBe(true);
+      commit = committed.commit;
+    }
+    if (commit > before) this.#model.skipTo(commit - 1);
+    expect([{ done: [sum] }]).toEqual(this.#model.apply([unit], this.#now));
+    expect(commit).toBe(this.#model.commit);
+    if (slices > 1) await this.#adoptVersions(before);
+    await this.#compareVersions();
+  }
+
+  /** Which slice changed which space is the store's affair; the model only knows that one of them did. */
+  async #adoptVersions(before: number): Promise<void> {
+    const versions = await this.#store.versions(SPACES);
+    for (const [at, space] of SPACES.entries()) {
+      const version = versions[at] ?? Number.NaN;
+      if (this.#model.version(space) !== this.#model.commit) continue;
+      expect(version, "the version of a space that a slice has changed").toBeGreaterThan(before);
+      expect(version).toBeLessThanOrEqual(this.#model.commit);
+      this.#model.adoptVersion(space, version);
+    }
+  }
+
+  #send(units: readonly Unit[]): Promise<Committed> {
+    return this.#store.commit(units, this.#now, `group-${++this.#groups}`);
+  }
+
+  async #compareVersions(): Promise<void> {
+    const versions = await this.#store.versions(SPACES);
+    expect(versions, "the versions of all spaces").toEqual(SPACES.map((space) => this.#model.version(space)));
+  }
+
+  async #list(request: Extract<Operation, { do: "list" }>["request"]): Promise<void> {
+    const expected = [...this.#model.items(request.spaces, request.filter, this.#now)];
+    if (request.sortBy === "timestamp") expected.sort((a, b) => a.occurredAt - b.occurredAt);
+    if (request.order === "desc") expected.reverse();
+    for (let cursor: string | undefined, at = 0; ; at += request.limit) {
+      const page = await this.#store.list({ ...request, now: this.#now, ...(cursor !== undefined && { cursor }) });
+      expect(page.items.map(withoutSessionId)).toEqual(expected.slice(at, at + request.limit));
+      expect(page.next !== undefined, "whether there is another page").toBe(at + request.limit < expected.length);
+      if (page.next === undefined) return;
+      cursor = page.next;
+    }
+  }
+
+  async #get(spaces: readonly (typeof SPACES)[number][], ids: readonly string[]): Promise<void> {
+    const expected = this.#model.items(spaces, {}, this.#now).filter(({ id }) => ids.includes(id));
+    const items = (await this.#store.get(spaces, ids, this.#now)).map(withoutSessionId);
+    expect(items.toSorted(byPlace)).toEqual(expected.toSorted(byPlace));
+  }
+
+  /** Scores must be those of brute force; the order theirs, and among equals the newest first. */
+  async #search({ spaces, query, filter, limit }: Extract<Operation, { do: "search" }>): Promise<void> {
+    const terms = [...analyse(query).keys()];
+    const scores = new Map(
+      spaces.map((space) => [placeOf(space), bruteForceScores(this.#model.documents(space), terms)]),
+    );
+    const expected = this.#model
+      .items(spaces, filter, this.#now)
+      .flatMap(({ space, id, version }, arrival) => {
+        const score = scores.get(placeOf(space))?.get(id);
+        return score === undefined ? [] : { space, id, version, score, arrival };
+      })
+      .sort((a, b) => (isClose(a.score, b.score) ? b.arrival - a.arrival : b.score - a.score));
+    const hits = await this.#store.searchWords({ spaces, terms, filter, limit, now: this.#now });
+    const best = expected.slice(0, limit);
+    const reference = ({ space, id, version }: (typeof hits)[number]) => ({ space, id, version });
+    expect(hits.map(reference)).toEqual(best.map(reference));
+    for (const [at, hit] of hits.entries()) expect(hit.score).toBeCloseTo(best[at]?.score ?? Number.NaN, 9);
+  }
+
+  async #changes(since: number): Promise<void> {
+    for (const space of SPACES) {
+      const expected = this.#model.changes(space, since);
+      if (!expected) continue;
+      const { changed, ...rest } = await this.#store.changes([space], since);
+      expect(rest).toEqual({ commit: this.#model.commit, removed: expected.removed, complete: true });
+      expect(changed.map(({ id, version }) => `${id}@${version}`).toSorted()).toEqual(expected.changed.toSorted());
+    }
+  }
+
+  async #reopen(how: Extract<Operation, { do: "reopen" }>["how"]): Promise<void> {
+    if (how === "in place" || !this.#opened.reopen) {
+      await this.#store.reopen();
+    } else {
+      if (how === "after close") await this.#store.close();
+      this.#store = await this.#opened.reopen();
+      this.#handles.push(this.#store);
+    }
+    await this.#compareVersions();
+  }
+
+  async compareEverything(): Promise<void> {
+    await this.#list({ spaces: SPACES, filter: {}, sortBy: "arrival", order: "asc", limit: 1000 });
+    for (const space of SPACES) await this.#get([space], IDS);
+    for (const kind of ["user", "agent", "team"] as const) await this.#compareEntries(kind);
+    const sessions = (await this.#store.sessions({ kind: "session", limit: 1000 })).items.map(withoutId);
+    expect(sessions.toSorted(byPlace)).toEqual(this.#model.sessions().toSorted(byPlace));
+    await this.#changes(0);
+    expect(await this.#store.stats()).toMatchObject({ commit: this.#model.commit, items: this.#model.stored });
+  }
+
+  async #compareEntries(kind: SpaceKind): Promise<void> {
+    const entries = (await this.#store.entries({ kind, limit: 1000 })).items.map(withoutId);
+    expect(entries.toSorted(byPlace)).toEqual(this.#model.entries(kind).toSorted(byPlace));
+  }
+}
+
+function plainOutcome(outcome: Outcome): PlainOutcome {
+  if (!outcome.ok) return { code: outcome.error.code };
+  return {
+    done: outcome.done.map((done) =>
+      done.op === "register" || done.op === "amend" ? { ...done, entry: withoutId(done.entry) } : { ...done },
+    ),
+  };
+}
+
+function doneOf(outcome: Outcome | undefined): readonly Done[] {
+  if (outcome?.ok) return outcome.done;
+  throw new Error(`a unit failed that must not: ${JSON.stringify(outcome)}`);
+}
+
+function withoutId<T extends { readonly id: string }>({ id: _id, ...rest }: T): Omit<T, "id"> {
+  return rest;
+}
+
+function withoutSessionId<T extends { readonly sessionId?: string }>({ sessionId: _id, ...rest }: T) {
+  return rest;
+}
+
+/** Any order will do, if it is the same on both sides. */
+function byPlace(a: object, b: object): number {
+  const [left, right] = [a, b].map((thing) => {
+    const { space, name, id } = thing as { readonly space?: object; readonly name?: string; readonly id?: string };
+    return JSON.stringify([space, id, id === undefined ? name : ""]);
+  });
+  return (left ?? "") < (right ?? "") ? -1 : 1;
+}
+
+function placeOf(space: object): string {
+  return JSON.stringify(space);
+}
+
+function isClose(a: number, b: number): boolean {
+  return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b), 1);
+}

@@ -1,0 +1,141 @@
+/**
+ * The process that is killed. It opens the file, tells what is in it, then adds, edits and forgets in nine sessions at
+ * once, and reports every call before it is made and as soon as it has returned.
+ *
+ * Arguments: the path of the file.
+ */
+import { statSync } from "node:fs";
+import { openMemory } from "holdfast";
+import { onOrder, report } from "../support/child.js";
+import { Random } from "../support/random.js";
+import { Lane } from "./lane.js";
+import { type Answer, digest, LANES, messagesOf, type Operation, textOf } from "./operation.js";
+import type { Found, Gone, Order, Report, Sought } from "./protocol.js";
+
+const path = process.argv[2] as string;
+/** As in the store: from this size on the log is checkpointed. */
+const LOG_BYTES_DUE = 4 * 1024 * 1024;
+/** Calls between two reports that the log is due. */
+const LOG_REPORT_EVERY = 20;
+const PAGE = 1000;
+/** Words in one question. */
+const WORDS_ASKED = 16;
+
+const tell = (message: Report): void => report(message);
+
+tell({ say: "opening" });
+const memory = await openMemory({ path });
+const sessions = LANES.map((scope) => memory.session(scope));
+const sessionOf = (lane: number) => sessions[lane] as (typeof sessions)[number];
+const found = await dump();
+tell({ say: "audit" });
+
+onOrder<Order>(async (order) => {
+  if (order.order === "search") await search(order.words, order.gone);
+  if (order.order === "work") await work(order);
+  if (order.order === "close") {
+    await memory.close();
+    process.disconnect();
+  }
+});
+
+/** Everything in the file, by user, in the order of arrival: also what no session should hold. */
+async function dump(): Promise<Found[]> {
+  const all: Found[] = [];
+  for (const user of new Set(LANES.map(({ user }) => user))) {
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = await memory.session({ user }).list({ order: "asc", limit: PAGE, ...(cursor && { cursor }) });
+      const items = page.items.map(({ id, session, sequence = 0, round = 0, version, metadata, content }) => ({
+        lane: LANES.findIndex((lane) => lane.user === user && lane.session === session),
+        ...{ id, sequence, round, version, digest: digest(content) },
+        ...{ op: Number(metadata["op"]), at: Number(metadata["at"]) },
+      }));
+      tell({ say: "found", items });
+      all.push(...items);
+      cursor = page.next;
+    }
+  }
+  return all;
+}
+
+/**
+ * Each word must be in its item and in nothing else; what is gone must not come back by word or by id. Words of one
+ * session are asked for several at a time: a question of many words finds every item that has one of them.
+ */
+async function search(words: readonly Sought[], gone: readonly Gone[]): Promise<void> {
+  const unfound: string[] = [];
+  const ghosts: string[] = [];
+  for (const lane of LANES.keys()) {
+    const here = words.filter((sought) => sought.lane === lane);
+    for (let start = 0; start < here.length; start += WORDS_ASKED) {
+      const asked = here.slice(start, start + WORDS_ASKED);
+      const hits = await sessionOf(lane).query(asked.map(({ word }) => word).join(" "), { topK: 2 * WORDS_ASKED });
+      const ids = new Set(hits.map(({ id }) => id));
+      for (const { word, id } of asked)
+        if (id !== undefined && !ids.delete(id)) unfound.push(`lane ${lane} ${word} ${id}`);
+      for (const id of ids) ghosts.push(`lane ${lane} ${id}, by one of its words`);
+    }
+    const ids = gone.filter((item) => item.lane === lane).map(({ id }) => id);
+    for (const { id } of ids.length > 0 ? await sessionOf(lane).get(ids) : [])
+      ghosts.push(`lane ${lane} ${id}, by its id`);
+  }
+  tell({ say: "searched", unfound, ghosts });
+}
+
+async function work({ seed, firstOp, mood, repeat }: Extract<Order, { order: "work" }>): Promise<void> {
+  let op = firstOp;
+  const random = new Random(seed);
+  await Promise.all(
+    LANES.map(async (_, index) => {
+      const lane = new Lane(index, new Random(random.between(0, 2 ** 32 - 1)), () => op++);
+      for (const item of found) if (item.lane === index) lane.knows(item);
+      for (const operation of repeat) if (operation.lane === index) await perform(operation, lane);
+      for (;;) await Promise.all(lane.next(mood).map((operation) => perform(operation, lane)));
+    }),
+  );
+}
+
+let sinceLogReport = 0;
+
+async function perform(operation: Operation, lane: Lane): Promise<void> {
+  tell({ say: "do", operation });
+  try {
+    const answer = await call(operation);
+    tell({ say: "done", op: operation.op, answer });
+    lane.done(operation, answer);
+  } catch (error) {
+    tell({ say: "refused", op: operation.op, why: String(error) });
+  }
+  if (sinceLogReport++ < LOG_REPORT_EVERY) return;
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < LOG_BYTES_DUE) return;
+  sinceLogReport = 0;
+  tell({ say: "log due" });
+}
+
+async function call(operation: Operation): Promise<Answer> {
+  const session = sessionOf(operation.lane);
+  switch (operation.kind) {
+    case "add": {
+      const rounds = messagesOf(operation);
+      const [first] = rounds;
+      const options = operation.retry === "key" ? { idempotencyKey: `key-${operation.op}` } : {};
+      const added =
+        rounds.length === 1 && first ? [await session.add(first, options)] : await session.addBatch(rounds, options);
+      return {
+        ids: added.flatMap(({ ids }) => ids),
+        sequences: added.flatMap(({ sequences }) => sequences),
+        repeated: added.every(({ repeated }) => repeated),
+      };
+    }
+    case "update": {
+      const content = textOf({ op: operation.op, at: 0, size: operation.size });
+      return { version: await session.update(operation.id, { content }, { expectVersion: operation.version }) };
+    }
+    case "delete":
+      await session.delete(operation.ids);
+      return {};
+    case "forget":
+      await session.forget();
+      return {};
+  }
+}

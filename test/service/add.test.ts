@@ -1,0 +1,175 @@
+/** The write path through the public API: atomic, in order, exactly once, fair. */
+import type { Added, HoldfastError, NewMessage } from "holdfast";
+import { describe, expect, it } from "vitest";
+import { newPath, open } from "../support/opened.js";
+
+const say = (content: string): NewMessage => ({ role: "user", content });
+const many = (count: number, word = "message"): NewMessage[] =>
+  Array.from({ length: count }, (_, at) => say(`${word} ${at}`));
+
+/** A word of letters only, so that no part of it is a word of another. */
+const word = (at: number): string => `xq${[...at.toString()].map((digit) => "abcdefghij"[Number(digit)]).join("")}z`;
+
+describe("add", () => {
+  it("is found by query and list as soon as it returns", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", agent: "tutor", session: "s" });
+    for (let at = 0; at < 50; at++) {
+      const { ids } = await session.add([say(`fact number ${word(at)}`)]);
+      expect((await session.query(word(at))).map(({ id }) => id)).toEqual(ids);
+      expect((await session.list({ limit: 1 })).items[0]?.id).toBe(ids[0]);
+    }
+  });
+
+  it("gives one commit to all who wait, and one caller's conflict fails nobody else", async () => {
+    const memory = await open({ path: newPath() });
+    await memory.session({ user: "ada", session: "s0" }).add([{ ...say("taken"), id: "taken" }]);
+    const calls = Array.from({ length: 40 }, (_, at) =>
+      memory
+        .session({ user: "ada", session: `s${at % 8}` })
+        .add(at === 17 ? [say("first of a failing pair"), { ...say("other"), id: "taken" }] : [say(`call ${at}`)]),
+    );
+    const results = await Promise.allSettled(calls);
+    const failed = results.flatMap((result, at) => (result.status === "rejected" ? [at] : []));
+    expect(failed).toEqual([17]);
+    expect((results[17] as PromiseRejectedResult).reason).toMatchObject({ code: "conflict", details: { id: "taken" } });
+    const commits = new Set(results.flatMap((r) => (r.status === "fulfilled" ? [r.value.commit] : [])));
+    expect(commits.size).toBeLessThan(5);
+    expect(await memory.session({ user: "ada" }).query("failing")).toHaveLength(0);
+    expect((await memory.session({ user: "ada" }).list({ limit: 100 })).items).toHaveLength(40);
+  });
+
+  it("keeps the order of calls that nobody awaited, without a gap", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    const calls: Promise<Added>[] = [];
+    for (let at = 0; at < 300; at++) calls.push(session.add(at === 5 ? many(400, "large") : [say(`call ${at}`)]));
+    const answers = await Promise.all(calls);
+    expect(answers.flatMap(({ sequences }) => sequences)).toEqual(Array.from({ length: 699 }, (_, at) => at + 1));
+  });
+
+  it("lets single adds through while batches of 10,000 messages run", async () => {
+    const memory = await open({ path: newPath() });
+    const single = memory.session({ user: "ada", session: "single" });
+    let running = true;
+    const batches = Promise.all([
+      memory.session({ user: "bob", session: "add" }).add(many(10_000)),
+      memory.session({ user: "eve", session: "batch" }).addBatch(many(10_000).map((message) => [message])),
+    ]).finally(() => {
+      running = false;
+    });
+    const started = performance.now();
+    const waits: number[] = [];
+    while (running) {
+      const before = performance.now();
+      await single.add([say("me too")]);
+      waits.push(performance.now() - before);
+    }
+    await batches;
+    const total = performance.now() - started;
+    waits.sort((a, b) => a - b);
+    const p99 = waits[Math.floor(waits.length * 0.99)] ?? 0;
+    expect(waits.length).toBeGreaterThan(20);
+    expect(p99 / total).toBeLessThan(0.2);
+  });
+
+  it("answers a retry with the first answer, and a reused key with a conflict", async () => {
+    const path = newPath();
+    const memory = await open({ path });
+    const session = memory.session({ user: "ada", session: "s" });
+    const first = await session.add(many(3), { idempotencyKey: "k" });
+    const again = await session.add(many(3), { idempotencyKey: "k" });
+    expect(again).toEqual({ ...first, repeated: true });
+    await expect(session.add(many(4), { idempotencyKey: "k" })).rejects.toMatchObject({ code: "conflict" });
+    const elsewhere = await memory.session({ user: "ada", session: "t" }).add(many(3), { idempotencyKey: "k" });
+    expect(elsewhere.repeated).toBe(false);
+    const bob = await memory.session({ user: "bob", session: "s" }).add(many(3), { idempotencyKey: "k" });
+    expect(bob.repeated).toBe(false);
+    await memory.close();
+    const reopened = await open({ path });
+    const later = await reopened.session({ user: "ada", session: "s" }).add(many(3), { idempotencyKey: "k" });
+    expect(later).toMatchObject({ ids: first.ids, sequences: first.sequences, repeated: true });
+    expect((await reopened.session({ user: "ada", session: "s" }).list()).items).toHaveLength(3);
+  });
+
+  it("writes an add of any size in order, exactly once, also when it is retried", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    const first = await session.add(many(1_000), { idempotencyKey: "large" });
+    expect(first.sequences).toEqual(Array.from({ length: 1_000 }, (_, at) => at + 1));
+    expect(await session.add(many(1_000), { idempotencyKey: "large" })).toMatchObject({ ids: first.ids, repeated: true });
+    // A retry with more messages must not write the surplus.
+    await expect(session.add(many(1_500), { idempotencyKey: "large" })).rejects.toMatchObject({ code: "conflict" });
+    expect((await memory.stats()).store.items).toBe(1_000);
+  });
+
+  it("tells how far a large add came before one of its messages conflicted", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    await session.add([{ ...say("here first"), id: "taken" }]);
+    const messages = many(1_000);
+    messages[700] = { ...say("too late"), id: "taken" };
+    const error = (await session.add(messages).catch((reason: unknown) => reason)) as HoldfastError;
+    expect(error.code).toBe("conflict");
+    const written = error.details["written"] as number;
+    expect(written).toBeGreaterThan(0);
+    expect(written).toBeLessThanOrEqual(700);
+    expect((await memory.stats()).store.items).toBe(1 + written);
+  });
+
+  it("takes the same message id with the same payload as the same message", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    const first = await session.add([{ ...say("hello"), id: "m1", metadata: { a: 1 } }]);
+    const again = await session.add([{ ...say("hello"), id: "m1", metadata: { a: 1 } }]);
+    expect(again).toEqual({ ...first, repeated: true });
+    await expect(session.add([{ ...say("other"), id: "m1" }])).rejects.toMatchObject({ code: "conflict" });
+    const bob = await memory.session({ user: "bob", session: "s" }).add([{ ...say("bob's"), id: "m1" }]);
+    expect(bob.repeated).toBe(false);
+  });
+
+  it("of a batch names the rounds that failed and writes the others", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    await session.add([{ ...say("here first"), id: "taken" }]);
+    const rounds = [[say("one")], [say("lost"), { ...say("x"), id: "taken" }], [say("three")]];
+    const error = (await session.addBatch(rounds).catch((reason: unknown) => reason)) as HoldfastError;
+    expect(error).toMatchObject({ code: "conflict", details: { failed: [{ round: 1, code: "conflict" }] } });
+    expect(error.details["added"]).toHaveLength(2);
+    const contents = (await session.list({ order: "asc" })).items.map(({ content }) => content);
+    expect(contents).toEqual(["here first", "one", "three"]);
+  });
+
+  it("of a batch with a key adds nothing when it is retried", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    const rounds = [many(2), many(300), many(1)];
+    const first = await session.addBatch(rounds, { idempotencyKey: "b" });
+    const again = await session.addBatch(rounds, { idempotencyKey: "b" });
+    expect(again.map(({ ids }) => ids)).toEqual(first.map(({ ids }) => ids));
+    expect(again.every(({ repeated }) => repeated)).toBe(true);
+    expect((await memory.stats()).store.items).toBe(303);
+  });
+
+  it("of nothing writes nothing", async () => {
+    const memory = await open({ path: newPath() });
+    expect(await memory.session({ user: "ada", session: "s" }).add([])).toMatchObject({ ids: [], sequences: [] });
+    expect(await memory.session({ user: "ada" }).addBatch([])).toEqual([]);
+    expect(await memory.users.get("ada")).toBeUndefined();
+  });
+
+  it("after close is refused, before close is written", async () => {
+    const path = newPath();
+    const memory = await open({ path });
+    const session = memory.session({ user: "ada", session: "s" });
+    const pending = Promise.all(Array.from({ length: 20 }, (_, at) => session.add([say(`pending ${at}`)])));
+    const report = await memory.close();
+    await pending;
+    expect(report.items).toBe(20);
+    expect(await memory.close()).toEqual(report);
+    await expect(session.add([say("late")])).rejects.toMatchObject({ code: "closed" });
+    await expect(session.query("pending")).rejects.toMatchObject({ code: "closed" });
+    const again = await open({ path });
+    expect(await again.session({ user: "ada" }).query("pending", { topK: 100 })).toHaveLength(20);
+  });
+});

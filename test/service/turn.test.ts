@@ -1,0 +1,73 @@
+/** A turn through the service: one transaction, and nothing lost when it fails. */
+import { Turn } from "holdfast";
+import { describe, expect, it } from "vitest";
+import { newPath, open } from "../support/opened.js";
+
+describe("a turn", () => {
+  it("commits messages and facts in one transaction", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", agent: "tutor", session: "s" });
+    const turn = session.turn(3);
+    expect(turn.push({ op: "save_message", message: { role: "user", content: "I like tea" } })).toBe(false);
+    turn.push({ op: "upsert_fact", category: "preference", content: "likes tea", confidence: 0.8, sourceSession: "s" });
+    expect(turn.push({ op: "save_message", message: { role: "assistant", content: "Noted" } })).toBe(true);
+    const added = await session.commit(turn);
+    expect(turn.isEmpty).toBe(true);
+    expect(added.sequences).toEqual([1, 2]);
+    expect((await session.list({ order: "asc" })).items.map(({ content, round }) => [content, round])).toEqual([
+      ["I like tea", 1],
+      ["Noted", 1],
+    ]);
+    const [fact] = await session.query("tea", { kind: "fact" });
+    expect(fact).toMatchObject({ content: "likes tea", tier: "semantic", metadata: { category: "preference", confidence: 0.8 } });
+    expect(await memory.service.store.versions([{ user: "ada" }])).toEqual([added.commit]);
+  });
+
+  it("updates a known fact instead of adding it again", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    for (const confidence of [0.5, 0.9]) {
+      const turn = new Turn();
+      turn.push({ op: "upsert_fact", category: "home", content: "lives in Lisbon", confidence });
+      await session.commit(turn);
+    }
+    const facts = await session.query("Lisbon");
+    expect(facts).toHaveLength(1);
+    expect(facts[0]).toMatchObject({ version: 2, metadata: { confidence: 0.9 } });
+  });
+
+  it("that cannot be committed loses nothing and can be tried again", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    await session.add([{ id: "taken", role: "user", content: "here first" }]);
+    const turn = session.turn();
+    turn.push({ op: "upsert_fact", category: "c", content: "must not be half written", confidence: 1 });
+    turn.push({ op: "save_message", message: { id: "taken", role: "user", content: "in the way" } });
+    await expect(session.commit(turn)).rejects.toMatchObject({ code: "conflict" });
+    expect(turn.length).toBe(2);
+    expect(await session.query("written")).toHaveLength(0);
+    await session.delete(["taken"]);
+    await session.commit(turn);
+    expect(turn.isEmpty).toBe(true);
+    expect(await session.query("written")).toHaveLength(1);
+    expect(await session.query("way")).toHaveLength(1);
+  });
+
+  it("with bad input in it is kept whole, with a clear error", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    const turn = session.turn();
+    turn.push({ op: "save_message", message: { role: "user", content: "fine" } });
+    turn.push({ op: "upsert_fact", category: "c", content: "x", confidence: 7 });
+    await expect(session.commit(turn)).rejects.toMatchObject({ code: "invalid_input" });
+    expect(turn.length).toBe(2);
+    expect((await memory.stats()).store.items).toBe(0);
+  });
+
+  it("without writes commits nothing", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    expect(await session.commit(session.turn())).toMatchObject({ ids: [] });
+    expect((await memory.stats()).store.commit).toBe(0);
+  });
+});

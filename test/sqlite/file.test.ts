@@ -1,0 +1,121 @@
+/** The file: private, and refused with a hint when it cannot be used safely. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError, openMemory } from "holdfast";
+import { describe, expect, it } from "vitest";
+import { alter, newFolder, newPath, open } from "../support/opened.js";
+import { openRaw } from "../support/raw.js";
+
+async function refusal(path: string): Promise<HoldfastError> {
+  const error = await openMemory({ path }).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(HoldfastError);
+  expect((error as HoldfastError).hint).toBeTruthy();
+  return error as HoldfastError;
+}
+
+async function usedFile(): Promise<string> {
+  const path = newPath();
+  const memory = await open({ path });
+  await memory.session({ user: "ada" }).add([{ role: "user", content: "hello" }]);
+  await memory.close();
+  return path;
+}
+
+describe("the file", () => {
+  it("is made with mode 0600, its log too, whatever the umask", async () => {
+    const path = newPath();
+    const before = process.umask(0);
+    try {
+      const memory = await open({ path });
+      await memory.session({ user: "ada" }).add([{ role: "user", content: "private" }]);
+      for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it("is refused when other accounts can read it", async () => {
+    const path = await usedFile();
+    chmodSync(path, 0o644);
+    const error = await refusal(path);
+    expect(error.code).toBe("store_unsafe");
+    expect(error.hint).toContain(`chmod 600 ${path}`);
+    chmodSync(path, 0o600);
+    await open({ path });
+  });
+
+  it("is refused when a newer Holdfast has written it, and left as it is", async () => {
+    const path = await usedFile();
+    alter(path, "PRAGMA user_version = 9999; PRAGMA wal_checkpoint(TRUNCATE)");
+    const before = readFileSync(path);
+    const error = await refusal(path);
+    expect(error.code).toBe("store_newer");
+    expect(error.message).toContain("9999");
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it("is refused to a process whose schema was overtaken while it ran", async () => {
+    const path = newPath();
+    const memory = await open({ path });
+    const session = memory.session({ user: "ada" });
+    await session.add([{ role: "user", content: "before" }]);
+    alter(path, "UPDATE head SET schema = 9999");
+    await expect(session.add([{ role: "user", content: "after" }])).rejects.toMatchObject({ code: "store_newer" });
+  });
+
+  it("is refused when it is another program's database", async () => {
+    const path = newPath();
+    alter(path, "CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('bread')");
+    chmodSync(path, 0o600);
+    expect((await refusal(path)).message).toContain("another program");
+    const raw = openRaw(path);
+    expect(raw.prepare("SELECT name FROM recipes").all()).toHaveLength(1);
+    expect(raw.prepare("SELECT name FROM sqlite_schema WHERE name = 'item'").all()).toHaveLength(0);
+    raw.close();
+  });
+
+  it("is refused when it is no database at all", async () => {
+    const path = newPath();
+    writeFileSync(path, "Dear diary, ".repeat(500), { mode: 0o600 });
+    expect((await refusal(path)).message).toContain("not a database");
+    expect(readFileSync(path, "utf8")).toContain("Dear diary");
+  });
+
+  it("says what to do when the folder is missing or the path is a folder", async () => {
+    const folder = newFolder();
+    expect((await refusal(join(folder, "missing", "memory.db"))).hint).toContain("mkdir -p");
+    expect(existsSync(join(folder, "missing"))).toBe(false);
+    mkdirSync(join(folder, "taken"), { mode: 0o700 });
+    expect((await refusal(join(folder, "taken"))).message).toContain("is a folder");
+  });
+
+  it("keeps its data, commit numbers and settings across a reopen", async () => {
+    const path = await usedFile();
+    const memory = await open({ path });
+    const added = await memory.session({ user: "ada" }).add([{ role: "user", content: "again" }]);
+    expect(added.commit).toBe(2);
+    expect((await memory.session({ user: "ada" }).list({ order: "asc" })).items.map((item) => item.content)).toEqual([
+      "hello",
+      "again",
+    ]);
+    const raw = openRaw(path);
+    expect(raw.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    raw.close();
+  });
+
+  it("lets the process end although nobody closed the memory", async () => {
+    const path = newPath();
+    const script = `
+      import { openMemory } from ${JSON.stringify(import.meta.resolve?.("holdfast") ?? "holdfast")};
+      const memory = await openMemory({ path: ${JSON.stringify(path)} });
+      await memory.session({ user: "ada" }).add([{ role: "user", content: "left open" }]);
+    `;
+    const { execFileSync } = await import("node:child_process");
+    execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: process.cwd(), timeout: 20_000 });
+    const memory = await open({ path });
+    expect(await memory.session({ user: "ada" }).query("left")).toHaveLength(1);
+  });
+});

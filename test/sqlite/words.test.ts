@@ -1,0 +1,102 @@
+/** Search by words: what is found, and that nobody else's text moves a score. */
+import { describe, expect, it } from "vitest";
+import { alter, newPath, open } from "../support/opened.js";
+import { openRaw } from "../support/raw.js";
+
+const TOPICS = "garden river kernel piano bakery ocean lantern teapot violin harbour mountain sandwich".split(" ");
+const text = (at: number): string =>
+  `${TOPICS[at % 12]} and ${TOPICS[(at * 5 + 3) % 12]} were what we talked about on day ${at}${" again".repeat(at % 7)}`;
+
+describe("words", () => {
+  it("of another user change no score and no order", async () => {
+    const memory = await open({ path: newPath() });
+    const ada = memory.session({ user: "ada", session: "s" });
+    await ada.add(Array.from({ length: 200 }, (_, at) => ({ role: "user" as const, content: text(at) })));
+    const questions = ["river", "the piano in the garden", "what about day 17 and the bakery", "again", "violin harbour"];
+    const ask = async () => {
+      const answers = [];
+      for (const question of questions) {
+        const hits = await ada.query(question, { topK: 50 });
+        answers.push(hits.map(({ id, score }) => [id, score]));
+      }
+      return answers;
+    };
+    const before = await ask();
+    expect(before.every((hits) => hits.length > 0)).toBe(true);
+    const bob = memory.session({ user: "bob", session: "s" });
+    await bob.addBatch(Array.from({ length: 10_000 }, (_, at) => [{ role: "user" as const, content: text(at * 3) }]));
+    expect(await ask()).toEqual(before);
+    await memory.forget({ user: "bob" });
+    expect(await ask()).toEqual(before);
+  });
+
+  it.each([
+    ["accents and case", "Der CAFÉ in Zürich schließt früh", "cafe zurich"],
+    ["an inflected word", "She was baking pies for the neighbours", "bakes a pie"],
+    ["an irregular verb", "We went to the opera", "go opera"],
+    ["part of an identifier", "Call getUserName() first", "user name"],
+    ["the whole identifier", "Call getUserName() first", "getUserName"],
+    ["an e-mail address", "Write to ada@example.com", "ada@example.com"],
+    ["Chinese", "我昨天在里斯本买了一本书", "里斯本"],
+    ["Japanese", "昨日、東京で寿司を食べました", "東京"],
+    ["Korean", "어제 서울에서 친구를 만났어요", "서울"],
+    ["Thai", "เมื่อวานฉันไปกรุงเทพกับเพื่อน", "กรุงเทพ"],
+    ["Arabic with marks", "كَتَبَ الوَلَدُ الدَّرسَ", "كتب الدرس"],
+    ["Hebrew", "הילד הלך לבית הספר", "הספר"],
+    ["Russian", "Вчера я был в Москве", "москве"],
+    ["an emoji", "My cat loves the balcony 🐈", "🐈"],
+    ["a name", "hello there", "Grace"],
+  ])("find %s", async (_, content, question) => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    await session.add([
+      { role: "user", name: "Grace", content },
+      { role: "user", content: "nothing of the kind, 完全に別の話" },
+    ]);
+    expect((await session.query(question)).map((hit) => hit.content)).toEqual([content]);
+  });
+
+  it("that are very common rank what others have found, but are searched alone when nothing else is there", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    const rounds = Array.from({ length: 9_000 }, (_, at) => [
+      { role: "user" as const, content: at === 4_321 ? "the common quokka" : `the common talk ${at}` },
+    ]);
+    await session.addBatch(rounds);
+    expect((await session.query("the common quokka", { topK: 5 })).map((hit) => hit.content)).toEqual(["the common quokka"]);
+    expect(await session.query("the common", { topK: 5 })).toHaveLength(5);
+    // Narrowed to items that the newest postings do not reach.
+    const early = await session.query("common", { topK: 5, to: Date.now() + 1, kind: "message" });
+    expect(early).toHaveLength(5);
+  });
+
+  it("are indexed anew when the analysis has another version, in one step", async () => {
+    const path = newPath();
+    const memory = await open({ path });
+    const session = memory.session({ user: "ada", session: "s" });
+    await session.add(Array.from({ length: 30 }, (_, at) => ({ role: "user" as const, content: text(at) })));
+    const before = await session.query("piano garden", { topK: 20 });
+    await memory.close();
+    alter(
+      path,
+      `UPDATE head SET analysis = 0; UPDATE item SET words = 'outdated', length = 1; UPDATE space SET terms = 30;
+       INSERT INTO words (words) VALUES ('delete-all')`,
+    );
+    const again = await open({ path });
+    expect(await again.session({ user: "ada", session: "s" }).query("piano garden", { topK: 20 })).toEqual(before);
+    expect(await again.session({ user: "ada", session: "s" }).query("outdated")).toHaveLength(0);
+    const raw = openRaw(path);
+    expect(raw.prepare("SELECT analysis > 0 AS current FROM head").get()).toEqual({ current: 1 });
+    raw.close();
+  });
+
+  it("of a process with another analysis are refused while it runs", async () => {
+    const path = newPath();
+    const memory = await open({ path });
+    alter(path, "UPDATE head SET analysis = 999");
+    await expect(memory.session({ user: "ada" }).add([{ role: "user", content: "x" }])).rejects.toMatchObject({
+      code: "store_newer",
+      hint: expect.stringContaining("same version"),
+    });
+  });
+});

@@ -1,0 +1,80 @@
+/** The database file as any other program sees it: through the bare driver, without Holdfast. */
+import { createRequire } from "node:module";
+
+type Value = null | number | string | Uint8Array;
+type Row = { readonly [column: string]: Value };
+
+export interface RawDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): { get(...values: Value[]): Row | undefined; all(...values: Value[]): Row[] };
+  close(): void;
+}
+
+interface Driver {
+  readonly DatabaseSync: new (path: string, options: { readonly timeout: number }) => RawDatabase;
+}
+
+const driver = (process.getBuiltinModule("node:sqlite" as never) ??
+  createRequire(import.meta.url)("@photostructure/sqlite")) as Driver;
+
+/** Waits for locks inside SQLite: with the whole process for as long as a few seconds. */
+export function openRaw(path: string): RawDatabase {
+  return new driver.DatabaseSync(path, { timeout: 5_000 });
+}
+
+/**
+ * What is wrong with the file; empty when it is sound. SQLite's own check, the word index's own check, and the counts
+ * that the store keeps beside its rows: they are written in the same transaction, so they never differ.
+ *
+ * The last connection that closes empties the log: call it while another one is open where the log is to be kept.
+ */
+export function unsoundness(path: string): string[] {
+  const database = openRaw(path);
+  try {
+    const problems = database
+      .prepare("PRAGMA integrity_check")
+      .all()
+      .map((row) => String(row["integrity_check"]))
+      .filter((line) => line !== "ok");
+    try {
+      database.exec("INSERT INTO words (words) VALUES ('integrity-check')");
+    } catch (error) {
+      problems.push(`words index: ${(error as Error).message}`);
+    }
+    for (const { name, sql } of INVARIANTS) {
+      const broken = database.prepare(sql).all();
+      if (broken.length > 0) problems.push(`${name}: ${JSON.stringify(broken.slice(0, 3))}`);
+    }
+    return problems;
+  } finally {
+    database.close();
+  }
+}
+
+/** Each query finds rows that break an invariant. */
+const INVARIANTS: readonly { readonly name: string; readonly sql: string }[] = [
+  {
+    name: "head.items is not the number of items",
+    sql: "SELECT items, (SELECT count(*) FROM item) AS counted FROM head WHERE items <> counted",
+  },
+  {
+    name: "a space's items or terms are not what its items add up to",
+    sql: `SELECT space.key, space.items, space.terms, count(item.key) AS counted, coalesce(sum(item.length), 0) AS summed
+          FROM space LEFT JOIN item ON item.space = space.key GROUP BY space.key
+          HAVING space.items <> counted OR space.terms <> summed`,
+  },
+  {
+    name: "a session's next sequence is not behind its last",
+    sql: `SELECT session.key, next_seq, max(item.seq) AS last FROM session JOIN item ON item.session = session.key
+          GROUP BY session.key HAVING next_seq <= last`,
+  },
+  { name: "an item of no space", sql: "SELECT key FROM item WHERE space NOT IN (SELECT key FROM space)" },
+  {
+    name: "an item of no session",
+    sql: "SELECT key FROM item WHERE session IS NOT NULL AND session NOT IN (SELECT key FROM session)",
+  },
+  {
+    name: "a commit number from the future",
+    sql: "SELECT key, item.commit_no FROM item, head WHERE item.commit_no > head.commit_no",
+  },
+];
