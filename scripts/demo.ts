@@ -43,7 +43,9 @@ async function demonstrate(): Promise<void> {
   console.log("   one message after the other, each acknowledged when it is durable and searchable.");
   const child = fork(fileURLToPath(import.meta.url), ["writer", path]);
   const acknowledged = await listenThenKill(child, 200);
-  console.log(`\n2. After ${acknowledged.length} acknowledgements it is killed with SIGKILL, in the middle of its work.`);
+  console.log(
+    `\n2. After ${acknowledged.length} acknowledgements it is killed with SIGKILL, in the middle of its work.`,
+  );
 
   console.log("\n3. A second process opens the file.");
   const memory = await openMemory({ path });
@@ -67,7 +69,11 @@ async function demonstrate(): Promise<void> {
   await memory.close();
   rmSync(folder, { recursive: true });
   const sound = lost.length === 0 && inOrder;
-  console.log(sound ? "\nNothing was lost. Read README.md for the ten lines that do this in your program." : "\nSomething was lost!");
+  console.log(
+    sound
+      ? "\nNothing was lost. Read README.md for the ten lines that do this in your program."
+      : "\nSomething was lost!",
+  );
   process.exitCode = sound ? 0 : 1;
 }
 

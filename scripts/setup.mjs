@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stamp = `${root}/node_modules/.holdfast-lock`;
-const lock = createHash("sha256").update(readFileSync(`${root}/package-lock.json`)).digest("hex");
+const lock = createHash("sha256")
+  .update(readFileSync(`${root}/package-lock.json`))
+  .digest("hex");
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {

@@ -1,4 +1,6 @@
 /** Memory and Session: the service with a scope bound to it, as callers hold them. */
+
+import { Turn } from "./buffers/turn.js";
 import { loadConfig } from "./config.js";
 import type { ListOptions } from "./input/list.js";
 import type { QueryOptions } from "./input/query.js";
@@ -6,7 +8,6 @@ import { parseScope } from "./input/scope.js";
 import { IN_MEMORY, type Options } from "./options.js";
 import { Entries, Sessions } from "./registry.js";
 import { type AddOptions, BufferService, type CloseReport, type ServiceStats, type UpdateOptions } from "./service.js";
-import { Turn } from "./buffers/turn.js";
 import { MemoryStore } from "./stores/memory/memory-store.js";
 import { SqliteStore } from "./stores/sqlite/store.js";
 import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";
@@ -21,7 +22,9 @@ export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
   const { config, ...code } = options;
   const resolved = loadConfig({ file: config, env: process.env, code });
   const store =
-    resolved.path === IN_MEMORY ? new MemoryStore() : await SqliteStore.open({ path: resolved.path, ...resolved.store });
+    resolved.path === IN_MEMORY
+      ? new MemoryStore()
+      : await SqliteStore.open({ path: resolved.path, ...resolved.store });
   return new Memory(new BufferService(store, resolved));
 }
 

@@ -52,7 +52,11 @@ export class Entries {
   /** Registers a name; `conflict` if it is taken. */
   create(name: string, description?: string): Promise<Entry> {
     const about = description === undefined ? {} : { description: repairText(description) };
-    return this.#register({ op: "register", create: "new", entry: { kind: this.#kind, name: this.#name(name), ...about } });
+    return this.#register({
+      op: "register",
+      create: "new",
+      entry: { kind: this.#kind, name: this.#name(name), ...about },
+    });
   }
 
   /** The entry of this name, registered if it is new. */

@@ -116,7 +116,10 @@ export class BufferService {
     const results: readonly (readonly UnitResult[])[] = small
       ? (await this.#writes.write({ lane, units: units.flat(), stepwise: false })).map((result) => [result])
       : await Promise.all(units.map((parts) => this.#writes.write({ lane, units: parts, stepwise: true })));
-    return batchAnswer(results, units.map((parts) => parts.length));
+    return batchAnswer(
+      results,
+      units.map((parts) => parts.length),
+    );
   }
 
   /** Commits what a turn has gathered, in one transaction. If that fails, the turn keeps all of it for another try. */
@@ -156,7 +159,10 @@ export class BufferService {
       const hits = found.flatMap(({ space, id, version, score }): Hit[] => {
         const item = items.get(keyOf(space, id));
         if (item?.version !== version) return [];
-        const scope = place.session !== undefined && item.session === place.session && keyOf(item.space, "") === keyOf(place.space, "");
+        const scope =
+          place.session !== undefined &&
+          item.session === place.session &&
+          keyOf(item.space, "") === keyOf(place.space, "");
         return [{ ...item, score, level: "store", scope: scope ? "in_session" : "cross_session" }];
       });
       if (hits.length === found.length || attempt === 3) return answer(hits, question);
@@ -220,7 +226,10 @@ export class BufferService {
     const target = session === undefined ? { space, entry: true } : { space, session, entry: true };
     const receipt = await this.#forget(target);
     if (session !== undefined || !("agent" in space) || receipt.entries === 0) return receipt;
-    const left = { what: "items in other spaces", why: "they belong to users and teams; they no longer name the agent" };
+    const left = {
+      what: "items in other spaces",
+      why: "they belong to users and teams; they no longer name the agent",
+    };
     return { ...receipt, left: [...receipt.left, left] };
   }
 
@@ -357,11 +366,18 @@ function batchAnswer(results: readonly (readonly UnitResult[])[], expected: read
   }
   const [first] = failed;
   if (!first) return added;
-  throw new HoldfastError(first.error.code, `${failed.length} of ${results.length} rounds failed: ${first.error.message}`, {
-    cause: first.error,
-    details: { added, failed: failed.map(({ round, error }) => ({ round, code: error.code, message: error.message })) },
-    ...(first.error.hint !== undefined && { hint: first.error.hint }),
-  });
+  throw new HoldfastError(
+    first.error.code,
+    `${failed.length} of ${results.length} rounds failed: ${first.error.message}`,
+    {
+      cause: first.error,
+      details: {
+        added,
+        failed: failed.map(({ round, error }) => ({ round, code: error.code, message: error.message })),
+      },
+      ...(first.error.hint !== undefined && { hint: first.error.hint }),
+    },
+  );
 }
 
 /** Ids are given before the first try, so that a second one cannot add twice. */
@@ -375,7 +391,8 @@ function turnUnit(place: ParsedScope, writes: readonly BufferedWrite[], now: num
   const messages = writes.flatMap((write) => (write.op === "save_message" ? [write.message] : []));
   const facts = writes.flatMap((write): NewRow[] => (write.op === "upsert_fact" ? [factRow(write, now)] : []));
   const unit: AddWrite[] = [];
-  if (messages.length > 0) unit.push({ op: "add", ...place, items: parseMessages(messages, now).rows, existing: "same" });
+  if (messages.length > 0)
+    unit.push({ op: "add", ...place, items: parseMessages(messages, now).rows, existing: "same" });
   for (const fact of facts) unit.push({ op: "add", space: place.space, items: [fact], existing: "replace" });
   return unit;
 }

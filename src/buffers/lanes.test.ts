@@ -80,7 +80,8 @@ describe("lanes", () => {
           expect(group.length).toBeGreaterThan(0);
           const messages = group.reduce((sum, { sized }) => sum + sized.messages, 0);
           if (group.length > 1) expect(messages).toBeLessThanOrEqual(LIMITS.messages);
-          for (const { job, index } of group) taken.set(job.lane, [...(taken.get(job.lane) ?? []), `${job.name}/${index}`]);
+          for (const { job, index } of group)
+            taken.set(job.lane, [...(taken.get(job.lane) ?? []), `${job.name}/${index}`]);
         }
         for (const lane of ["a", "b", "c"]) {
           const expected = given.flatMap(({ sizes, ...job }, at) =>

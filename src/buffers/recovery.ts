@@ -15,7 +15,9 @@ export async function answerFromStore(store: Store, unit: Unit, now: number): Pr
     }
     return { ok: true, done, commit };
   } catch (cause) {
-    const error = new HoldfastError("outcome_unknown", "the call was written, but its answer could not be read", { cause });
+    const error = new HoldfastError("outcome_unknown", "the call was written, but its answer could not be read", {
+      cause,
+    });
     return { ok: false, error };
   }
 }

@@ -256,9 +256,7 @@ export class WriteBuffer {
 }
 
 function toResult(outcome: Outcome, commit: number): UnitResult {
-  return outcome.ok
-    ? { ok: true, done: outcome.done, commit }
-    : { ok: false, error: fromRecord(outcome.error) };
+  return outcome.ok ? { ok: true, done: outcome.done, commit } : { ok: false, error: fromRecord(outcome.error) };
 }
 
 function asError(error: unknown): HoldfastError {

@@ -10,12 +10,16 @@ type UpsertFact = BufferedWrite & { op: "upsert_fact" };
 export function factRow(fact: UpsertFact, now: number): NewRow {
   const { category, content, confidence, sourceSession, supersedes } = fact;
   if (typeof category !== "string" || category === "") {
-    throw new HoldfastError("invalid_input", "category must be a text that is not empty", { hint: 'such as "preference"' });
+    throw new HoldfastError("invalid_input", "category must be a text that is not empty", {
+      hint: 'such as "preference"',
+    });
   }
   if (typeof confidence !== "number" || !(confidence >= 0 && confidence <= 1)) {
     throw new HoldfastError("invalid_input", "confidence must be a number from 0 to 1", { hint: "1 means certain" });
   }
-  const id = `fact-${createHash("sha256").update(JSON.stringify([category, content])).digest("base64url")}`;
+  const id = `fact-${createHash("sha256")
+    .update(JSON.stringify([category, content]))
+    .digest("base64url")}`;
   const metadata = {
     category,
     confidence,

@@ -113,12 +113,15 @@ test("names are content: repaired, any, even empty", () => {
 });
 
 test.each([
-  [[], "messages is an empty list"],
   [{ role: "user", content: "x" }, "messages must be a list, got an object"],
   [undefined, "messages must be a list, got undefined"],
   [Array(2), "messages[0] must be an object, got undefined"],
 ])("%j is not a list of messages", (messages, error) => {
   expect(() => parseMessages(messages, NOW)).toThrow(refused("invalid_input", error));
+});
+
+test("an empty list is an empty round", () => {
+  for (const parseNone of [parseMessages, parseItems]) expect(parseNone([], NOW)).toEqual({ rows: [], given: [] });
 });
 
 test("an id given twice in one call is refused", () => {

@@ -6,9 +6,9 @@ import type { Mood } from "./protocol.js";
 type Choice = "one" | "round" | "batch" | "burst" | "full" | "large" | "update" | "delete" | "forget";
 
 const WEIGHTS: { readonly [mood in Mood]: { readonly [choice in Choice]: number } } = {
-  mixed: { one: 50, round: 15, batch: 10, burst: 10, full: 0.5, large: 0.3, update: 15, delete: 1, forget: 0.2 },
-  growing: { one: 50, round: 15, batch: 10, burst: 10, full: 0.5, large: 0.3, update: 15, delete: 0, forget: 0 },
-  forgetting: { one: 30, round: 10, batch: 5, burst: 5, full: 0.5, large: 0, update: 10, delete: 10, forget: 5 },
+  mixed: { one: 50, round: 15, batch: 10, burst: 10, full: 0.3, large: 0.2, update: 15, delete: 1, forget: 0.3 },
+  growing: { one: 50, round: 15, batch: 10, burst: 10, full: 0.3, large: 0.2, update: 15, delete: 0, forget: 0 },
+  forgetting: { one: 30, round: 10, batch: 5, burst: 5, full: 0.3, large: 0, update: 10, delete: 10, forget: 5 },
 };
 
 /** The most messages that one add writes in one piece. */

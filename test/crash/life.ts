@@ -32,7 +32,7 @@ const PLANS: {
   readonly [moment in Moment]: { readonly skipMax: number; readonly delayMax: number; readonly mood: Mood };
 } = {
   opening: { skipMax: 0, delayMax: 120, mood: "mixed" },
-  answer: { skipMax: 400, delayMax: 5, mood: "mixed" },
+  answer: { skipMax: 300, delayMax: 5, mood: "mixed" },
   checkpoint: { skipMax: 4, delayMax: 25, mood: "growing" },
   forget: { skipMax: 8, delayMax: 150, mood: "forgetting" },
 };
@@ -58,7 +58,7 @@ export async function live(
         found.push(...report.items);
         return;
       case "audit":
-        findings.push(...ledger.audit(found), ...unsoundness(path).map(asFinding));
+        findings.push(...ledger.audit(found), ...report.unsound.map(asFinding));
         return go(ledger.search(random, plan && WORDS_MAX));
       case "searched":
         findings.push(...ledger.searched(report.unfound, report.ghosts));

@@ -17,9 +17,9 @@ export interface Found {
 export type Report =
   /** It is about to open the file. */
   | { readonly say: "opening" }
-  /** A part of what is in the file, then: that was all. */
+  /** A part of what is in the file, then: that was all, and what the bare driver finds wrong with the file. */
   | { readonly say: "found"; readonly items: readonly Found[] }
-  | { readonly say: "audit" }
+  | { readonly say: "audit"; readonly unsound: readonly string[] }
   /** The words that are asked for and not found, or found although they are gone; ids likewise. */
   | { readonly say: "searched"; readonly unfound: readonly string[]; readonly ghosts: readonly string[] }
   /** It is about to do this; then: the call has returned. */

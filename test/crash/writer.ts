@@ -2,12 +2,16 @@
  * The process that is killed. It opens the file, tells what is in it, then adds, edits and forgets in nine sessions at
  * once, and reports every call before it is made and as soon as it has returned.
  *
+ * Nobody else opens the file as long as there are kills to come: a connection in another process would spare the next
+ * writer the recovery of the log.
+ *
  * Arguments: the path of the file.
  */
 import { statSync } from "node:fs";
 import { openMemory } from "holdfast";
 import { onOrder, report } from "../support/child.js";
 import { Random } from "../support/random.js";
+import { unsoundness } from "../support/raw.js";
 import { Lane } from "./lane.js";
 import { type Answer, digest, LANES, messagesOf, type Operation, textOf } from "./operation.js";
 import type { Found, Gone, Order, Report, Sought } from "./protocol.js";
@@ -28,7 +32,7 @@ const memory = await openMemory({ path });
 const sessions = LANES.map((scope) => memory.session(scope));
 const sessionOf = (lane: number) => sessions[lane] as (typeof sessions)[number];
 const found = await dump();
-tell({ say: "audit" });
+tell({ say: "audit", unsound: unsoundness(path) });
 
 onOrder<Order>(async (order) => {
   if (order.order === "search") await search(order.words, order.gone);

@@ -29,7 +29,8 @@ function sourceFiles(folder: string): string[] {
 }
 
 const nameOf = (path: string): string => relative(source, path).split(sep).join("/");
-const layerOf = (name: string): number => LAYERS.findIndex((layer) => layer.some((part) => name === part || (part.endsWith("/") && name.startsWith(part))));
+const layerOf = (name: string): number =>
+  LAYERS.findIndex((layer) => layer.some((part) => name === part || (part.endsWith("/") && name.startsWith(part))));
 
 function importsOf(path: string): string[] {
   const text = readFileSync(path, "utf8");
@@ -58,7 +59,9 @@ describe("the source", () => {
   });
 
   it("has no drawer for odds and ends, and no file that is two nouns", () => {
-    expect(files.map(nameOf).filter((name) => /(^|\/)(utils?|helpers?|common|interfaces)(\/|\.ts)/.test(name))).toEqual([]);
+    expect(files.map(nameOf).filter((name) => /(^|\/)(utils?|helpers?|common|interfaces)(\/|\.ts)/.test(name))).toEqual(
+      [],
+    );
     const long = files.filter((path) => readFileSync(path, "utf8").split("\n").length > 400);
     expect(long.map(nameOf)).toEqual([]);
   });

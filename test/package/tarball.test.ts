@@ -30,7 +30,9 @@ describe("the package", () => {
   const paths = packed?.files.map(({ path }) => path) ?? [];
 
   it("holds the compiled library and its papers, and nothing of the workshop", () => {
-    expect(paths).toEqual(expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "LICENSE", "README.md", "package.json"]));
+    expect(paths).toEqual(
+      expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "LICENSE", "README.md", "package.json"]),
+    );
     expect(paths).toContain("dist/stores/sqlite/worker.js");
     expect(paths.filter((path) => /\.test\.|^(src|test|bench|build|scripts|docs)\//.test(path))).toEqual([]);
   });
@@ -47,8 +49,18 @@ describe("the package", () => {
     expect(output).toContain("I moved to Lisbon in May.");
     // The same lines as strict TypeScript, against the packed declarations.
     writeFileSync(join(folder, "ten.ts"), code);
-    const options = { target: "ES2023", module: "NodeNext", strict: true, noEmit: true, skipLibCheck: false, types: [] };
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...options, lib: ["ES2023", "DOM"] }, files: ["ten.ts"] }));
+    const options = {
+      target: "ES2023",
+      module: "NodeNext",
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      types: [],
+    };
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: { ...options, lib: ["ES2023", "DOM"] }, files: ["ten.ts"] }),
+    );
     execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], { stdio: "pipe" });
   });
 });

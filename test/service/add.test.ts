@@ -97,7 +97,10 @@ describe("add", () => {
     const session = memory.session({ user: "ada", session: "s" });
     const first = await session.add(many(1_000), { idempotencyKey: "large" });
     expect(first.sequences).toEqual(Array.from({ length: 1_000 }, (_, at) => at + 1));
-    expect(await session.add(many(1_000), { idempotencyKey: "large" })).toMatchObject({ ids: first.ids, repeated: true });
+    expect(await session.add(many(1_000), { idempotencyKey: "large" })).toMatchObject({
+      ids: first.ids,
+      repeated: true,
+    });
     // A retry with more messages must not write the surplus.
     await expect(session.add(many(1_500), { idempotencyKey: "large" })).rejects.toMatchObject({ code: "conflict" });
     expect((await memory.stats()).store.items).toBe(1_000);

@@ -14,7 +14,13 @@ beforeEach(async () => {
   session = memory.session({ user: "ada", agent: "tutor", session: "s1" });
   await session.add([
     { id: "a", role: "user", content: "boat one, a boat", occurredAt: T0, metadata: { topic: "sea", n: { deep: 1 } } },
-    { id: "b", role: "assistant", content: "boat two and then some more words", occurredAt: T0 + DAY, tier: "semantic" },
+    {
+      id: "b",
+      role: "assistant",
+      content: "boat two and then some more words",
+      occurredAt: T0 + DAY,
+      tier: "semantic",
+    },
   ]);
   await memory
     .session({ user: "ada", agent: "coach", session: "s2" })
@@ -95,7 +101,14 @@ describe("query", () => {
   });
 
   it("takes operators of any query language as plain text", async () => {
-    for (const text of ['"boat', "boat*", "boat AND NOT boat", "NEAR(boat)", "terms:boat", "boat'; DROP TABLE item;--"]) {
+    for (const text of [
+      '"boat',
+      "boat*",
+      "boat AND NOT boat",
+      "NEAR(boat)",
+      "terms:boat",
+      "boat'; DROP TABLE item;--",
+    ]) {
       expect(ids(await session.query(text))).toContain("a");
     }
     expect((await memory.stats()).store.items).toBe(6);
@@ -141,7 +154,10 @@ describe("list", () => {
     } while (cursor !== undefined);
     expect(seen).toEqual(["a", "b", "c", "d", "e"]);
     expect((await session.list()).items.map(({ id }) => id)).toEqual(["e", "b", "a"]);
-    expect((await scope.list({ sortBy: "timestamp", order: "asc", limit: 2 })).items.map(({ id }) => id)).toEqual(["a", "b"]);
+    expect((await scope.list({ sortBy: "timestamp", order: "asc", limit: 2 })).items.map(({ id }) => id)).toEqual([
+      "a",
+      "b",
+    ]);
     expect((await scope.list({ role: "assistant" })).items.map(({ id }) => id)).toEqual(["b"]);
     await expect(scope.list({ cursor: "rubbish" })).rejects.toMatchObject({ code: "invalid_input" });
   });
@@ -153,9 +169,18 @@ describe("get and update", () => {
   });
 
   it("edits field by field, with a version each, and refuses a stale edit", async () => {
-    expect(await session.update("a", { content: "new", metadata: { k: "v" }, name: "Ada" }, { expectVersion: 1 })).toBe(2);
+    expect(await session.update("a", { content: "new", metadata: { k: "v" }, name: "Ada" }, { expectVersion: 1 })).toBe(
+      2,
+    );
     const [item] = await session.get(["a"]);
-    expect(item).toMatchObject({ content: "new", metadata: { k: "v" }, name: "Ada", version: 2, role: "user", sequence: 1 });
+    expect(item).toMatchObject({
+      content: "new",
+      metadata: { k: "v" },
+      name: "Ada",
+      version: 2,
+      role: "user",
+      sequence: 1,
+    });
     await expect(session.update("a", { content: "late" }, { expectVersion: 1 })).rejects.toMatchObject({
       code: "conflict",
       details: { version: 2 },

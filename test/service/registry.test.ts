@@ -2,13 +2,28 @@
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
 
-const ODD_NAMES = ["Ada & Bob", " spaced ", "名前", "مستخدم", "👩‍🚀", "a/../b", "%s", "O'Hara\"", "é", "e\u0301", "Ada", "ada"];
+const ODD_NAMES = [
+  "Ada & Bob",
+  " spaced ",
+  "名前",
+  "مستخدم",
+  "👩‍🚀",
+  "a/../b",
+  "%s",
+  "O'Hara\"",
+  "é",
+  "e\u0301",
+  "Ada",
+  "ada",
+];
 
 describe("the registry", () => {
   it("registers who is named by an add, and tells every odd name apart", async () => {
     const memory = await open({ path: newPath() });
     for (const name of ODD_NAMES) {
-      await memory.session({ user: name, agent: name, session: name }).add([{ role: "user", content: `secret of ${name}` }]);
+      await memory
+        .session({ user: name, agent: name, session: name })
+        .add([{ role: "user", content: `secret of ${name}` }]);
     }
     expect((await memory.users.list()).items.map(({ name }) => name)).toEqual(ODD_NAMES);
     expect((await memory.agents.list()).items.map(({ name }) => name)).toEqual(ODD_NAMES);

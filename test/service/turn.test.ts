@@ -19,7 +19,11 @@ describe("a turn", () => {
       ["Noted", 1],
     ]);
     const [fact] = await session.query("tea", { kind: "fact" });
-    expect(fact).toMatchObject({ content: "likes tea", tier: "semantic", metadata: { category: "preference", confidence: 0.8 } });
+    expect(fact).toMatchObject({
+      content: "likes tea",
+      tier: "semantic",
+      metadata: { category: "preference", confidence: 0.8 },
+    });
     expect(await memory.service.store.versions([{ user: "ada" }])).toEqual([added.commit]);
   });
 

@@ -12,7 +12,13 @@ describe("words", () => {
     const memory = await open({ path: newPath() });
     const ada = memory.session({ user: "ada", session: "s" });
     await ada.add(Array.from({ length: 200 }, (_, at) => ({ role: "user" as const, content: text(at) })));
-    const questions = ["river", "the piano in the garden", "what about day 17 and the bakery", "again", "violin harbour"];
+    const questions = [
+      "river",
+      "the piano in the garden",
+      "what about day 17 and the bakery",
+      "again",
+      "violin harbour",
+    ];
     const ask = async () => {
       const answers = [];
       for (const question of questions) {
@@ -63,7 +69,9 @@ describe("words", () => {
       { role: "user" as const, content: at === 4_321 ? "the common quokka" : `the common talk ${at}` },
     ]);
     await session.addBatch(rounds);
-    expect((await session.query("the common quokka", { topK: 5 })).map((hit) => hit.content)).toEqual(["the common quokka"]);
+    expect((await session.query("the common quokka", { topK: 5 })).map((hit) => hit.content)).toEqual([
+      "the common quokka",
+    ]);
     expect(await session.query("the common", { topK: 5 })).toHaveLength(5);
     // Narrowed to items that the newest postings do not reach.
     const early = await session.query("common", { topK: 5, to: Date.now() + 1, kind: "message" });

@@ -26,7 +26,8 @@ export function openRaw(path: string): RawDatabase {
  * What is wrong with the file; empty when it is sound. SQLite's own check, the word index's own check, and the counts
  * that the store keeps beside its rows: they are written in the same transaction, so they never differ.
  *
- * The last connection that closes empties the log: call it while another one is open where the log is to be kept.
+ * It leaves traces: the last connection that closes empties the log; and the driver keeps the file open until its
+ * statements are collected as garbage, so that in this process the file is not to be replaced by another afterwards.
  */
 export function unsoundness(path: string): string[] {
   const database = openRaw(path);
@@ -41,6 +42,7 @@ export function unsoundness(path: string): string[] {
     } catch (error) {
       problems.push(`words index: ${(error as Error).message}`);
     }
+    database.exec("CREATE VIRTUAL TABLE temp.postings USING fts5vocab(main, words, instance)");
     for (const { name, sql } of INVARIANTS) {
       const broken = database.prepare(sql).all();
       if (broken.length > 0) problems.push(`${name}: ${JSON.stringify(broken.slice(0, 3))}`);
@@ -67,6 +69,14 @@ const INVARIANTS: readonly { readonly name: string; readonly sql: string }[] = [
     name: "a session's next sequence is not behind its last",
     sql: `SELECT session.key, next_seq, max(item.seq) AS last FROM session JOIN item ON item.session = session.key
           GROUP BY session.key HAVING next_seq <= last`,
+  },
+  {
+    name: "the words index has an item that is gone",
+    sql: "SELECT doc / 1024 AS key FROM temp.postings EXCEPT SELECT key FROM item",
+  },
+  {
+    name: "the words index misses an item",
+    sql: "SELECT key FROM item WHERE words <> '' EXCEPT SELECT doc / 1024 FROM temp.postings",
   },
   { name: "an item of no space", sql: "SELECT key FROM item WHERE space NOT IN (SELECT key FROM space)" },
   {

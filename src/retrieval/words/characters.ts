@@ -47,12 +47,12 @@ function classify(codePoint: number): number {
   const character = String.fromCodePoint(codePoint);
   if (codePoint < 0x80 && JOINERS.includes(character)) return JOINER;
   if (codePoint === KEYCAP_CODE) return KEYCAP;
-  if (NUMBER.test(character) && !IDEOGRAPHIC.test(character)) return DIGIT;
-  if (LETTER.test(character) || COMBINING.test(character) || NUMBER.test(character)) {
+  if (COMBINING.test(character)) return DICTIONARY.test(character) ? UNSPACED : MARK;
+  if (LETTER.test(character) || NUMBER.test(character)) {
     if (IDEOGRAPHIC.test(character)) return IDEOGRAPH;
+    if (NUMBER.test(character)) return DIGIT;
     if (HANGUL_LETTER.test(character)) return HANGUL;
     if (DICTIONARY.test(character)) return UNSPACED;
-    if (COMBINING.test(character)) return MARK;
     return CAPITAL.test(character) ? UPPER : LOWER;
   }
   if (REGIONAL.test(character)) return FLAG;

@@ -47,8 +47,8 @@ export function addIdentifier(counts: Map<string, number>, written: string): voi
 
 /** 1,000 as 1000; any other comma between digits as a point, 3,14 as 3.14. */
 function withoutCommas(text: string): string {
-  if (text.length > SHORT_UNITS_MAX) return text.replaceAll(",", ".");
-  return text.replace(NUMBER_WITH_COMMAS, (number) => number.replaceAll(",", THOUSANDS.test(number) ? "" : "."));
+  const solid = (number: string) => (THOUSANDS.test(number) ? number.replaceAll(",", "") : number);
+  return (text.length > SHORT_UNITS_MAX ? text : text.replace(NUMBER_WITH_COMMAS, solid)).replaceAll(",", ".");
 }
 
 /** The term of a whole. Both slashes are one, so that a path of Windows is no special case to a store. */

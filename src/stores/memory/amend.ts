@@ -22,7 +22,7 @@ export function amend(write: AmendWrite, state: State, attempt: Attempt): Done {
   if (!space) throw noSuchEntry(entry.kind, entry.name);
   if (write.name !== undefined) renameSpace(space, write.name, state, attempt);
   describe(space, write, attempt);
-  return { op: "amend", entry: space.entry };
+  return { op: "amend", entry: { ...space.entry } };
 }
 
 function renameSession(session: Session, space: Space, name: string, attempt: Attempt): void {

@@ -75,7 +75,7 @@ export class MemoryStore implements Store {
       return { ok: true, done };
     } catch (error) {
       attempt.rollback();
-      return { ok: false, error: toRecord(error) };
+      return { ok: false, error: { hint: "Nothing of this unit was written. Please report it.", ...toRecord(error) } };
     }
   }
 
@@ -166,7 +166,7 @@ export class MemoryStore implements Store {
       ({ entry }) => (name === undefined || entry.name === name) && (id === undefined || entry.id === id),
     );
     const page = pageOf(spaces, { list: kind, key: (space) => [space.order], order: "asc", limit, cursor });
-    return { ...page, items: page.items.map((space) => space.entry) };
+    return { ...page, items: page.items.map((space) => ({ ...space.entry })) };
   }
 
   /** In the order of registration. */

@@ -18,7 +18,7 @@ export function register({ entry, create }: RegisterWrite, { registry }: State, 
   const found = registry.find(ref);
   if (found && create === "new") throw nameTaken(entry.kind, found.entry);
   const space = registry.ensure(ref, attempt, entry.description);
-  return { op: "register", entry: space.entry, created: !found };
+  return { op: "register", entry: { ...space.entry }, created: !found };
 }
 
 export function nameTaken(kind: string, { id, name }: { readonly id: string; readonly name: string }): HoldfastError {

@@ -27,10 +27,10 @@ export function spaceRef(code: Value | undefined, name: Value | undefined): Spac
 
 /** The columns of an item with the names of what it points to. */
 export const ITEM_SELECT = `
-  SELECT item.key, item.id, item.kind, item.seq, item.round, item.role, item.name, item.content, item.parts,
+  SELECT item.key, item.id, item.kind, item.agent, item.seq, item.round, item.role, item.name, item.content, item.parts,
     item.metadata, item.tier, item.occurred_at, item.recorded_at, item.updated_at, item.expires_at, item.version,
     space.kind AS space_kind, space.name AS space_name, session.name AS session_name, session.id AS session_id,
-    agent.name AS agent_name
+    agent.name AS agent_name, space.retention_ms
   FROM item
   JOIN space ON space.key = item.space
   LEFT JOIN session ON session.key = item.session

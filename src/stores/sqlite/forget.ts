@@ -52,18 +52,20 @@ export class Forgetter {
     const space = this.#registry.findSpace(target.space);
     if (!space) return NOTHING;
     if ("ids" in target) {
-      const rows = target.ids.flatMap((id): Row | readonly Row[] => this.#byId.get(id, space.key) ?? []);
+      const rows = [...new Set(target.ids)].flatMap((id): Row | readonly Row[] => this.#byId.get(id, space.key) ?? []);
       return this.#removeSlice(rows, rows.length > LARGE, transaction);
     }
     if ("session" in target) {
       const session = this.#registry.findSession(space.key, target.session);
       if (!session) return NOTHING;
+      this.#forgetRetries(space.key, session.key);
       const rows = this.#bySession.all(session.key);
       const slice = this.#removeSlice(rows, rows.length > LARGE, transaction);
       if (slice.remaining || !target.entry) return slice;
       this.#dropSession(space.key, session.key, target.session, transaction);
       return { ...slice, sessions: 1 };
     }
+    this.#forgetRetries(space.key);
     const rows = this.#bySpace.all(space.key);
     const slice = this.#removeSlice(rows, space.items > LARGE, transaction);
     if (slice.remaining || !target.entry) return slice;
@@ -101,6 +103,13 @@ export class Forgetter {
     };
   }
 
+  /** A retry of an add that is forgotten as a whole gives its first answer, whatever its payload. */
+  #forgetRetries(space: number, session?: number): void {
+    const update = "UPDATE receipt SET hash = '' WHERE hash <> '' AND space = ?";
+    if (session === undefined) this.#database.prepare(update).run(space);
+    else this.#database.prepare(`${update} AND session = ?`).run(space, session);
+  }
+
   #dropSession(space: number, session: number, name: string, transaction: Transaction): void {
     this.#database.prepare("DELETE FROM receipt WHERE space = ? AND session = ?").run(space, session);
     this.#database.prepare("DELETE FROM session WHERE key = ?").run(session);
@@ -112,9 +121,11 @@ export class Forgetter {
   #dropSpace(space: number, ref: SpaceRef, transaction: Transaction): { sessions: number; entries: number } {
     this.#database.prepare("DELETE FROM receipt WHERE space = ?").run(space);
     const { changes } = this.#database.prepare("DELETE FROM session WHERE space = ?").run(space);
+    if ("agent" in ref) this.#registry.touchWhereNamed(space, transaction);
+    this.#database.prepare("DELETE FROM presence WHERE space = ?1 OR agent = ?1").run(space);
     this.#database.prepare("DELETE FROM space WHERE key = ?").run(space);
     this.#residue.remember(ref as unknown as Row);
-    transaction.touchNothing();
+    transaction.renamed();
     transaction.forgot(1);
     return { sessions: Number(changes), entries: 1 };
   }

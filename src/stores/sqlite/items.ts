@@ -1,6 +1,8 @@
 /** Adding, editing and removing items inside a write transaction. */
+import { isDeepStrictEqual } from "node:util";
 import { HoldfastError } from "../../errors.js";
 import { analyse, countTerms } from "../../retrieval/words/analyse.js";
+import type { Item, Kind, Role } from "../../types.js";
 import type { AddWrite, Done, NewRow, UpdateWrite } from "../store.js";
 import { ITEM_SELECT, jsonOrNull, kindCode, packWords, readItem, roleCode, tierCode } from "./codec.js";
 import type { Database, Row, Statement } from "./driver.js";
@@ -16,11 +18,34 @@ export interface ItemRow {
   readonly key: number;
   readonly space: number;
   readonly session: number | null;
+  readonly id: string;
   readonly words: string;
   readonly length: number;
 }
 
 export const ITEM_ROW = "SELECT key, space, session, words, length, id, name, content, parts, metadata FROM item";
+
+/** Where an item goes: all keys; `round` is the sequence of the first item of its add. */
+interface Place {
+  readonly space: number;
+  readonly agent: number | null;
+  readonly session: number | null;
+  readonly sequence: number | null;
+  readonly round: number | null;
+}
+
+interface Placed {
+  readonly key: number;
+  readonly sequence: number | null;
+  readonly inserted: boolean;
+}
+
+/** An edit, or all of a new version: kind, role and agent included. */
+type Rewrite = Omit<UpdateWrite["patch"], "role"> & {
+  readonly kind?: Kind;
+  readonly role?: Role | null;
+  readonly agent?: number | null;
+};
 
 export class Items {
   readonly #words: WordWriter;
@@ -48,7 +73,7 @@ export class Items {
     this.#find = database.prepare(`${ITEM_SELECT} WHERE item.id = ? AND item.space = ?`);
     this.#row = database.prepare(`${ITEM_ROW} WHERE key = ?`);
     this.#replace = database.prepare(
-      `UPDATE item SET role = ?, name = ?, content = ?, parts = ?, metadata = ?, tier = ?, occurred_at = ?,
+      `UPDATE item SET kind = ?, agent = ?, role = ?, name = ?, content = ?, parts = ?, metadata = ?, tier = ?, occurred_at = ?,
          expires_at = ?, updated_at = ?, version = version + 1, commit_no = ?, words = ?, length = ? WHERE key = ?`,
     );
     this.#delete = database.prepare("DELETE FROM item WHERE key = ?");
@@ -57,7 +82,8 @@ export class Items {
     this.#receipt = database.prepare("SELECT * FROM receipt WHERE space = ? AND session = ? AND key = ?");
     this.#keepReceipt = database.prepare("REPLACE INTO receipt VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#emptyReceipts = database.prepare(
-      "UPDATE receipt SET hash = '' WHERE space = ? AND session = ? AND first_item <= ? AND last_item >= ?",
+      `UPDATE receipt SET hash = '' WHERE space = ? AND session = ? AND hash <> '' AND first_item <= ? AND last_item >= ?
+         AND EXISTS (SELECT 1 FROM json_each(ids) WHERE value = ?)`,
     );
     this.#expireReceipts = database.prepare("DELETE FROM receipt WHERE at <= ?");
   }
@@ -67,42 +93,61 @@ export class Items {
     const earlier = this.#earlierAnswer(write, transaction.now);
     if (earlier) return earlier;
 
-    const space = this.#registry.ensureSpace(write.space, transaction.now);
-    const agent =
-      write.agent === undefined ? null : this.#registry.ensureSpace({ agent: write.agent }, transaction.now);
-    const session =
-      write.session === undefined
-        ? undefined
-        : (this.#registry.findSession(space, write.session) ??
-          this.#registry.createSession(space, write.session, agent, transaction.now));
-
-    const place = { space, agent, session: session?.key ?? null, round: session?.nextSequence ?? null };
-    let sequence = session?.nextSequence ?? 0;
-    let firstKey = 0;
-    let lastKey = 0;
+    const place = this.#placeOf(write, transaction);
+    let sequence = place.round ?? 0;
+    let inserted = 0;
+    const keys: number[] = [];
     const sequences: number[] = [];
     for (const row of write.items) {
-      const key = transaction.takeKey();
-      if (this.#insertRow(row, key, { ...place, sequence: session ? sequence : null }, transaction)) {
-        firstKey ||= key;
-        lastKey = key;
-        if (session) sequences.push(sequence++);
-      } else {
-        const existing = this.#meetExisting(write, row, space, transaction);
-        if (existing !== undefined) sequences.push(existing);
-      }
+      const here = { ...place, sequence: place.session === null ? null : sequence };
+      const existing = this.#insertRow(row, here, transaction) ?? this.#meetExisting(write, row, here, transaction);
+      keys.push(existing.key);
+      if (existing.sequence !== null) sequences.push(existing.sequence);
+      if (!existing.inserted) continue;
+      inserted++;
+      sequence++;
     }
-    const repeated = firstKey === 0 && write.existing === "same";
-    if (session && !repeated) this.#advance.run(sequence, transaction.now, session.key);
-    const ids = write.items.map(({ id }) => id);
-    if (write.idempotency) {
-      const { key, hash } = write.idempotency;
-      const answer = [JSON.stringify(ids), JSON.stringify(sequences)] as const;
-      this.#keepReceipt.run(space, place.session ?? 0, key, hash, ...answer, firstKey, lastKey, transaction.now);
-      this.#expireReceipts.run(transaction.now - RECEIPT_MS);
-      if (repeated) transaction.touchNothing();
-    }
-    return { op: "add", ids, sequences, repeated };
+    const repeated = inserted === 0 && write.existing === "same";
+    if (place.session !== null && !repeated) this.#advance.run(sequence, transaction.now, place.session);
+    const answer = { ids: write.items.map(({ id }) => id), sequences };
+    if (write.idempotency) this.#keepAnswer(write.idempotency, place, answer, keys, transaction);
+    return { op: "add", ...answer, repeated };
+  }
+
+  /** Where the items go. Space, agent and session are registered if they are new. */
+  #placeOf(write: AddWrite, transaction: Transaction): Omit<Place, "sequence"> {
+    const registry = this.#registry;
+    const space = registry.ensureSpace(write.space, transaction);
+    const agent = this.#agentOf(write, space, transaction);
+    if (agent !== null) registry.noteAgent(agent, space);
+    if (write.session === undefined) return { space, agent, session: null, round: null };
+    const session =
+      registry.findSession(space, write.session) ?? registry.createSession(space, write.session, agent, transaction);
+    return { space, agent, session: session.key, round: session.nextSequence };
+  }
+
+  /** The agent of an add. A new one is not registered by an add that only repeats what is there. */
+  #agentOf({ agent, existing, items }: AddWrite, space: number, transaction: Transaction): number | null {
+    if (agent === undefined) return null;
+    const found = this.#registry.findSpace({ agent });
+    if (found) return found.key;
+    const repeats = existing === "same" && items.every(({ id }) => this.#findVisible(id, space, transaction.now));
+    return repeats ? null : this.#registry.ensureSpace({ agent }, transaction);
+  }
+
+  #keepAnswer(
+    { key, hash }: { readonly key: string; readonly hash: string },
+    { space, session }: Omit<Place, "sequence">,
+    answer: { readonly ids: readonly string[]; readonly sequences: readonly number[] },
+    keys: readonly number[],
+    transaction: Transaction,
+  ): void {
+    const { ids, sequences } = answer;
+    const range = [Math.min(...keys), Math.max(...keys)] as const;
+    const texts = [JSON.stringify(ids), JSON.stringify(sequences)] as const;
+    this.#keepReceipt.run(space, session ?? 0, key, hash, ...texts, ...range, transaction.now);
+    this.#expireReceipts.run(transaction.now - RECEIPT_MS);
+    transaction.kept();
   }
 
   /** The answer that the same idempotency key got before, if it is still kept. */
@@ -127,19 +172,9 @@ export class Items {
     };
   }
 
-  /** False if the id is taken. */
-  #insertRow(
-    row: NewRow,
-    key: number,
-    place: {
-      space: number;
-      agent: number | null;
-      session: number | null;
-      sequence: number | null;
-      round: number | null;
-    },
-    transaction: Transaction,
-  ): boolean {
+  /** Undefined if the id is taken. */
+  #insertRow(row: NewRow, place: Place, transaction: Transaction): Placed | undefined {
+    const key = transaction.takeKey();
     const { words, length } = wordsOf(row.name, row.content);
     const { now, commit } = transaction;
     const { changes } = this.#insert.run(
@@ -165,53 +200,56 @@ export class Items {
       words,
       length,
     );
-    if (changes === 0) return false;
+    if (changes === 0) return undefined;
     this.#words.insert({ key, space: place.space, words, length });
     transaction.touch(place.space, 1, length);
-    return true;
+    return { key, sequence: place.sequence, inserted: true };
   }
 
-  /** An item whose id is taken: the same again, a new version of it, or a conflict. Returns its sequence. */
-  #meetExisting(write: AddWrite, row: NewRow, space: number, transaction: Transaction): number | undefined {
-    const found = this.#find.get(row.id, space) as Row;
-    const item = readItem(found);
-    if (write.existing === "replace") {
-      const { name = null, parts = null, expiresAt = null, ...rest } = row;
-      this.#rewrite(found, { ...rest, name, parts, expiresAt }, transaction);
-      return item.sequence;
+  /** An id that is taken: free after all if its item has expired; else the same again, a new version, or a conflict. */
+  #meetExisting(write: AddWrite, row: NewRow, place: Place, transaction: Transaction): Placed {
+    const found = this.#findVisible(row.id, place.space, transaction.now);
+    if (!found) {
+      const { key } = this.#find.get(row.id, place.space) as Row;
+      this.remove(this.#row.get(key as number) as unknown as ItemRow, transaction);
+      transaction.forgot(1);
+      return this.#insertRow(row, place, transaction) as Placed;
     }
-    const same =
-      item.kind === row.kind &&
-      item.role === row.role &&
-      item.name === row.name &&
-      item.content === row.content &&
-      item.tier === row.tier &&
-      item.session === write.session &&
-      jsonOrNull(item.metadata) === jsonOrNull(row.metadata) &&
-      jsonOrNull(item.parts) === jsonOrNull(row.parts);
-    if (!same) {
+    const item = readItem(found);
+    const replaceable = write.existing === "replace" && item.session === write.session;
+    if (!replaceable && !samePayload(item, row, write.session)) {
       throw new HoldfastError("conflict", "an item with this id exists already with other content", {
         hint: "use update to change it, or another id to add",
         details: { id: row.id, version: item.version },
       });
     }
-    return item.sequence;
+    if (replaceable) {
+      const { role = null, name = null, parts = null, expiresAt = null, ...rest } = row;
+      this.#rewrite(found, { ...rest, role, name, parts, expiresAt, agent: place.agent }, transaction);
+    }
+    return { key: Number(found["key"]), sequence: item.sequence ?? null, inserted: false };
+  }
+
+  /** The item of this id, unless it has expired. */
+  #findVisible(id: string, space: number, now: number): Row | undefined {
+    const found = this.#find.get(id, space);
+    if (!found) return undefined;
+    const { expires_at: expiresAt, recorded_at: recordedAt, retention_ms: retentionMs } = found;
+    if (expiresAt !== null && Number(expiresAt) <= now) return undefined;
+    if (retentionMs !== null && Number(recordedAt) + Number(retentionMs) <= now) return undefined;
+    return found;
   }
 
   update(write: UpdateWrite, transaction: Transaction): Done {
     const space = this.#registry.findSpace(write.space);
-    const found = space && this.#find.get(write.id, space.key);
-    const item = found && readItem(found);
-    const gone =
-      !item ||
-      (item.expiresAt !== undefined && item.expiresAt <= transaction.now) ||
-      (space.retentionMs !== null && item.recordedAt + space.retentionMs <= transaction.now);
-    if (gone) {
+    const found = space && this.#findVisible(write.id, space.key, transaction.now);
+    if (!found) {
       throw new HoldfastError("not_found", "there is no such item in this space", {
         hint: "check the id and the scope; it may have been deleted or have expired",
         details: { id: write.id },
       });
     }
+    const item = readItem(found);
     if (write.expectVersion !== undefined && write.expectVersion !== item.version) {
       throw new HoldfastError("conflict", "the item has changed meanwhile", {
         hint: "read it again and repeat the edit on its current version",
@@ -222,7 +260,7 @@ export class Items {
     return { op: "update", version: item.version + 1 };
   }
 
-  #rewrite(found: Row, patch: UpdateWrite["patch"], transaction: Transaction): void {
+  #rewrite(found: Row, patch: Rewrite, transaction: Transaction): void {
     const key = Number(found["key"]);
     const old = this.#row.get(key) as unknown as ItemRow;
     const pick = <T>(value: T | undefined, column: string) => (value === undefined ? (found[column] ?? null) : value);
@@ -234,7 +272,9 @@ export class Items {
       this.#words.insert({ key, space: old.space, words, length });
     }
     this.#replace.run(
-      patch.role === undefined ? (found["role"] ?? null) : roleCode(patch.role),
+      patch.kind === undefined ? (found["kind"] ?? null) : kindCode(patch.kind),
+      pick(patch.agent, "agent"),
+      patch.role === undefined ? (found["role"] ?? null) : patch.role === null ? null : roleCode(patch.role),
       name,
       content,
       patch.content === undefined ? (found["parts"] ?? null) : jsonOrNull(patch.parts),
@@ -256,9 +296,16 @@ export class Items {
     this.#words.remove(item);
     this.#delete.run(item.key);
     this.#bury.run(transaction.commit, item.key, item.space);
-    this.#emptyReceipts.run(item.space, item.session ?? 0, item.key, item.key);
+    this.#emptyReceipts.run(item.space, item.session ?? 0, item.key, item.key, item.id);
     transaction.touch(item.space, -1, -item.length);
   }
+}
+
+/** Whether an add says again what is there: its times and agent do not count, nor does the order of metadata keys. */
+function samePayload(item: Item, row: NewRow, session: string | undefined): boolean {
+  const of = ({ kind, role, name, content, parts, metadata, tier }: Item | NewRow) =>
+    [kind, role, name, content, tier, metadata, parts?.length ? parts : undefined] as const;
+  return item.session === session && isDeepStrictEqual(of(item), of(row));
 }
 
 function wordsOf(name: string | undefined, content: string): { words: string; length: number } {

@@ -9,7 +9,7 @@ import type { Database, Row } from "./driver.js";
 import { all, type Condition, matching, type SpaceRow, visibleIn } from "./filter.js";
 import { badCursor, Registry } from "./registry.js";
 import { findResidue } from "./residue.js";
-import { type TermLists, WordReader } from "./words.js";
+import { type Candidate, type TermLists, WordReader } from "./words.js";
 
 /**
  * How many postings a search reads to find candidates. Words so common that they would exceed it rank items that other
@@ -55,14 +55,12 @@ export class Reader {
 
   list(request: ListRequest): Page<Item> {
     return this.#snapshot(() => {
-      const { condition } = this.#resolve(request.spaces, request.filter, request.now);
+      const { condition, sessions } = this.#resolve(request.spaces, request.filter, request.now);
       if (!condition) return { items: [] };
       const direction = request.order === "asc" ? "ASC" : "DESC";
       const after = request.order === "asc" ? ">" : "<";
       const byTime = request.sortBy === "timestamp";
-      const columns = byTime
-        ? ["item.occurred_at", "item.key"]
-        : [request.filter.sessions?.length === 1 ? "item.seq" : "item.key"];
+      const columns = byTime ? ["item.occurred_at", "item.key"] : [sessions?.length === 1 ? "item.seq" : "item.key"];
       const bySequence = columns[0] === "item.seq";
       const start: Condition[] = [];
       if (request.cursor !== undefined) {
@@ -92,13 +90,16 @@ export class Reader {
         this.#searchSpace(space, terms, narrowed ? condition : undefined, condition, limit),
       );
       return found
-        .sort((a, b) => b.score - a.score || b.key - a.key)
+        .sort(bestFirst)
         .slice(0, limit)
         .map(({ key, ...scored }) => scored);
     });
   }
 
-  /** Candidates by the words index, then exact scores from the words stored with them. */
+  /**
+   * Candidates by the words index, then exact scores from the words stored with them. More candidates are read as long
+   * as one that was left out could still score better than the last hit.
+   */
   #searchSpace(
     space: SpaceRow,
     terms: readonly string[],
@@ -114,28 +115,34 @@ export class Reader {
       .map((list) => ({ ...list, idf: idf(space.items, list.containing) }))
       .sort((a, b) => a.containing - b.containing || (a.term < b.term ? -1 : 1));
     const average = space.items > 0 ? space.terms / space.items : 0;
-    const wanted = Math.max(CANDIDATES_MIN, limit * 4);
     for (let finding = withinBudget(lists); finding <= lists.length && finding > 0; finding++) {
       const finders = lists.slice(0, finding);
-      const [rarest] = finders;
-      const cap = !narrowing && finding === 1 && rarest && rarest.containing > POSTINGS_MAX ? POSTINGS_MAX : undefined;
-      const keys = words.candidates(space.key, finders, average, narrowing, wanted, cap);
-      const scored = this.#score(keys, lists, average, visible);
-      if (scored.length > 0) return scored;
+      const alone = !narrowing && finding === 1 && Number(finders[0]?.containing) > POSTINGS_MAX;
+      for (let wanted = Math.max(CANDIDATES_MIN, limit * 4); ; wanted *= 4) {
+        const cap = alone ? POSTINGS_MAX : undefined;
+        const candidates = words.candidates(space.key, finders, average, narrowing, wanted, cap);
+        const scored = this.#score(candidates, lists, average, visible);
+        const settled = candidates.length < wanted || wanted > POSTINGS_MAX;
+        const last = scored[limit - 1]?.score ?? 0;
+        if (!settled && last < Number(candidates.at(-1)?.bound) - 1e-9) continue;
+        if (scored.length > 0) return scored.slice(0, limit);
+        break;
+      }
     }
     return [];
   }
 
-  #score(keys: readonly number[], lists: readonly TermLists[], average: number, visible: Condition) {
-    if (keys.length === 0) return [];
+  #score(candidates: readonly Candidate[], lists: readonly TermLists[], average: number, visible: Condition) {
+    if (candidates.length === 0) return [];
+    const keys = JSON.stringify(candidates.map(({ key }) => key));
     const rows = this.#database
       .prepare(
         `SELECT item.key, item.id, item.version, item.words, item.length, space.kind AS space_kind, space.name AS space_name
          FROM item JOIN space ON space.key = item.space
          WHERE item.key IN (SELECT value FROM json_each(?)) AND ${visible.sql}`,
       )
-      .all(JSON.stringify(keys), ...visible.values);
-    return rows.map((row) => {
+      .all(keys, ...visible.values);
+    const scored = rows.map((row) => {
       const counts = unpackWords(String(row["words"]));
       const length = Number(row["length"]);
       let score = 0;
@@ -146,6 +153,7 @@ export class Reader {
       const space = spaceRef(row["space_kind"], row["space_name"]);
       return { key: Number(row["key"]), space, id: String(row["id"]), version: Number(row["version"]), score };
     });
+    return scored.sort(bestFirst);
   }
 
   versions(spaces: readonly SpaceRef[]): number[] {
@@ -154,7 +162,9 @@ export class Reader {
 
   changes(spaces: readonly SpaceRef[], since: number): Changes {
     return this.#snapshot(() => {
-      const head = this.#database.prepare("SELECT commit_no, tombstone_floor FROM head").get() as Row;
+      const head = this.#database
+        .prepare("SELECT commit_no, max(tombstone_floor, names_floor) AS floor FROM head")
+        .get() as Row;
       const keys = JSON.stringify(this.#registry.findSpaces(spaces).map(({ key }) => key));
       const changed = this.#database
         .prepare(
@@ -176,7 +186,7 @@ export class Reader {
           version: Number(row["version"]),
         })),
         removed: Number(removed["n"]),
-        complete: since >= Number(head["tombstone_floor"]),
+        complete: since >= Number(head["floor"]),
       };
     });
   }
@@ -221,7 +231,7 @@ export class Reader {
   }
 
   /** The spaces that exist, and the condition for their visible items under the filter; none if there can be none. */
-  #resolve(refs: readonly SpaceRef[], filter: RowFilter, now: number): { rows: SpaceRow[]; condition?: Condition } {
+  #resolve(refs: readonly SpaceRef[], filter: RowFilter, now: number): Resolved {
     const rows = this.#registry.findSpaces(refs);
     if (rows.length === 0) return { rows };
     const sessions = filter.sessions && this.#registry.sessionKeys(rows, filter.sessions);
@@ -229,12 +239,23 @@ export class Reader {
     if (sessions?.length === 0 || agents?.length === 0) return { rows };
     const narrowing = matching(filter, sessions, agents);
     const visible = visibleIn(rows, now);
-    return { rows, condition: narrowing ? all([visible, narrowing]) : visible };
+    const condition = narrowing ? all([visible, narrowing]) : visible;
+    return { rows, condition, ...(sessions && { sessions }) };
   }
 
   #select(condition: Condition, tail: string): Row[] {
     return this.#database.prepare(`${ITEM_SELECT} WHERE ${condition.sql} ${tail}`).all(...condition.values);
   }
+}
+
+const bestFirst = (a: { score: number; key: number }, b: { score: number; key: number }): number =>
+  b.score - a.score || b.key - a.key;
+
+/** The spaces that exist; the condition for their items, absent if there can be none; the sessions of the filter. */
+interface Resolved {
+  readonly rows: SpaceRow[];
+  readonly condition?: Condition;
+  readonly sessions?: readonly number[];
 }
 
 /** How many of the lists, rarest first, fit into the budget of postings; one at least, if there is one. */

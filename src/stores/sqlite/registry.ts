@@ -5,6 +5,7 @@ import type { Entry, SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
 import { readEntry, readSession, spaceCode, spaceParts } from "./codec.js";
 import type { Database, Row, Statement } from "./driver.js";
 import { readSpace, type SpaceRow } from "./filter.js";
+import type { Transaction } from "./transaction.js";
 
 const SESSION_SELECT = `
   SELECT session.key, session.id, session.name, session.created_at, session.updated_at, session.next_seq,
@@ -23,6 +24,8 @@ export class Registry {
   readonly #insertSession: Statement;
   readonly #spaceEntry: Statement;
   readonly #sessionEntry: Statement;
+  readonly #notePresence: Statement;
+  readonly #presence: Statement;
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -34,6 +37,10 @@ export class Registry {
     );
     this.#insertSession = database.prepare(
       "INSERT INTO session (id, space, agent, name, created_at, updated_at, next_seq) VALUES (?, ?, ?, ?, ?, ?, 1)",
+    );
+    this.#notePresence = database.prepare("INSERT OR IGNORE INTO presence (agent, space) VALUES (?, ?)");
+    this.#presence = database.prepare(
+      "SELECT space FROM presence WHERE agent = ? AND EXISTS (SELECT 1 FROM space WHERE space.key = presence.space)",
     );
     this.#spaceEntry = database.prepare("SELECT * FROM space WHERE key = ?");
     this.#sessionEntry = database.prepare(`${SESSION_SELECT} WHERE session.key = ?`);
@@ -68,19 +75,37 @@ export class Registry {
     return names.flatMap((agent) => this.findSpace({ agent })?.key ?? []);
   }
 
-  createSpace(kind: SpaceKind, name: string, description: string | undefined, now: number): number {
-    const id = newId(now);
-    return Number(this.#insertSpace.run(id, spaceCode(kind), name, description ?? null, now, now).lastInsertRowid);
+  createSpace(kind: SpaceKind, name: string, description: string | undefined, transaction: Transaction): number {
+    const { now } = transaction;
+    const row = [newId(now), spaceCode(kind), name, description ?? null, now, now];
+    const key = Number(this.#insertSpace.run(...row).lastInsertRowid);
+    transaction.touch(key);
+    return key;
   }
 
-  ensureSpace(ref: SpaceRef, now: number): number {
+  ensureSpace(ref: SpaceRef, transaction: Transaction): number {
+    const found = this.findSpace(ref);
+    if (found) return found.key;
     const [kind, , name] = spaceParts(ref);
-    return this.findSpace(ref)?.key ?? this.createSpace(kind, name, undefined, now);
+    return this.createSpace(kind, name, undefined, transaction);
   }
 
-  createSession(space: number, name: string, agent: number | null, now: number): SessionRow {
+  createSession(space: number, name: string, agent: number | null, transaction: Transaction): SessionRow {
+    const { now } = transaction;
     const { lastInsertRowid } = this.#insertSession.run(newId(now), space, agent, name, now, now);
+    transaction.touch(space);
+    if (agent !== null) this.noteAgent(agent, space);
     return { key: Number(lastInsertRowid), nextSequence: 1 };
+  }
+
+  /** Remembers that something in the space names the agent. */
+  noteAgent(agent: number, space: number): void {
+    this.#notePresence.run(agent, space);
+  }
+
+  /** The spaces whose answers name the agent change. */
+  touchWhereNamed(agent: number, transaction: Transaction): void {
+    for (const row of this.#presence.all(agent)) transaction.touch(Number(row["space"]));
   }
 
   entry(key: number): Entry {

@@ -30,11 +30,13 @@ CREATE TABLE head (
   analysis INTEGER NOT NULL,
   items INTEGER NOT NULL,
   tombstone_floor INTEGER NOT NULL,
+  -- The last commit in which a space lost its name, by a rename or a forget: what was read by name before is void.
+  names_floor INTEGER NOT NULL,
   -- 0: nothing forgotten is left in the file; 1: to be checked; 2: words to be merged away first
   purge INTEGER NOT NULL,
   purge_since INTEGER NOT NULL
 );
-INSERT INTO head VALUES (1, 0, 0, 1, ${ANALYSIS_VERSION}, 0, 0, 0, 0);
+INSERT INTO head VALUES (1, 0, 0, 1, ${ANALYSIS_VERSION}, 0, 0, 0, 0, 0);
 
 -- The last group that each open process has committed: after a commit of unknown outcome it tells what happened.
 CREATE TABLE writer (id TEXT PRIMARY KEY, grp TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
@@ -65,6 +67,9 @@ CREATE TABLE session (
   next_seq INTEGER NOT NULL,
   UNIQUE (space, name)
 );
+
+-- In which spaces items or sessions name an agent: their answers change when the agent is renamed or forgotten.
+CREATE TABLE presence (agent INTEGER NOT NULL, space INTEGER NOT NULL, PRIMARY KEY (agent, space)) WITHOUT ROWID;
 
 CREATE TABLE item (
   key INTEGER PRIMARY KEY,

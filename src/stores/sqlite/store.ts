@@ -41,18 +41,20 @@ export interface SqliteStoreOptions {
 
 export class SqliteStore implements Store {
   readonly #options: WriterOptions;
-  #writer: Thread;
-  #reader: Thread;
-  #peek: Reader;
+  #threads: Opened;
   #checkpointing: Promise<void> | undefined;
   #sinceCheckpoint = { commits: 0, messages: 0 };
   #checkpoints = 0;
+  #closing: Promise<void> | undefined;
 
   private constructor(options: WriterOptions, threads: Opened) {
     this.#options = options;
-    this.#writer = threads.writer;
-    this.#reader = threads.reader;
-    this.#peek = threads.peek;
+    this.#threads = threads;
+  }
+
+  get #opened(): Opened {
+    if (this.#closing) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
+    return this.#threads;
   }
 
   static async open({ path, busyTimeoutMs }: SqliteStoreOptions): Promise<SqliteStore> {
@@ -61,7 +63,7 @@ export class SqliteStore implements Store {
   }
 
   async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
-    const { logBytes, ...committed } = await this.#writer.call<Committed & { logBytes: number }>(
+    const { logBytes, ...committed } = await this.#opened.writer.call<Committed & { logBytes: number }>(
       "commit",
       units,
       now,
@@ -79,8 +81,8 @@ export class SqliteStore implements Store {
   async #checkpoint(logBytes: number): Promise<void> {
     this.#sinceCheckpoint = { commits: 0, messages: 0 };
     try {
-      await this.#reader.call("checkpoint");
-      if (logBytes >= LOG_BYTES_MAX) await this.#writer.call("checkpoint");
+      await this.#threads.reader.call("checkpoint");
+      if (logBytes >= LOG_BYTES_MAX) await this.#threads.writer.call("checkpoint");
       this.#checkpoints++;
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
@@ -90,92 +92,115 @@ export class SqliteStore implements Store {
   }
 
   async reopen(): Promise<void> {
-    await this.#writer.terminate();
-    await this.#reader.terminate();
-    this.#peek.close();
-    const threads = await openThreads(this.#options);
-    this.#writer = threads.writer;
-    this.#reader = threads.reader;
-    this.#peek = threads.peek;
+    await this.#opened.terminate();
+    this.#threads = await openThreads(this.#options);
   }
 
-  wasCommitted(group: string): Promise<boolean> {
-    return this.#writer.call("wasCommitted", group);
+  async wasCommitted(group: string): Promise<boolean> {
+    return this.#opened.writer.call("wasCommitted", group);
   }
 
   async get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]> {
-    if (ids.length > PEEK_MAX) return this.#reader.call("get", spaces, ids, now);
-    return retryBusy(() => this.#peek.get(spaces, ids, now), this.#options.busyTimeoutMs);
+    if (ids.length > PEEK_MAX) return this.#opened.reader.call("get", spaces, ids, now);
+    return retryBusy(() => this.#opened.peek.get(spaces, ids, now), this.#options.busyTimeoutMs);
   }
 
-  list(request: ListRequest): Promise<Page<Item>> {
-    return this.#reader.call("list", request);
+  async list(request: ListRequest): Promise<Page<Item>> {
+    return this.#opened.reader.call("list", request);
   }
 
-  searchWords(request: WordsRequest): Promise<readonly Scored[]> {
-    return this.#reader.call("searchWords", request);
+  async searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+    return this.#opened.reader.call("searchWords", request);
   }
 
   async versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
-    return retryBusy(() => this.#peek.versions(spaces), this.#options.busyTimeoutMs);
+    return retryBusy(() => this.#opened.peek.versions(spaces), this.#options.busyTimeoutMs);
   }
 
-  changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
-    return this.#reader.call("changes", spaces, since);
+  async changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
+    return this.#opened.reader.call("changes", spaces, since);
   }
 
-  entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
-    return this.#reader.call("entries", request);
+  async entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
+    return this.#opened.reader.call("entries", request);
   }
 
-  sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
-    return this.#reader.call("sessions", request);
+  async sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
+    return this.#opened.reader.call("sessions", request);
   }
 
   /** Words out of the index, text out of the log, then a look at the bytes; a rewrite of the file if any were found. */
   async purge(deadlineMs: number): Promise<Purged> {
-    await this.#writer.call("mergeWords");
-    if (!(await this.#writer.call<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
-    const pieces = await this.#writer.call<readonly string[] | undefined>("takeResidue");
+    await this.#opened.writer.call("mergeWords");
+    if (!(await this.#opened.writer.call<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
+    const pieces = await this.#opened.writer.call<readonly string[] | undefined>("takeResidue");
     if (pieces === undefined || (await this.#findResidue(pieces))) {
-      await this.#writer.call("vacuum");
-      if (!(await this.#writer.call<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
+      await this.#opened.writer.call("vacuum");
+      if (!(await this.#opened.writer.call<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
     }
-    await this.#writer.call("endPurge");
+    await this.#opened.writer.call("endPurge");
     return { purged: true, left: [] };
   }
 
   #findResidue(pieces: readonly string[]): Promise<boolean> {
-    return this.#reader.call("findResidue", descriptorOf(this.#options.path), pieces);
+    return this.#opened.reader.call("findResidue", descriptorOf(this.#options.path), pieces);
   }
 
   async maintain(now: number): Promise<void> {
-    await this.#writer.call("trim", now);
-    if (await this.#writer.call<boolean>("purgeOverdue", now)) {
+    await this.#opened.writer.call("trim", now);
+    if (await this.#opened.writer.call<boolean>("purgeOverdue", now)) {
       // The process that forgot is gone, and with it the knowledge of what to look for: rewrite the file.
-      await this.#writer.call("mergeWords");
-      await this.#writer.call("vacuum");
-      if (await this.#writer.call<boolean>("truncateLog", 0)) await this.#writer.call("endPurge");
+      await this.#opened.writer.call("mergeWords");
+      await this.#opened.writer.call("vacuum");
+      if (await this.#opened.writer.call<boolean>("truncateLog", 0)) await this.#opened.writer.call("endPurge");
     }
   }
 
   async stats(): Promise<StoreStats> {
-    const { busyRetries, busyMs } = await this.#writer.call<{ busyRetries: number; busyMs: number }>("stats");
-    return { ...this.#peek.stats(), checkpoints: this.#checkpoints, busyRetries, busyMs };
+    const { busyRetries, busyMs } = await this.#opened.writer.call<{ busyRetries: number; busyMs: number }>("stats");
+    return { ...this.#opened.peek.stats(), checkpoints: this.#checkpoints, busyRetries, busyMs };
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#checkpointing;
-    this.#peek.close();
-    await this.#reader.close();
-    await this.#writer.close();
+    await this.#threads.close();
   }
 }
 
-interface Opened {
+/** The connections. The reader's thread starts with its first call: a process that only adds does not pay for it. */
+class Opened {
   readonly writer: Thread;
-  readonly reader: Thread;
   readonly peek: Reader;
+  readonly #options: WriterOptions;
+  #reader: Thread | undefined;
+
+  constructor(writer: Thread, peek: Reader, options: WriterOptions) {
+    this.writer = writer;
+    this.peek = peek;
+    this.#options = options;
+  }
+
+  get reader(): Thread {
+    this.#reader ??= new Thread({ role: "reader", options: this.#options });
+    return this.#reader;
+  }
+
+  async terminate(): Promise<void> {
+    await this.writer.terminate();
+    await this.#reader?.terminate();
+    this.peek.close();
+  }
+
+  async close(): Promise<void> {
+    this.peek.close();
+    await this.#reader?.close();
+    await this.writer.close();
+  }
 }
 
 const LOG_LEFT: Purged = {
@@ -188,9 +213,8 @@ async function openThreads(options: WriterOptions): Promise<Opened> {
   const writer = new Thread({ role: "writer", options });
   try {
     await writer.call("logBytes");
-    const reader = new Thread({ role: "reader", options });
     const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
-    return { writer, reader, peek };
+    return new Opened(writer, peek, options);
   } catch (error) {
     await writer.terminate();
     throw error;

@@ -23,6 +23,8 @@ export class Transaction {
   #unitChanged = false;
   #purge = 0;
   #unitPurge = 0;
+  #renamed = false;
+  #unitRenamed = false;
 
   constructor(head: { readonly commit: number; readonly itemKey: number }, now: number) {
     this.now = now;
@@ -42,8 +44,14 @@ export class Transaction {
     this.#unitChanged = true;
   }
 
-  /** Something changed that belongs to no space, or to one that is gone. */
-  touchNothing(): void {
+  /** A space has lost its name. */
+  renamed(): void {
+    this.#unitRenamed = true;
+    this.#unitChanged = true;
+  }
+
+  /** Something was kept that no read shows. */
+  kept(): void {
     this.#unitChanged = true;
   }
 
@@ -60,10 +68,12 @@ export class Transaction {
       }
       this.#changed ||= this.#unitChanged;
       this.#purge = Math.max(this.#purge, this.#unitPurge);
+      this.#renamed ||= this.#unitRenamed;
     }
     this.#unit = new Map();
     this.#unitChanged = false;
     this.#unitPurge = 0;
+    this.#unitRenamed = false;
   }
 
   get changed(): boolean {
@@ -71,7 +81,7 @@ export class Transaction {
   }
 
   get summary() {
-    return { spaces: this.#spaces, itemKey: this.#nextKey.value, purge: this.#purge };
+    return { spaces: this.#spaces, itemKey: this.#nextKey.value, purge: this.#purge, renamed: this.#renamed };
   }
 }
 
@@ -88,7 +98,8 @@ export class Head {
     this.#read = database.prepare("SELECT * FROM head");
     this.#write = database.prepare(
       `UPDATE head SET commit_no = ?, item_key = ?, items = items + ?, purge = max(purge, ?),
-       purge_since = CASE WHEN ? > 0 AND purge = 0 THEN ? ELSE purge_since END`,
+       purge_since = CASE WHEN ? > 0 AND purge = 0 THEN ? ELSE purge_since END,
+       names_floor = CASE WHEN ? THEN ? ELSE names_floor END`,
     );
     this.#space = database.prepare("UPDATE space SET version = ?, items = items + ?, terms = terms + ? WHERE key = ?");
     this.#writer = database.prepare("REPLACE INTO writer (id, grp, at) VALUES (?, ?, ?)");
@@ -111,13 +122,14 @@ export class Head {
   }
 
   end(transaction: Transaction, writer: string, group: string): void {
-    const { spaces, itemKey, purge } = transaction.summary;
+    const { spaces, itemKey, purge, renamed } = transaction.summary;
+    const { commit, now } = transaction;
     let items = 0;
     for (const [key, delta] of spaces) {
       items += delta.items;
-      this.#space.run(transaction.commit, delta.items, delta.terms, key);
+      this.#space.run(commit, delta.items, delta.terms, key);
     }
-    this.#write.run(transaction.commit, itemKey, items, purge, purge, transaction.now);
-    this.#writer.run(writer, group, transaction.now);
+    this.#write.run(commit, itemKey, items, purge, purge, now, renamed ? 1 : 0, commit);
+    this.#writer.run(writer, group, now);
   }
 }

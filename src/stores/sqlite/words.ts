@@ -2,9 +2,10 @@
  * The words index: which items of a space contain a term.
  *
  * A posting's row id is key × 1024 + min(length, 1023), so that items can be ranked by BM25 without reading them: each
- * term is one list, and a term that occurs twice or more in an item is in a second list ("term*2"). That ranking only
- * chooses candidates; the reader scores them exactly from the words stored with the item. Deleting needs the very
- * tokens that were inserted, which is why items keep their words.
+ * term is one list, and an item in which a term occurs 2, 3, 4, 8, 16 or 32 times is also in the lists "term*2" … up to
+ * its count. That ranking is an upper bound (a count is taken for the highest of its step) and only chooses candidates;
+ * the reader scores them exactly from the words stored with the item. Deleting needs the very tokens that were inserted,
+ * which is why items keep their words.
  */
 import { b, k1 } from "../../retrieval/words/bm25.js";
 import { unpackWords } from "./codec.js";
@@ -12,15 +13,31 @@ import type { Database, Statement } from "./driver.js";
 
 const LENGTH_BITS = 1024;
 
+/** The steps of counts that have lists of their own, and the highest count that a step stands for. */
+const STEPS: readonly { readonly from: number; readonly highest: number }[] = [
+  { from: 2, highest: 2 },
+  { from: 3, highest: 3 },
+  { from: 4, highest: 7 },
+  { from: 8, highest: 15 },
+  { from: 16, highest: 31 },
+  { from: 32, highest: 256 },
+];
+
 const rowId = (key: number, length: number): number => key * LENGTH_BITS + Math.min(length, LENGTH_BITS - 1);
 
-/** The tokens of one item: every term with its space in front, and the "twice or more" mark. */
+/** What analysis never makes: it would be several tokens, or a list of counts. */
+const NOT_A_TERM = /[\s"*\p{Cc}]|^$/u;
+
+/** The tokens of one item: every term with its space in front, and with its steps. */
 function tokens(space: number, packed: string): string {
   const prefix = `${space.toString(36)}:`;
   let text = "";
   for (const [term, count] of unpackWords(packed)) {
     text += `${prefix}${term} `;
-    if (count > 1) text += `${prefix}${term}*2 `;
+    for (const { from } of STEPS) {
+      if (count < from) break;
+      text += `${prefix}${term}*${from} `;
+    }
   }
   return text;
 }
@@ -90,6 +107,12 @@ export interface TermLists {
   readonly idf: number;
 }
 
+export interface Candidate {
+  readonly key: number;
+  /** Not less than the item's BM25 over the terms that were searched. */
+  readonly bound: number;
+}
+
 export class WordReader {
   readonly #database: Database;
   readonly #count: Statement;
@@ -102,12 +125,16 @@ export class WordReader {
   }
 
   containing(space: number, term: string): number {
-    return Number(this.#count.get(`${space.toString(36)}:${term}`)?.["doc"] ?? 0);
+    return NOT_A_TERM.test(term) ? 0 : this.#postings(space, term);
+  }
+
+  #postings(space: number, token: string): number {
+    return Number(this.#count.get(`${space.toString(36)}:${token}`)?.["doc"] ?? 0);
   }
 
   /**
-   * The keys of the most promising items that contain any of the terms, by BM25 with counts cut at two.
-   * `where` narrows them by a condition on `item`; `newestOnly` reads that many postings of each list at most.
+   * The items that contain any of the terms, those with the highest bound first, ties newest first. `where` narrows them
+   * by a condition on `item`; `newest` reads that many postings of each list at most.
    */
   candidates(
     space: number,
@@ -115,36 +142,47 @@ export class WordReader {
     averageLength: number,
     where: { readonly sql: string; readonly values: readonly (string | number | null)[] } | undefined,
     limit: number,
-    newestOnly?: number,
-  ): number[] {
-    const cap = newestOnly === undefined ? "" : `ORDER BY rowid DESC LIMIT ${newestOnly}`;
-    const lengthPart = `${k1} * (${1 - b} + ${b} * (rowid & ${LENGTH_BITS - 1}) / ?)`;
-    const once = `SELECT rowid AS posting, ? * ${k1 + 1} / (1 + ${lengthPart}) AS weight FROM words WHERE words MATCH ? ${cap}`;
-    const twice = `SELECT rowid, ? * (2 * ${k1 + 1} / (2 + ${lengthPart}) - ${k1 + 1} / (1 + ${lengthPart})) FROM words WHERE words MATCH ? ${cap}`;
-    const union = lists.map(() => `SELECT * FROM (${once}) UNION ALL SELECT * FROM (${twice})`).join(" UNION ALL ");
-    const ranked = `SELECT posting / ${LENGTH_BITS} AS key, sum(weight) AS score FROM (${union}) GROUP BY posting`;
-    const sql = where
-      ? `SELECT ranked.key AS key FROM (${ranked}) AS ranked JOIN item ON item.key = ranked.key WHERE ${where.sql} ORDER BY score DESC, ranked.key DESC LIMIT ?`
-      : `SELECT key FROM (${ranked}) ORDER BY score DESC, key DESC LIMIT ?`;
+    newest?: number,
+  ): Candidate[] {
     const average = Math.max(averageLength, 1);
-    const values = lists.flatMap(({ term, idf }) => [
-      idf,
-      average,
-      exactly(space, term),
-      idf,
-      average,
-      average,
-      exactly(space, `${term}*2`),
-    ]);
-    let statement = this.#rankings.get(sql);
-    if (!statement) {
-      if (this.#rankings.size >= RANKINGS_KEPT) this.#rankings.clear();
-      statement = this.#database.prepare(sql);
-      this.#rankings.set(sql, statement);
+    const cap = newest === undefined ? "" : `ORDER BY rowid DESC LIMIT ${newest}`;
+    const sources: string[] = [];
+    const values: (string | number)[] = [];
+    for (const { term, idf } of lists) {
+      let below = 0;
+      for (const { from, highest } of [{ from: 1, highest: 1 }, ...STEPS]) {
+        const token = from === 1 ? term : `${term}*${from}`;
+        if (from > 1 && this.#postings(space, token) === 0) break;
+        const gain = below === 0 ? weight(highest) : `(${weight(highest)} - ${weight(below)})`;
+        sources.push(
+          `SELECT * FROM (SELECT rowid AS posting, ? * ${gain} AS gain FROM words WHERE words MATCH ? ${cap})`,
+        );
+        values.push(idf, ...(below === 0 ? [average] : [average, average]), exactly(space, token));
+        below = highest;
+      }
     }
-    return statement.all(...values, ...(where?.values ?? []), limit).map((row) => Number(row["key"]));
+    const ranked = `SELECT posting / ${LENGTH_BITS} AS key, sum(gain) AS bound FROM (${sources.join(" UNION ALL ")}) GROUP BY posting`;
+    const sql = where
+      ? `SELECT ranked.key AS key, bound FROM (${ranked}) AS ranked JOIN item ON item.key = ranked.key WHERE ${where.sql}
+         ORDER BY bound DESC, ranked.key DESC LIMIT ?`
+      : `SELECT key, bound FROM (${ranked}) ORDER BY bound DESC, key DESC LIMIT ?`;
+    const rows = this.#prepared(sql).all(...values, ...(where?.values ?? []), limit);
+    return rows.map((row) => ({ key: Number(row["key"]), bound: Number(row["bound"]) }));
+  }
+
+  #prepared(sql: string): Statement {
+    const known = this.#rankings.get(sql);
+    if (known) return known;
+    if (this.#rankings.size >= RANKINGS_KEPT) this.#rankings.clear();
+    const statement = this.#database.prepare(sql);
+    this.#rankings.set(sql, statement);
+    return statement;
   }
 }
 
-/** Prepared rankings, one per number of terms and form of filter. */
+/** BM25's weight of a count as SQL; its one parameter is the average length. */
+const weight = (count: number): string =>
+  `(${count * (k1 + 1)} / (${count} + ${k1} * (${1 - b} + ${b} * (rowid & ${LENGTH_BITS - 1}) / ?)))`;
+
+/** Prepared rankings, one per shape of query. */
 const RANKINGS_KEPT = 64;

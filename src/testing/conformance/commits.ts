@@ -1,6 +1,6 @@
 /** Commit numbers, versions of spaces, and units that stand or fall alone. */
 import { expect } from "vitest";
-import type { UpdateWrite } from "../../stores/store.js";
+import type { Unit, UpdateWrite } from "../../stores/store.js";
 import type { Check } from "./check.js";
 import { ADA, BOB, DAY, type Probe, SECOND, START } from "./probe.js";
 
@@ -66,24 +66,36 @@ export function commits(check: Check): void {
     await probe.unit(keyed);
     const number = await probe.commitNumber();
     const versions = await probe.store.versions([ADA, { agent: "tutor" }]);
-    const committed = await probe.commit(
-      [],
-      [probe.adding(ADA, [])],
-      [probe.adding({ user: "nobody" }, [], { session: "s", agent: "a" })],
-      [known],
-      [keyed],
-      [{ op: "forget", target: { space: ADA, ids: ["not there"] } }],
-      [{ op: "forget", target: { space: { user: "nobody" }, entry: true } }],
-      [{ op: "forget", target: { space: ADA, session: "not there", entry: true } }],
-      [{ op: "forget", target: { expired: true } }],
-      [{ op: "register", create: "ensure", entry: { kind: "user", name: "ada", description: "again" } }],
-      [{ op: "register", create: "ensure", entry: { kind: "session", name: "s", space: ADA, agent: "other" } }],
-      [{ op: "amend", entry: { kind: "user", name: "ada" }, name: "ada" }],
-      [{ op: "amend", entry: { kind: "session", name: "s", space: ADA }, name: "s" }],
-    );
-    expect(committed.outcomes.map((outcome) => outcome.ok)).toEqual(committed.outcomes.map(() => true));
-    expect(committed.commit).toBe(number);
-    expect(await probe.store.versions([ADA, { agent: "tutor" }])).toEqual(versions);
+    const idle: readonly (readonly [string, Unit])[] = [
+      ["nothing", []],
+      ["an add without items", [probe.adding(ADA, [])]],
+      ["an add without items in a new place", [probe.adding({ user: "nobody" }, [], { session: "s", agent: "a" })]],
+      ["known items", [known]],
+      ["a known key", [keyed]],
+      ["a forget of missing ids", [{ op: "forget", target: { space: ADA, ids: ["not there"] } }]],
+      ["a forget of a missing space", [{ op: "forget", target: { space: { user: "nobody" }, entry: true } }]],
+      ["a forget of a missing session", [{ op: "forget", target: { space: ADA, session: "not there", entry: true } }]],
+      ["a forget of what has expired", [{ op: "forget", target: { expired: true } }]],
+      [
+        "an ensured user",
+        [{ op: "register", create: "ensure", entry: { kind: "user", name: "ada", description: "d" } }],
+      ],
+      [
+        "an ensured session",
+        [{ op: "register", create: "ensure", entry: { kind: "session", name: "s", space: ADA, agent: "other" } }],
+      ],
+      ["a user's own name", [{ op: "amend", entry: { kind: "user", name: "ada" }, name: "ada", description: null }]],
+      ["a session's own name", [{ op: "amend", entry: { kind: "session", name: "s", space: ADA }, name: "s" }]],
+    ];
+    for (const [what, unit] of idle) {
+      const { commit, outcomes } = await probe.commit(unit);
+      expect(outcomes, what).toMatchObject([{ ok: true }]);
+      expect(commit, what).toBe(number);
+      expect(await probe.store.versions([ADA, { agent: "tutor" }]), what).toEqual(versions);
+    }
+    const together = await probe.commit(...idle.map(([, unit]) => unit));
+    expect(together.commit).toBe(number);
+    expect(together.outcomes).toHaveLength(idle.length);
     expect(await probe.commitNumber()).toBe(number);
     expect(await probe.names("user")).toEqual(["ada"]);
     expect(await probe.names("agent")).toEqual(["tutor"]);
@@ -215,9 +227,14 @@ export function commits(check: Check): void {
     }
   });
 
-  check("refuses everything once it is closed, and may be closed twice", async (probe) => {
-    await probe.add(ADA, [{ id: "x" }]);
+  check("may be closed twice", async (probe) => {
+    await probe.add(ADA, ["one"]);
     await probe.store.close();
+    await probe.store.close();
+  });
+
+  check("refuses everything once it is closed", async (probe) => {
+    await probe.add(ADA, [{ id: "x" }]);
     await probe.store.close();
     const calls = [
       () => probe.commit([probe.adding(ADA, ["late"])]),

@@ -118,24 +118,32 @@ export function words(check: Check): void {
 
   check("takes a term for a term, whatever query language it looks like", async (probe) => {
     await addNotes(probe);
-    const terms = [
-      '"',
-      "'",
-      "lam*",
-      "lamp OR rope",
-      "NEAR(lamp rope)",
-      "content:lamp",
+    // Marks that terms may contain, and words that query languages reserve; none of them is in the notes.
+    const marked = [
       "-lamp",
-      "^lamp",
-      "lamp AND",
-      "(",
-      "*",
+      "+lamp",
+      "lamp-",
+      "~lamp",
+      "terms:lamp",
+      "words:lamp",
+      "lamp/rope",
+      "_",
+      "&",
+      "#",
+      "@",
+      ".",
+      "--",
     ];
-    for (const term of [...terms, "lamp'; DROP TABLE item; --", "lamp\u0000", "%", "_", "", " "]) {
+    for (const term of [...marked, "or", "not", "near", "near/2", "match", "null", "rowid"]) {
       const request = { spaces: [ADA], terms: [term], filter: {}, limit: 10, now: probe.now };
-      expect(await probe.store.searchWords(request), JSON.stringify(term)).toEqual([]);
+      expect(await probe.store.searchWords(request), term).toEqual([]);
+      const both = await probe.store.searchWords({ ...request, terms: [term, ...probe.terms("lamp")] });
+      expect(both, term).toEqual(await probe.search(ADA, "lamp"));
     }
-    expect(await probe.found(ADA, "lamp")).toHaveLength(3);
+    await probe.add(BOB, [{ id: "x", content: "OR not near C++ node.js a:b c-d #tag @ann" }]);
+    for (const query of ["or", "NOT", "near", "c++", "node.js", "a:b", "c-d", "#tag", "@ann", "or not near"]) {
+      expect(await probe.found(BOB, query), query).toEqual(["x"]);
+    }
   });
 
   check("takes many terms", async (probe) => {

@@ -1,0 +1,145 @@
+/** A process with a memory of its own on a file that it shares with others. It does what its parent calls for. */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import {
+  type Added,
+  type AddOptions,
+  HoldfastError,
+  type Item,
+  type Memory,
+  type NewMessage,
+  type OpenOptions,
+  openMemory,
+  type Scope,
+} from "holdfast";
+import { onOrder, report } from "../support/child.js";
+import { openRaw, type RawDatabase } from "../support/raw.js";
+import type { Order, Report } from "./peer-process.js";
+import { type Sight, Storm, type StormLog, type StormPlan, see, view } from "./storm.js";
+
+export interface Steady {
+  /** When each add was answered, by the clock on the wall. */
+  readonly answeredAt: readonly number[];
+  readonly sequences: readonly number[];
+  /** The longest times between two turns of the event loop. */
+  readonly maxMs: number;
+  readonly p99Ms: number;
+}
+
+export class Peer {
+  #memory: Memory | undefined;
+  #lock: RawDatabase | undefined;
+
+  async open(options: OpenOptions): Promise<void> {
+    this.#memory = await openMemory(options);
+  }
+
+  async close(): Promise<void> {
+    await this.#opened.close();
+  }
+
+  add(scope: Scope, messages: readonly NewMessage[], options?: AddOptions): Promise<Added> {
+    return this.#opened.session(scope).add(messages, options);
+  }
+
+  async list(scope: Scope): Promise<readonly Item[]> {
+    return (await this.#opened.session(scope).list({ order: "asc", limit: 1000 })).items;
+  }
+
+  async query(scope: Scope, text: string): Promise<readonly string[]> {
+    return (await this.#opened.session(scope).query(text)).map(({ content }) => content);
+  }
+
+  /**
+   * Adds one message every few milliseconds, without waiting for answers, until so many are under way; then waits for
+   * all of them. The event loop is measured all the while.
+   */
+  async addSteadily(scope: Scope, count: number, everyMs: number): Promise<Steady> {
+    const session = this.#opened.session(scope);
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    const adds: Promise<{ at: number; sequence: number }>[] = [];
+    await new Promise<void>((resolve) => {
+      const timer = setInterval(() => {
+        const content = `steady ${adds.length}`;
+        adds.push(
+          session
+            .add([{ role: "user", content }])
+            .then(({ sequences }) => ({ at: Date.now(), sequence: sequences[0] ?? 0 })),
+        );
+        if (adds.length < count) return;
+        clearInterval(timer);
+        resolve();
+      }, everyMs);
+    });
+    const answers = await Promise.all(adds);
+    delay.disable();
+    return {
+      answeredAt: answers.map(({ at }) => at),
+      sequences: answers.map(({ sequence }) => sequence),
+      maxMs: delay.max / 1e6,
+      p99Ms: delay.percentile(99) / 1e6,
+    };
+  }
+
+  /** Takes the file's write lock with the bare driver, as a foreign program would, and keeps it. */
+  lock(path: string): void {
+    this.#lock = openRaw(path);
+    this.#lock.exec("BEGIN IMMEDIATE");
+  }
+
+  /** Lets go of the lock; the answer is the last moment in which it was held. */
+  unlock(): number {
+    const last = Date.now();
+    this.#lock?.exec("COMMIT");
+    return last;
+  }
+
+  storm(plan: StormPlan): Promise<StormLog> {
+    return new Storm(this.#opened, plan, ask<string | undefined>).run();
+  }
+
+  /** What another process says must be seen here; undefined if it is, else what is wrong. */
+  see(sight: Sight): Promise<string | undefined> {
+    return see(this.#opened, sight);
+  }
+
+  view(): Promise<string> {
+    return view(this.#opened);
+  }
+
+  get #opened(): Memory {
+    if (!this.#memory) throw new Error("open it first");
+    return this.#memory;
+  }
+}
+
+const tell = (message: Report): void => report(message);
+
+/** Questions to the parent that wait for their answers. */
+const asked = new Map<number, (value: never) => void>();
+let questions = 0;
+
+function ask<T>(question: unknown): Promise<T> {
+  const number = ++questions;
+  return new Promise<T>((resolve) => {
+    asked.set(number, resolve as (value: never) => void);
+    tell({ ask: number, question });
+  });
+}
+
+const peer = new Peer();
+
+onOrder<Order>(async (order) => {
+  if ("reply" in order) {
+    asked.get(order.reply)?.(order.value as never);
+    asked.delete(order.reply);
+    return;
+  }
+  try {
+    const value: unknown = await (peer[order.method] as (...args: readonly unknown[]) => unknown)(...order.args);
+    tell({ answer: order.call, value });
+  } catch (error) {
+    const code = error instanceof HoldfastError ? error.code : "unexpected";
+    tell({ answer: order.call, error: { code, message: String(error) } });
+  }
+});
