@@ -1,7 +1,9 @@
 /**
- * Blocks: raw, Holdfast, raw, Holdfast …, so that whatever else the machine does meets both. Every round has fresh
- * files and its own messages, the same for both sides; the first messages of a file warm it up and are not counted.
+ * Blocks: raw, Holdfast, raw, Holdfast …, so that whatever else the machine does meets both. A mode starts with two
+ * empty files; both grow from round to round by the same messages. A first block on both sides warms up code and caches
+ * and is not counted.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { Data } from "./data.js";
 import { Holdfast, type LoopDelay, withLoopDelay } from "./holdfast.js";
 import { groupsOf, type Mode } from "./mode.js";
@@ -18,6 +20,7 @@ export interface BlockReport {
   readonly mode: Mode;
   readonly messages: number;
   readonly raw: Side;
+  /** `commits`: transactions per round. */
   readonly holdfast: Side & { readonly commits: number };
   /** Holdfast's messages per second as a share of raw SQLite's, round by round. */
   readonly ratio: Spread;
@@ -25,7 +28,8 @@ export interface BlockReport {
   readonly loopDelay: LoopDelay;
 }
 
-const WARM_UP = 200;
+/** After a Holdfast block, so that a checkpoint in its background does not slow the raw block that follows. */
+const SETTLE_MS = 100;
 
 export async function measureBlocks(
   place: Workplace,
@@ -33,20 +37,27 @@ export async function measureBlocks(
   mode: Mode,
   { rounds, messages }: { readonly rounds: number; readonly messages: number },
 ): Promise<BlockReport> {
+  const sides = { raw: new Raw(place), holdfast: await Holdfast.open(place) };
   const raw: Timings[] = [];
   const holdfast: Timings[] = [];
   const delays: LoopDelay[] = [];
-  let commits = 0;
-  for (let round = 0; round < rounds; round++) {
-    const from = round * (messages + WARM_UP);
-    const warmUp = groupsOf(mode, data.take(from, WARM_UP));
-    const groups = groupsOf(mode, data.take(from + WARM_UP, messages));
-    raw.push(await rawBlock(place, warmUp, groups));
-    const block = await holdfastBlock(place, mode, warmUp, groups);
-    holdfast.push(block.timings);
-    delays.push(block.delay);
-    commits += block.commits;
+  let commitsBefore = 0;
+  for (let round = 0; round <= rounds; round++) {
+    const groups = groupsOf(mode, data.take(round * messages, messages));
+    const rawTimings = sides.raw.run(await sides.raw.prepare(groups));
+    const [timings, delay] = await withLoopDelay(() => sides.holdfast.run(mode, groups));
+    await pause(SETTLE_MS);
+    if (round === 0) {
+      commitsBefore = await sides.holdfast.commits();
+      continue;
+    }
+    raw.push(rawTimings);
+    holdfast.push(timings);
+    delays.push(delay);
   }
+  const commits = ((await sides.holdfast.commits()) - commitsBefore) / rounds;
+  sides.raw.close();
+  await sides.holdfast.close();
   const ratios = holdfast.map(({ perSecond }, round) => perSecond / (raw[round]?.perSecond ?? Number.NaN));
   return {
     mode,
@@ -60,26 +71,6 @@ export async function measureBlocks(
       max: spread(delays.map(({ max }) => max)).max,
     },
   };
-}
-
-type Groups = ReturnType<typeof groupsOf>;
-
-async function rawBlock(place: Workplace, warmUp: Groups, groups: Groups): Promise<Timings> {
-  const raw = new Raw(place);
-  raw.run(await raw.prepare(warmUp));
-  const timings = raw.run(await raw.prepare(groups));
-  raw.close();
-  return timings;
-}
-
-async function holdfastBlock(place: Workplace, mode: Mode, warmUp: Groups, groups: Groups) {
-  const holdfast = await Holdfast.open(place);
-  await holdfast.run(mode, warmUp);
-  const { totalGroups } = (await holdfast.memory.stats()).write;
-  const [timings, delay] = await withLoopDelay(() => holdfast.run(mode, groups));
-  const commits = (await holdfast.memory.stats()).write.totalGroups - totalGroups;
-  await holdfast.close();
-  return { timings, delay, commits };
 }
 
 function sideOf(rounds: readonly Timings[]): Side {

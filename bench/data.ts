@@ -3,6 +3,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { NewMessage } from "holdfast";
 
+/** The agent that all conversations are with. */
+export const AGENT = "assistant";
+
 /** A message with the conversation it belongs to. A conversation is one user with one session. */
 export interface Line {
   readonly conversation: string;

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Memory, openMemory, type Session } from "holdfast";
-import type { Line } from "./data.js";
+import { AGENT, type Line } from "./data.js";
 import type { Mode } from "./mode.js";
 import { newPath, type Workplace } from "./raw.js";
 import { Timings } from "./timings.js";
@@ -33,7 +33,7 @@ export class Holdfast {
   session(conversation: string): Session {
     let session = this.#sessions.get(conversation);
     if (!session) {
-      session = this.memory.session({ user: conversation, session: conversation });
+      session = this.memory.session({ user: conversation, agent: AGENT, session: conversation });
       this.#sessions.set(conversation, session);
     }
     return session;
@@ -67,6 +67,10 @@ export class Holdfast {
     const started = performance.now();
     await session.addBatch(rounds);
     timings.add(performance.now() - started, lines.length);
+  }
+
+  async commits(): Promise<number> {
+    return (await this.memory.stats()).write.totalGroups;
   }
 
   /** Closes the memory, log emptied, and returns the size of its file. */

@@ -1,6 +1,6 @@
 /** What the numbers were measured on. */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { cpus, release, totalmem } from "node:os";
+import { cpus, loadavg, release, totalmem } from "node:os";
 import { newPath, type Workplace } from "./raw.js";
 import { spread } from "./timings.js";
 
@@ -12,6 +12,8 @@ export interface Machine {
   readonly node: string;
   readonly driver: string;
   readonly sqlite: string;
+  /** Processes that wanted to run, on average over the last minute; more than the cores makes every number doubtful. */
+  readonly load: number;
   /** Median milliseconds to append 4 KiB to a file and sync it. */
   readonly syncMs: number;
 }
@@ -29,6 +31,7 @@ export function describeMachine(place: Workplace): Machine {
     node: process.version,
     driver: process.getBuiltinModule("node:sqlite" as never) ? "node:sqlite" : "@photostructure/sqlite",
     sqlite,
+    load: loadavg()[0] ?? Number.NaN,
     syncMs: measureSync(newPath(place, "scratch")),
   };
 }

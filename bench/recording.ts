@@ -5,7 +5,7 @@
  * sequences, keys, ids) is in the values, so that a replay on an equal file does the same work in SQLite and nothing
  * else. Nothing of the product's SQL is written down here a second time.
  */
-import type { Line } from "./data.js";
+import { AGENT, type Line } from "./data.js";
 import type { Database, NewRow, Product, Statement, Unit, Value, Writer } from "./product.js";
 
 type Method = "run" | "get" | "all";
@@ -72,7 +72,8 @@ export class Recorder {
       tier: "episodic",
       occurredAt: message.occurredAt === undefined ? now : Date.parse(String(message.occurredAt)),
     };
-    return [{ op: "add", space: { user: conversation }, session: conversation, items: [row], existing: "same" }];
+    const place = { space: { user: conversation }, agent: AGENT, session: conversation };
+    return [{ op: "add", ...place, items: [row], existing: "same" }];
   }
 
   #noting(database: Database): Database {

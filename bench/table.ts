@@ -20,18 +20,18 @@ export function printReport(report: Report, verdicts: readonly Verdict[]): strin
   const sizes = Object.keys(growth.raw.microseconds);
   return [
     `${machine.cpu}, ${machine.cores} cores · ${machine.os} · Node ${machine.node} · ${machine.driver}, SQLite ${machine.sqlite}`,
-    `write and sync of 4 KiB: ${ms(machine.syncMs)} ms · messages: ${data}`,
+    `write and sync of 4 KiB: ${ms(machine.syncMs)} ms · load: ${ms(machine.load)} · messages: ${data}`,
     "",
-    `Messages per second: median (min – max) of ${rounds} rounds of raw, Holdfast, raw, Holdfast …; fresh files each round`,
+    `Messages per second: median (min – max) of ${rounds} rounds of raw, Holdfast, raw, Holdfast …`,
     table(
-      ["", "messages", "raw SQLite", "Holdfast", "ratio", "commits/round"],
+      ["", "messages", "raw SQLite", "Holdfast", "ratio", "commits"],
       blocks.map(({ mode, messages, raw, holdfast, ratio }) => [
         MODE_NAMES[mode],
         rate(messages),
         spreadOf(raw.messagesPerSecond, rate),
         spreadOf(holdfast.messagesPerSecond, rate),
         spreadOf(ratio),
-        rate(holdfast.commits / rounds),
+        rate(holdfast.commits),
       ]),
     ),
     "Milliseconds of one call (raw: of one transaction), and between turns of the event loop (1 ms of it is the probe's own)",

@@ -7,12 +7,12 @@ import { didYouMean } from "./nearest.js";
 
 const UNITS_SHOWN = 60;
 
-export function invalid(where: string, problem: string, hint?: string): HoldfastError {
-  return new HoldfastError("invalid_input", `${where} ${problem}`, {
-    ...(hint && { hint }),
-    details: { field: where },
-  });
+export function invalid(where: string, problem: string, hint: string = REPEAT): HoldfastError {
+  return new HoldfastError("invalid_input", `${where} ${problem}`, { hint, details: { field: where } });
 }
+
+/** The hint where the message itself says what is expected. */
+const REPEAT = "correct it and repeat the call; nothing was written";
 
 export function tooLarge(where: string, limit: string, hint: string): HoldfastError {
   return new HoldfastError("too_large", `${where} is over the limit of ${limit}`, { hint, details: { field: where } });

@@ -9,10 +9,15 @@ const scope = { user: "ada", session: "monday" };
 const HELD_MS = 2_000;
 const ADDS = 150;
 const EVERY_MS = 10;
-/** The event loop may stand still for so long at most. */
+/**
+ * The event loop may stand still for so long at most. A machine that is busy with other things lets every process stand
+ * still now and then, a driver that waits for the lock does it every time: the best of some attempts counts. If even a
+ * process that does nothing never had a quiet attempt, all that can be said is that nobody waited for the lock itself.
+ */
 const STILL_MS = 50;
-/** A busy machine may keep any process from running; a driver that waits for the lock does so every time. */
-const ATTEMPTS = 3;
+const STARVED_MS = 25;
+const STILL_STARVED_MS = 500;
+const ATTEMPTS = 5;
 
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -36,25 +41,28 @@ interface Locked {
 
 describe("a write lock held by another process", () => {
   it("holds up adds, not the event loop, and loses none of them", async () => {
-    const stills: number[] = [];
-    for (let attempt = 1; attempt <= ATTEMPTS && !stills.some((ms) => ms < STILL_MS); attempt++) {
+    const attempts: { readonly maxMs: number; readonly idleMaxMs: number }[] = [];
+    while (attempts.length < ATTEMPTS && !attempts.some(({ maxMs }) => maxMs < STILL_MS)) {
       await withLock(60_000, async ({ adder, holder }) => {
         const adding = adder.call("addSteadily", scope, ADDS, EVERY_MS);
         await after(HELD_MS);
         expect(await adder.call("list", scope)).toEqual([]); // reads do not wait
-        const heldUntil = await holder.call("unlock");
+        const { heldUntil, maxMs: idleMaxMs } = await holder.call("unlock");
         const { answeredAt, sequences, maxMs, p99Ms } = await adding;
+        const times = [p99Ms, maxMs, idleMaxMs].map((ms) => ms.toFixed(1));
         console.log(
-          `event loop with the lock held for ${HELD_MS} ms: p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`,
+          `lock held for ${HELD_MS} ms: event loop p99 ${times[0]} ms, max ${times[1]} ms, idle process ${times[2]} ms`,
         );
-        stills.push(maxMs);
+        attempts.push({ maxMs, idleMaxMs });
+        expect(p99Ms).toBeLessThan(STILL_MS);
         expect(Math.min(...answeredAt)).toBeGreaterThanOrEqual(heldUntil);
         expect(sequences).toEqual(Array.from({ length: ADDS }, (_, at) => at + 1));
         const items = await adder.call("list", scope);
         expect(items.map(({ content }) => content)).toEqual(sequences.map((_, at) => `steady ${at}`));
       });
     }
-    expect(Math.min(...stills)).toBeLessThan(STILL_MS);
+    const starved = attempts.every(({ idleMaxMs }) => idleMaxMs > STARVED_MS);
+    expect(Math.min(...attempts.map(({ maxMs }) => maxMs))).toBeLessThan(starved ? STILL_STARVED_MS : STILL_MS);
   });
 
   it("refuses adds with `busy` when it lasts too long, and writes nothing of them", () =>

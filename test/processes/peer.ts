@@ -25,7 +25,15 @@ export interface Steady {
   readonly p99Ms: number;
 }
 
+export interface Unlocked {
+  /** The last moment in which the lock was held. */
+  readonly heldUntil: number;
+  /** The longest time between two turns of an event loop that had nothing to do. */
+  readonly maxMs: number;
+}
+
 export class Peer {
+  readonly #idle = monitorEventLoopDelay({ resolution: 1 });
   #memory: Memory | undefined;
   #lock: RawDatabase | undefined;
 
@@ -81,17 +89,21 @@ export class Peer {
     };
   }
 
-  /** Takes the file's write lock with the bare driver, as a foreign program would, and keeps it. */
+  /**
+   * Takes the file's write lock with the bare driver, as a foreign program would, and keeps it. It does nothing else,
+   * so its own event loop shows how much of a standstill is the machine's.
+   */
   lock(path: string): void {
     this.#lock = openRaw(path);
     this.#lock.exec("BEGIN IMMEDIATE");
+    this.#idle.enable();
   }
 
-  /** Lets go of the lock; the answer is the last moment in which it was held. */
-  unlock(): number {
-    const last = Date.now();
+  unlock(): Unlocked {
+    this.#idle.disable();
+    const heldUntil = Date.now();
     this.#lock?.exec("COMMIT");
-    return last;
+    return { heldUntil, maxMs: this.#idle.max / 1e6 };
   }
 
   storm(plan: StormPlan): Promise<StormLog> {

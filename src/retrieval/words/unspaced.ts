@@ -7,7 +7,7 @@ import { addTerm } from "./terms.js";
  * window. The words in the last part of a window are read again at the start of the next, because their end may lie
  * outside; unless a single word fills the window, which no language has.
  */
-const WINDOW_UNITS = 5120000;
+const WINDOW_UNITS = 512;
 const REREAD_UNITS = 64;
 
 const LETTER = /\p{L}/u;

@@ -23,12 +23,10 @@ export function forget({ target }: ForgetWrite, state: State, attempt: Attempt, 
   }
   const slice = forgetRows(space.rows.values(), space, state, attempt, itemsMax);
   if (slice.remaining || !target.entry) return slice;
-  const sessions = [...space.sessions.values()];
-  for (const session of sessions) forgetSession(space, session, attempt);
   state.registry.delete(space, attempt);
   const { kind, name } = space.entry;
   if (kind === "agent") nameAgent(name, undefined, state.registry, attempt);
-  return { ...slice, sessions: sessions.length, entries: 1 };
+  return { ...slice, sessions: space.sessions.size, entries: 1 };
 }
 
 function forgetExpired(state: State, attempt: Attempt, itemsMax: number): ForgetDone {

@@ -46,13 +46,17 @@ export class SqliteStore implements Store {
   #sinceCheckpoint = { commits: 0, messages: 0 };
   #checkpoints = 0;
   #closing: Promise<void> | undefined;
+  #reopening: Promise<void> | undefined;
+  #purging: Promise<unknown> = Promise.resolve();
 
   private constructor(options: WriterOptions, threads: Opened) {
     this.#options = options;
     this.#threads = threads;
   }
 
-  get #opened(): Opened {
+  /** The connections, when they are not just being opened anew. */
+  async #ready(): Promise<Opened> {
+    await this.#reopening;
     if (this.#closing) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
     return this.#threads;
   }
@@ -62,8 +66,16 @@ export class SqliteStore implements Store {
     return new SqliteStore(options, await openThreads(options));
   }
 
+  async #writer<T>(method: string, ...args: readonly unknown[]): Promise<T> {
+    return (await this.#ready()).writer.call(method, ...args);
+  }
+
+  async #reader<T>(method: string, ...args: readonly unknown[]): Promise<T> {
+    return (await this.#ready()).reader.call(method, ...args);
+  }
+
   async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
-    const { logBytes, ...committed } = await this.#opened.writer.call<Committed & { logBytes: number }>(
+    const { logBytes, ...committed } = await this.#writer<Committed & { logBytes: number }>(
       "commit",
       units,
       now,
@@ -91,74 +103,92 @@ export class SqliteStore implements Store {
     }
   }
 
-  async reopen(): Promise<void> {
-    await this.#opened.terminate();
+  /** Whatever is under way ends with an unknown outcome. Calls meanwhile wait; two reopens at once are one. */
+  reopen(): Promise<void> {
+    this.#reopening ??= this.#reopen().finally(() => {
+      this.#reopening = undefined;
+    });
+    return this.#reopening;
+  }
+
+  async #reopen(): Promise<void> {
+    if (this.#closing) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
+    await this.#threads.terminate();
     this.#threads = await openThreads(this.#options);
   }
 
-  async wasCommitted(group: string): Promise<boolean> {
-    return this.#opened.writer.call("wasCommitted", group);
+  wasCommitted(group: string): Promise<boolean> {
+    return this.#writer("wasCommitted", group);
   }
 
   async get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]> {
-    if (ids.length > PEEK_MAX) return this.#opened.reader.call("get", spaces, ids, now);
-    return retryBusy(() => this.#opened.peek.get(spaces, ids, now), this.#options.busyTimeoutMs);
+    if (ids.length > PEEK_MAX) return this.#reader("get", spaces, ids, now);
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.get(spaces, ids, now), this.#options.busyTimeoutMs);
   }
 
-  async list(request: ListRequest): Promise<Page<Item>> {
-    return this.#opened.reader.call("list", request);
+  list(request: ListRequest): Promise<Page<Item>> {
+    return this.#reader("list", request);
   }
 
-  async searchWords(request: WordsRequest): Promise<readonly Scored[]> {
-    return this.#opened.reader.call("searchWords", request);
+  searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+    return this.#reader("searchWords", request);
   }
 
   async versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
-    return retryBusy(() => this.#opened.peek.versions(spaces), this.#options.busyTimeoutMs);
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.versions(spaces), this.#options.busyTimeoutMs);
   }
 
-  async changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
-    return this.#opened.reader.call("changes", spaces, since);
+  changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
+    return this.#reader("changes", spaces, since);
   }
 
-  async entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
-    return this.#opened.reader.call("entries", request);
+  entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
+    return this.#reader("entries", request);
   }
 
-  async sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
-    return this.#opened.reader.call("sessions", request);
+  sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
+    return this.#reader("sessions", request);
   }
 
   /** Words out of the index, text out of the log, then a look at the bytes; a rewrite of the file if any were found. */
-  async purge(deadlineMs: number): Promise<Purged> {
-    await this.#opened.writer.call("mergeWords");
-    if (!(await this.#opened.writer.call<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
-    const pieces = await this.#opened.writer.call<readonly string[] | undefined>("takeResidue");
+  purge(deadlineMs: number): Promise<Purged> {
+    const purged = this.#purging.then(() => this.#purge(deadlineMs));
+    this.#purging = purged.catch(() => undefined); // the next one takes its turn; this one's caller has the error
+    return purged;
+  }
+
+  async #purge(deadlineMs: number): Promise<Purged> {
+    await this.#writer("mergeWords");
+    if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
+    const pieces = await this.#writer<readonly string[] | undefined>("takeResidue");
     if (pieces === undefined || (await this.#findResidue(pieces))) {
-      await this.#opened.writer.call("vacuum");
-      if (!(await this.#opened.writer.call<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
+      await this.#writer("vacuum");
+      if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
     }
-    await this.#opened.writer.call("endPurge");
+    await this.#writer("endPurge");
     return { purged: true, left: [] };
   }
 
   #findResidue(pieces: readonly string[]): Promise<boolean> {
-    return this.#opened.reader.call("findResidue", descriptorOf(this.#options.path), pieces);
+    return this.#reader("findResidue", descriptorOf(this.#options.path), pieces);
   }
 
   async maintain(now: number): Promise<void> {
-    await this.#opened.writer.call("trim", now);
-    if (await this.#opened.writer.call<boolean>("purgeOverdue", now)) {
+    await this.#writer("trim", now);
+    if (await this.#writer<boolean>("purgeOverdue", now)) {
       // The process that forgot is gone, and with it the knowledge of what to look for: rewrite the file.
-      await this.#opened.writer.call("mergeWords");
-      await this.#opened.writer.call("vacuum");
-      if (await this.#opened.writer.call<boolean>("truncateLog", 0)) await this.#opened.writer.call("endPurge");
+      await this.#writer("mergeWords");
+      await this.#writer("vacuum");
+      if (await this.#writer<boolean>("truncateLog", 0)) await this.#writer("endPurge");
     }
   }
 
   async stats(): Promise<StoreStats> {
-    const { busyRetries, busyMs } = await this.#opened.writer.call<{ busyRetries: number; busyMs: number }>("stats");
-    return { ...this.#opened.peek.stats(), checkpoints: this.#checkpoints, busyRetries, busyMs };
+    const { busyRetries, busyMs } = await this.#writer<{ busyRetries: number; busyMs: number }>("stats");
+    const { peek } = await this.#ready();
+    return { ...peek.stats(), checkpoints: this.#checkpoints, busyRetries, busyMs };
   }
 
   close(): Promise<void> {

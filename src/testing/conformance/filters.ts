@@ -113,6 +113,7 @@ const PATHS: readonly (readonly [readonly string[], readonly Scalar[], boolean])
   [["constructor"], ["own"], true],
   [["toString"], [null, "own"], false],
   [["__proto__"], [null], false],
+  [["__proto__", "__proto__"], [null], false],
   [["0"], ["number key"], true],
   [["whole"], [1], true],
   [["whole"], ["1"], false],
@@ -156,7 +157,7 @@ const PATHS: readonly (readonly [readonly string[], readonly Scalar[], boolean])
 
 export function filters(check: Check): void {
   for (const [what, filter, expected] of FILTERS) {
-    check(`narrows to ${what}`, async (probe) => {
+    check(`narrows: ${what}`, async (probe) => {
       await fill(probe);
       expect(await probe.ids(ADA)).toEqual(["a", "b", "c", "d", "e"]);
       expect(await probe.ids(ADA, { filter })).toEqual(expected);

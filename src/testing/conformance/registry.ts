@@ -136,17 +136,27 @@ export function registry(check: Check): void {
   });
 
   check("renames an agent wherever it is named", async (probe) => {
+    const [free, idle] = [{ user: "only items" }, { team: "only a session" }];
     await probe.add(ADA, [{ id: "x", content: "lamp" }], { session: "s", agent: "tutor" });
+    await probe.add(free, [{ id: "x" }], { agent: "tutor" });
+    await probe.register({ kind: "session", name: "s", space: idle, agent: "tutor" });
     await probe.add(BOB, [{ id: "y", content: "lamp" }], { session: "s", agent: "other" });
     const bobs = await probe.version(BOB);
     await probe.amend({ kind: "agent", name: "tutor" }, { name: "coach" });
     expect(await probe.item(ADA, "x")).toMatchObject({ agent: "coach", version: 1 });
-    expect(await probe.ids(ADA, { filter: { agents: ["coach"] } })).toEqual(["x"]);
-    expect(await probe.ids(ADA, { filter: { agents: ["tutor"] } })).toEqual([]);
-    expect((await probe.store.sessions({ kind: "session", agent: "coach", limit: 5 })).items).toMatchObject([
-      { name: "s", space: ADA, agent: "coach" },
+    expect(await probe.ids([ADA, free], { filter: { agents: ["coach"] } })).toEqual(["x", "x"]);
+    expect(await probe.ids([ADA, free], { filter: { agents: ["tutor"] } })).toEqual([]);
+    const { items } = await probe.store.sessions({ kind: "session", agent: "coach", limit: 5 });
+    expect(items).toHaveLength(2);
+    for (const space of [ADA, idle]) expect(items).toContainEqual(expect.objectContaining({ space, agent: "coach" }));
+    const now = await probe.commitNumber();
+    const renamed = [ADA, free, idle, { agent: "coach" }];
+    expect(await probe.store.versions(renamed), "answers that show the name have changed").toEqual([
+      now,
+      now,
+      now,
+      now,
     ]);
-    expect(await probe.version(ADA), "answers that show the name have changed").toBe(await probe.commitNumber());
     expect(await probe.version(BOB)).toBe(bobs);
   });
 

@@ -15,66 +15,19 @@ import type {
   UpdateWrite,
   Write,
 } from "../../stores/store.js";
-import type { Item, Json, SpaceKind, SpaceRef } from "../../types.js";
+import type { Item, SpaceKind, SpaceRef } from "../../types.js";
+import {
+  entryOf,
+  type PlainItem,
+  type PlainSession,
+  type PlainSpace,
+  type PlainState,
+  passes,
+  payload,
+  refOf,
+} from "./plain-state.js";
 
 const KEY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-
-interface PlainSpace {
-  readonly key: number;
-  readonly kind: SpaceKind;
-  name: string;
-  description: string | undefined;
-  retentionMs: number | undefined;
-  readonly createdAt: number;
-  updatedAt: number;
-  version: number;
-}
-
-interface PlainSession {
-  readonly key: number;
-  readonly space: number;
-  name: string;
-  readonly agent: number | undefined;
-  readonly createdAt: number;
-  updatedAt: number;
-  next: number;
-}
-
-export interface PlainItem {
-  readonly space: number;
-  readonly session: number | undefined;
-  agent: number | undefined;
-  readonly sequence: number | undefined;
-  readonly round: number | undefined;
-  row: NewRow;
-  readonly recordedAt: number;
-  updatedAt: number;
-  version: number;
-  commit: number;
-}
-
-interface PlainAnswer {
-  readonly space: number;
-  readonly session: number | undefined;
-  readonly key: string;
-  hash: string | undefined;
-  readonly ids: readonly string[];
-  readonly sequences: readonly number[];
-  readonly at: number;
-}
-
-interface State {
-  commit: number;
-  keys: number;
-  spaces: PlainSpace[];
-  sessions: PlainSession[];
-  /** In the order of arrival. */
-  items: PlainItem[];
-  answers: PlainAnswer[];
-  removals: { readonly space: number; readonly commit: number }[];
-  /** When a name last went to another space or to none, or was sliced: changes from before cannot be told by name. */
-  moved: Record<string, number>;
-}
 
 /** What a write should answer: the contract's `Done` without ids of the registry. */
 export type PlainDone = { readonly op: Write["op"]; readonly [field: string]: unknown };
@@ -89,7 +42,7 @@ class Refusal {
 }
 
 export class PlainStore {
-  #state: State = {
+  #state: PlainState = {
     commit: 0,
     keys: 0,
     spaces: [],
@@ -474,38 +427,4 @@ export class PlainStore {
     const removed = this.#state.removals.filter((removal) => removal.space === key && removal.commit > since);
     return { changed: changed.map((item) => `${item.row.id}@${item.version}`), removed: removed.length };
   }
-}
-
-function refOf(space: PlainSpace | undefined): SpaceRef {
-  return { [space?.kind ?? "user"]: space?.name } as unknown as SpaceRef;
-}
-
-function entryOf({ kind, name, description, retentionMs, createdAt, updatedAt }: PlainSpace) {
-  const optional = {
-    ...(description !== undefined && { description }),
-    ...(retentionMs !== undefined && { retentionMs }),
-  };
-  return { kind, name, ...optional, createdAt, updatedAt };
-}
-
-/** All that makes two adds of one id the same. Metadata of the model's operations have their keys in one order. */
-function payload(row: NewRow, session: number | undefined): string {
-  const { kind, role, name, content, parts, metadata, tier } = row;
-  return JSON.stringify([session, kind, role, name, content, parts, metadata, tier]);
-}
-
-function passes(item: Omit<Item, "sessionId">, filter: RowFilter): boolean {
-  if (filter.sessions && !filter.sessions.some((name) => name === item.session)) return false;
-  if (filter.agents && !filter.agents.some((name) => name === item.agent)) return false;
-  if (filter.roles && !filter.roles.some((role) => role === item.role)) return false;
-  if (filter.kinds && !filter.kinds.some((kind) => kind === item.kind)) return false;
-  if (filter.tiers && !filter.tiers.some((tier) => tier === item.tier)) return false;
-  if (filter.from !== undefined && item.occurredAt < filter.from) return false;
-  if (filter.to !== undefined && item.occurredAt >= filter.to) return false;
-  for (const { path, anyOf } of filter.metadata ?? []) {
-    let value: Json | undefined = item.metadata;
-    for (const key of path) value = (value as { readonly [key: string]: Json } | null | undefined)?.[key];
-    if (!anyOf.some((wanted) => wanted === value)) return false;
-  }
-  return true;
 }

@@ -1,0 +1,217 @@
+/** The WriteBuffer on a store that fails on demand: every caller is told the truth, and nothing is dropped. */
+import { describe, expect, it } from "vitest";
+import { HoldfastError } from "../errors.js";
+import { MemoryStore } from "../stores/memory/memory-store.js";
+import type { AddWrite } from "../stores/store.js";
+import { FakeClock } from "../testing/fake-clock.js";
+import { FaultyStore } from "../testing/faulty-store.js";
+import type { SizedUnit } from "./lanes.js";
+import { GROUP_MESSAGES, type UnitResult, WriteBuffer } from "./write.js";
+
+const ADA = { user: "ada" };
+const MIB = 1024 * 1024;
+
+function setUp(limits: { maxWaitingBytes?: number; maxWaitMs?: number } = {}) {
+  const clock = new FakeClock();
+  const store = new FaultyStore(new MemoryStore());
+  const buffer = new WriteBuffer({ store, clock, maxWaitingBytes: 64 * MIB, maxWaitMs: 5_000, ...limits });
+  return { clock, store, buffer };
+}
+
+function unit(id: string, session = "s", bytes = 100, messages = 1): SizedUnit {
+  const items = Array.from({ length: messages }, (_, at) => ({
+    id: messages === 1 ? id : `${id}.${at}`,
+    kind: "message" as const,
+    role: "user" as const,
+    content: `content of ${id}`,
+    metadata: {},
+    tier: "episodic" as const,
+    occurredAt: 0,
+  }));
+  const write: AddWrite = { op: "add", space: ADA, session, items, existing: "same" };
+  return { unit: [write], messages, bytes };
+}
+
+const add = (buffer: WriteBuffer, id: string, lane = "s", bytes = 100) =>
+  buffer.write({ lane, units: [unit(id, lane, bytes)], stepwise: false });
+
+const codes = (results: readonly UnitResult[]): string[] => results.map((r) => (r.ok ? "ok" : r.error.code));
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function stored(store: FaultyStore): Promise<string[]> {
+  const request = { spaces: [ADA], filter: {}, sortBy: "arrival", order: "asc", limit: 1000, now: 0 } as const;
+  return (await store.list(request)).items.map(({ id }) => id);
+}
+
+describe("group commit", () => {
+  it("makes one commit of all that wait while another is under way", async () => {
+    const { store, buffer } = setUp();
+    const release = store.stallCommits();
+    const first = add(buffer, "first");
+    await turn();
+    await turn();
+    const others = Array.from({ length: 50 }, (_, at) => add(buffer, `other ${at}`, `lane ${at % 5}`));
+    release();
+    await Promise.all([first, ...others]);
+    expect(store.commits).toBe(2);
+    expect(buffer.stats()).toMatchObject({ totalWrites: 51, totalMessages: 51, totalGroups: 2, waitingWrites: 0 });
+  });
+
+  it("takes no more than 256 messages or 1 MB into a group", async () => {
+    const { store, buffer } = setUp();
+    const many = Array.from({ length: 6 }, (_, at) =>
+      buffer.write({ lane: `${at}`, units: [unit(`u${at}`, "s", 100, GROUP_MESSAGES / 2)], stepwise: false }),
+    );
+    await Promise.all(many);
+    const groupsByCount = store.commits;
+    expect(groupsByCount).toBeGreaterThanOrEqual(3);
+    const large = Array.from({ length: 4 }, (_, at) => add(buffer, `large ${at}`, `l${at}`, 0.6 * MIB));
+    await Promise.all(large);
+    expect(store.commits - groupsByCount).toBe(4);
+  });
+
+  it("stops a stepwise write at its first failure and writes nothing after it", async () => {
+    const { store, buffer } = setUp();
+    await add(buffer, "taken");
+    const conflicting = unit("taken");
+    const [write] = conflicting.unit as readonly [AddWrite];
+    const other = {
+      ...conflicting,
+      unit: [{ ...write, items: [{ ...write.items[0], content: "other" }] } as AddWrite],
+    };
+    const results = await buffer.write({ lane: "s", units: [unit("one"), other, unit("three")], stepwise: true });
+    expect(codes(results)).toEqual(["ok", "conflict"]);
+    expect(await stored(store)).toEqual(["taken", "one"]);
+    expect(codes(await add(buffer, "after"))).toEqual(["ok"]);
+  });
+
+  it("answers a write of nothing", async () => {
+    const { store, buffer } = setUp();
+    expect(await buffer.write({ lane: "s", units: [], stepwise: false })).toEqual([]);
+    expect(store.commits).toBe(0);
+  });
+});
+
+describe("a failing store", () => {
+  it.each(["failed", "busy"] as const)(
+    "that %s tells the group that nothing was written, and goes on",
+    async (fault) => {
+      const { store, buffer } = setUp();
+      store.failCommits(fault);
+      const results = await Promise.all([add(buffer, "a", "x"), add(buffer, "b", "y")]);
+      expect(results.map(codes)).toEqual([
+        [fault === "busy" ? "busy" : "store_failed"],
+        [fault === "busy" ? "busy" : "store_failed"],
+      ]);
+      expect(await stored(store)).toEqual([]);
+      expect(codes(await add(buffer, "c"))).toEqual(["ok"]);
+    },
+  );
+
+  it("whose commit was lost but written is reopened, and callers get their real answers", async () => {
+    const { store, buffer } = setUp();
+    await add(buffer, "before");
+    store.failCommits("unknown, written");
+    const [[a], [b]] = await Promise.all([add(buffer, "a"), add(buffer, "b")]);
+    expect(a).toMatchObject({ ok: true, done: [{ op: "add", ids: ["a"], sequences: [2] }] });
+    expect(b).toMatchObject({ ok: true, done: [{ op: "add", ids: ["b"], sequences: [3] }] });
+    expect(await stored(store)).toEqual(["before", "a", "b"]);
+    expect(buffer.stats()).toMatchObject({ health: "ok", recoveries: 1 });
+  });
+
+  it("whose commit was lost and not written is reopened, and the group is written once", async () => {
+    const { store, buffer } = setUp();
+    store.failCommits("unknown, not written");
+    expect(codes(await add(buffer, "a"))).toEqual(["ok"]);
+    expect(await stored(store)).toEqual(["a"]);
+  });
+
+  it("that loses every commit makes callers learn that nothing was written", async () => {
+    const { store, buffer } = setUp();
+    store.failCommits("unknown, not written", 3);
+    expect(codes(await add(buffer, "a"))).toEqual(["store_failed"]);
+    expect(await stored(store)).toEqual([]);
+    expect(codes(await add(buffer, "b"))).toEqual(["ok"]);
+  });
+
+  it("that cannot be reopened closes the door: in doubt stays in doubt, later writes are refused with the cause", async () => {
+    const { store, buffer } = setUp();
+    store.failCommits("unknown, written");
+    store.failReopens(100);
+    const release = store.stallCommits();
+    const first = add(buffer, "a");
+    await turn();
+    await turn();
+    const second = add(buffer, "b", "other lane");
+    release();
+    expect(codes(await first)).toEqual(["outcome_unknown"]);
+    expect(codes(await second)).toEqual(["store_failed"]);
+    const refusal = (await add(buffer, "c").catch((error: unknown) => error)) as HoldfastError;
+    expect(refusal).toMatchObject({ code: "store_failed" });
+    expect(refusal.cause).toBeInstanceOf(HoldfastError);
+    expect(buffer.stats()).toMatchObject({ health: "failed", waitingWrites: 0, waitingBytes: 0 });
+    await buffer.close();
+  });
+});
+
+describe("back-pressure", () => {
+  it("makes callers wait for room, in order, and lets them in", async () => {
+    const { store, buffer } = setUp({ maxWaitingBytes: 1_000 });
+    const release = store.stallCommits();
+    const calls = Array.from({ length: 5 }, (_, at) => add(buffer, `${at}`, "s", 900));
+    await turn();
+    await turn();
+    expect(buffer.stats()).toMatchObject({ waitingBytes: 900, waitingWrites: 1 });
+    release();
+    await Promise.all(calls);
+    expect(await stored(store)).toEqual(["0", "1", "2", "3", "4"]);
+  });
+
+  it("refuses who has waited too long, with a clear error, and drops nothing else", async () => {
+    const { clock, store, buffer } = setUp({ maxWaitingBytes: 1_000, maxWaitMs: 50 });
+    const release = store.stallCommits();
+    const accepted = add(buffer, "accepted", "s", 900);
+    await turn();
+    const refused = add(buffer, "refused", "s", 900);
+    const outcome = refused.catch((error: unknown) => error);
+    clock.advance(49);
+    expect(buffer.stats().refused).toBe(0);
+    clock.advance(2);
+    expect(await outcome).toMatchObject({ code: "overloaded", retryable: true });
+    release();
+    expect(codes(await accepted)).toEqual(["ok"]);
+    expect(await stored(store)).toEqual(["accepted"]);
+    expect(buffer.stats()).toMatchObject({ refused: 1, waitingBytes: 0 });
+    expect(clock.pending).toBe(0);
+  });
+
+  it("lets in a write that is larger than all the room there is, when nothing else waits", async () => {
+    const { buffer } = setUp({ maxWaitingBytes: 10 });
+    expect(codes(await add(buffer, "huge", "s", 10_000))).toEqual(["ok"]);
+  });
+});
+
+describe("close", () => {
+  it("writes what was accepted, refuses who waits for room and who comes later", async () => {
+    const { store, buffer } = setUp({ maxWaitingBytes: 1_000 });
+    const release = store.stallCommits();
+    const accepted = add(buffer, "accepted", "s", 900);
+    await turn();
+    const waiting = add(buffer, "waiting", "s", 900).catch((error: unknown) => error);
+    const closed = buffer.close();
+    expect(await waiting).toMatchObject({ code: "closed" });
+    await expect(add(buffer, "late")).rejects.toMatchObject({ code: "closed" });
+    release();
+    await closed;
+    expect(codes(await accepted)).toEqual(["ok"]);
+    expect(buffer.stats().health).toBe("closed");
+  });
+
+  it("flushAll resolves when everything accepted is written", async () => {
+    const { store, buffer } = setUp();
+    const calls = Array.from({ length: 20 }, (_, at) => add(buffer, `${at}`, `lane ${at}`));
+    await buffer.flushAll();
+    expect(await stored(store)).toHaveLength(20);
+    await Promise.all(calls);
+  });
+});
