@@ -66,7 +66,11 @@ export function toRecord(error: unknown): ErrorRecord {
   if (error instanceof HoldfastError) {
     return { code: error.code, message: error.message, hint: error.hint, details: error.details };
   }
-  return { code: "store_failed", message: error instanceof Error ? error.message : String(error) };
+  return {
+    code: "store_failed",
+    message: error instanceof Error ? error.message : String(error),
+    hint: "nothing of this call was written; check the disk and the file, then repeat it",
+  };
 }
 
 export function fromRecord(record: ErrorRecord): HoldfastError {

@@ -86,7 +86,7 @@ export class WriteBuffer {
     const bytes = request.units.reduce((sum, sized) => sum + sized.bytes, 0);
     if (this.#closed) throw this.#closed;
     if (this.#mustWait(bytes)) await this.#waitForRoom(bytes);
-    this.#waitingBytes += bytes;
+    else this.#waitingBytes += bytes;
     this.#stats.waitingWrites++;
     try {
       return await new Promise<readonly UnitResult[]>((settle) => {
@@ -124,6 +124,7 @@ export class WriteBuffer {
     return this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#options.maxWaitingBytes;
   }
 
+  /** Resolves when there is room; the bytes are counted by then. */
   #waitForRoom(bytes: number): Promise<void> {
     const { clock, maxWaitMs } = this.#options;
     return new Promise((resolve, reject) => {
@@ -150,12 +151,11 @@ export class WriteBuffer {
     });
   }
 
-  /** Lets waiting callers in, in order, as long as there is room. Their bytes count from here on. */
+  /** Lets waiting callers in, in order, as long as there is room. */
   #admitWaiting(): void {
-    let reserved = this.#waitingBytes;
     for (let next = this.#admissions[0]; next; next = this.#admissions[0]) {
-      if (reserved > 0 && reserved + next.bytes > this.#options.maxWaitingBytes) return;
-      reserved += next.bytes;
+      if (this.#waitingBytes > 0 && this.#waitingBytes + next.bytes > this.#options.maxWaitingBytes) return;
+      this.#waitingBytes += next.bytes;
       this.#admissions.shift();
       next.admit();
     }

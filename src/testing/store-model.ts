@@ -11,7 +11,7 @@ import type { Committed, Done, Outcome, Store, Unit } from "../stores/store.js";
 import type { SpaceKind } from "../types.js";
 import { bruteForceScores } from "./brute-force.js";
 import type { OpenedStore } from "./conformance/check.js";
-import { IDS, type Operation, operation, SPACES, START } from "./model/operations.js";
+import { IDS, type Operation, operation, SPACES, START, type Twist, twisted } from "./model/operations.js";
 import { type PlainOutcome, PlainStore } from "./model/plain-store.js";
 
 export interface StoreModel {
@@ -75,7 +75,7 @@ class Comparison {
       case "commit":
         return this.#commit(one.units);
       case "again":
-        return this.#commit(this.#past.length > 0 ? [this.#past[one.which % this.#past.length] as Unit] : []);
+        return this.#again(one.which, one.twist);
       case "forget":
         return this.#forget(one.target);
       case "wait":
@@ -104,6 +104,11 @@ class Comparison {
     expect(committed.outcomes.map(plainOutcome)).toEqual(expected);
     this.#expectNumber(committed.commit, before, units, expected);
     await this.#compareVersions();
+  }
+
+  #again(which: number, twist: Twist): Promise<void> {
+    const unit = this.#past[which % this.#past.length];
+    return this.#commit(unit ? [twisted(unit, twist)] : []);
   }
 
   /** Where all that was written is a key to remember, the store may count that as a commit. */

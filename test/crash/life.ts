@@ -33,7 +33,7 @@ const PLANS: {
 } = {
   opening: { skipMax: 0, delayMax: 120, mood: "mixed" },
   answer: { skipMax: 300, delayMax: 5, mood: "mixed" },
-  checkpoint: { skipMax: 4, delayMax: 25, mood: "growing" },
+  checkpoint: { skipMax: 2, delayMax: 15, mood: "growing" },
   forget: { skipMax: 8, delayMax: 150, mood: "forgetting" },
 };
 
@@ -80,7 +80,7 @@ export async function live(
       case "refused":
         findings.push({ problem: "refused", what: `${report.op}: ${report.why}` });
         return kill();
-      case "log due":
+      case "checkpoint":
         return reached("checkpoint");
     }
   });

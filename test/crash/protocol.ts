@@ -27,8 +27,8 @@ export type Report =
   | { readonly say: "done"; readonly op: number; readonly answer: Answer }
   /** A call was refused, which none should be. */
   | { readonly say: "refused"; readonly op: number; readonly why: string }
-  /** The log has just grown over the size from which on it is checkpointed. */
-  | { readonly say: "log due" };
+  /** The log is being copied into the file. */
+  | { readonly say: "checkpoint" };
 
 export interface Sought {
   readonly lane: number;

@@ -17,10 +17,6 @@ import { type Answer, digest, LANES, messagesOf, type Operation, textOf } from "
 import type { Found, Gone, Order, Report, Sought } from "./protocol.js";
 
 const path = process.argv[2] as string;
-/** As in the store: from this size on the log is checkpointed. */
-const LOG_BYTES_DUE = 4 * 1024 * 1024;
-/** Calls between two reports that the log is due. */
-const LOG_REPORT_EVERY = 20;
 const PAGE = 1000;
 /** Words in one question. */
 const WORDS_ASKED = 16;
@@ -99,8 +95,6 @@ async function work({ seed, firstOp, mood, repeat }: Extract<Order, { order: "wo
   );
 }
 
-let sinceLogReport = 0;
-
 async function perform(operation: Operation, lane: Lane): Promise<void> {
   tell({ say: "do", operation });
   try {
@@ -110,10 +104,17 @@ async function perform(operation: Operation, lane: Lane): Promise<void> {
   } catch (error) {
     tell({ say: "refused", op: operation.op, why: String(error) });
   }
-  if (sinceLogReport++ < LOG_REPORT_EVERY) return;
-  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < LOG_BYTES_DUE) return;
-  sinceLogReport = 0;
-  tell({ say: "log due" });
+  noticeCheckpoint();
+}
+
+let changedAt = statSync(path).mtimeMs;
+
+/** Commits go to the log; it is a checkpoint that writes to the file itself. */
+function noticeCheckpoint(): void {
+  const { mtimeMs } = statSync(path);
+  if (mtimeMs === changedAt) return;
+  changedAt = mtimeMs;
+  tell({ say: "checkpoint" });
 }
 
 async function call(operation: Operation): Promise<Answer> {

@@ -21,7 +21,10 @@ export class Child<Order extends Serializable, Report> {
 
   /** Requires a compiled module that calls `report`. Each report is handed over in order. */
   constructor(module: URL, args: readonly string[], onReport: (report: Report) => void) {
-    const child = fork(module, args, { stdio: ["ignore", "inherit", "pipe", "pipe", "ipc"] });
+    const child = fork(module, args, {
+      stdio: ["ignore", "inherit", "pipe", "pipe", "ipc"],
+      execArgv: [], // plain Node, not the test runner's
+    });
     this.#process = child;
     let stderr = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -68,7 +71,8 @@ export function report(value: unknown): void {
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(REPORTS, bytes, sent);
 }
 
-/** In the child: what to do with the parent's orders. The process lives as long as the parent keeps its line open. */
+/** In the child: what to do with the parent's orders. The process lives no longer than its parent. */
 export function onOrder<Order>(handle: (order: Order) => void): void {
+  process.once("disconnect", () => process.exit());
   process.on("message", (order) => handle(order as Order));
 }

@@ -17,6 +17,7 @@ export function readCjk(text: string, start: number, counts: Map<string, number>
   while (classAt(text, at) === script) {
     let end = afterCharacter(text, at);
     while (classAt(text, end) === MARK) end++;
+    addTerm(counts, text.slice(at, end));
     if (characters > 0) addTerm(counts, text.slice(previous, end));
     characters++;
     previous = at;

@@ -98,7 +98,7 @@ export class Writer {
       this.#commit.run();
     } catch (cause) {
       this.#rollback();
-      throw new HoldfastError("outcome_unknown", "the store failed while committing", { cause });
+      throw new HoldfastError("outcome_unknown", `the store failed while committing: ${(cause as Error).message}`, { cause });
     }
     return result;
   }

@@ -11,6 +11,7 @@ import type {
   NewRow,
   RegisterWrite,
   RowFilter,
+  Unit,
   UpdateWrite,
   Write,
 } from "../../stores/store.js";
@@ -34,10 +35,12 @@ const AGENTS = ["tutor", "coach"];
 export const IDS: readonly string[] = ["a", "b", "c", "d", "e", "f", "é", "👍"];
 const WORDS = ["lamp", "rope", "sea", "house", "running", "run", "Lisbon", "里斯本", "café", "👍🏽", "the"];
 
+export type Twist = "none" | "agent" | "parts" | "tier" | "session";
+
 export type Operation =
   | { readonly do: "commit"; readonly units: readonly (readonly Write[])[] }
-  /** Commits a unit of the past once more. */
-  | { readonly do: "again"; readonly which: number }
+  /** Commits a unit of the past once more, as it was or with its adds changed a little. */
+  | { readonly do: "again"; readonly which: number; readonly twist: Twist }
   | { readonly do: "forget"; readonly target: ForgetWrite["target"] }
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "maintain" }
@@ -230,7 +233,14 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
       units: fc.array(unit, { minLength: 1, maxLength: 3 }),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("again" as const), which: fc.nat(100) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("again" as const),
+      which: fc.nat(100),
+      twist: fc.constantFrom<Twist[]>("none", "none", "none", "agent", "parts", "tier", "session"),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("forget" as const), target }) },
   {
     weight: 2,
@@ -275,3 +285,14 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
 );
+
+/** The same unit, but for one detail of its adds. */
+export function twisted(unit: Unit, twist: Twist): Unit {
+  return unit.map((write) => {
+    if (write.op !== "add" || twist === "none") return write;
+    if (twist === "agent") return { ...write, agent: "coach" };
+    if (twist === "session") return { ...write, session: "u" };
+    const change = twist === "tier" ? { tier: "working" as const } : { parts: [{ type: "text", text: "twisted" }] };
+    return { ...write, items: write.items.map((item) => ({ ...item, ...change })) };
+  });
+}
