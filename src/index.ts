@@ -3,12 +3,13 @@ export { type BufferedWrite, Turn } from "./buffers/turn.js";
 export type { WriteBufferStats } from "./buffers/write.js";
 export { type Clock, systemClock } from "./clock.js";
 export { type ErrorCode, HoldfastError } from "./errors.js";
+export type { AddOptions, UpdateOptions } from "./input/call.js";
 export type { ListOptions } from "./input/list.js";
 export type { QueryOptions } from "./input/query.js";
 export { Memory, type OpenOptions, openMemory, Session } from "./memory.js";
 export type { Options } from "./options.js";
 export type { Entries, PageOptions, SessionQuery, Sessions } from "./registry.js";
-export type { AddOptions, BufferService, CloseReport, ServiceStats, UpdateOptions } from "./service.js";
+export { BufferService, type CloseReport, type ServiceStats } from "./service.js";
 export type {
   Added,
   Entry,

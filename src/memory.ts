@@ -2,12 +2,13 @@
 
 import { Turn } from "./buffers/turn.js";
 import { loadConfig } from "./config.js";
+import type { AddOptions, UpdateOptions } from "./input/call.js";
 import type { ListOptions } from "./input/list.js";
 import type { QueryOptions } from "./input/query.js";
 import { parseScope } from "./input/scope.js";
 import { IN_MEMORY, type Options } from "./options.js";
 import { Entries, Sessions } from "./registry.js";
-import { type AddOptions, BufferService, type CloseReport, type ServiceStats, type UpdateOptions } from "./service.js";
+import { BufferService, type CloseReport, type ServiceStats } from "./service.js";
 import { MemoryStore } from "./stores/memory/memory-store.js";
 import { SqliteStore } from "./stores/sqlite/store.js";
 import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";

@@ -6,14 +6,21 @@
  *
  * Everything else a memory can do stands below them. A method parses, moves, answers; parts decide, the service moves.
  */
-import { bytesOf, unitsOf } from "./buffers/round.js";
-import type { BufferedWrite, Turn } from "./buffers/turn.js";
+import { batchAnswer, mergeAdded } from "./buffers/answers.js";
+import { unitsOf } from "./buffers/round.js";
+import type { Turn } from "./buffers/turn.js";
+import { turnUnit, withId } from "./buffers/turn-unit.js";
 import { type UnitResult, WriteBuffer, type WriteBufferStats } from "./buffers/write.js";
 import { HoldfastError } from "./errors.js";
-import { factRow } from "./facts/fact.js";
-import { newId } from "./ids.js";
+import {
+  type AddOptions,
+  parseAddOptions,
+  parseIds,
+  parseRounds,
+  parseUpdateOptions,
+  type UpdateOptions,
+} from "./input/call.js";
 import { parseIdentity } from "./input/identity.js";
-import { parseInteger } from "./input/integer.js";
 import { type ListOptions, parseList } from "./input/list.js";
 import { type ParsedRound, parseItems, parseMessages } from "./input/message.js";
 import { parsePatch } from "./input/patch.js";
@@ -22,7 +29,7 @@ import { type ParsedScope, parseScope } from "./input/scope.js";
 import { Keeper } from "./keeper.js";
 import type { ResolvedOptions } from "./options.js";
 import { analyse } from "./retrieval/words/analyse.js";
-import type { AddWrite, Done, ForgetWrite, NewRow, Store, StoreStats, Write } from "./stores/store.js";
+import type { Done, ForgetWrite, Store, StoreStats, Write } from "./stores/store.js";
 import type {
   Added,
   ForgetReceipt,
@@ -36,16 +43,6 @@ import type {
   Scope,
   SpaceRef,
 } from "./types.js";
-
-export interface AddOptions {
-  /** A retry with the same key and payload gives the first answer and adds nothing, for 7 days. */
-  readonly idempotencyKey?: string;
-}
-
-export interface UpdateOptions {
-  /** The edit is refused with `conflict` if the item has another version by now. */
-  readonly expectVersion?: number;
-}
 
 export interface ServiceStats {
   readonly write: WriteBufferStats;
@@ -80,17 +77,16 @@ export class BufferService {
 
   /** Adds messages to the scope's session, in order. When it resolves they are durable and searchable. */
   async add(scope: Scope, messages: readonly NewMessage[], options: AddOptions = {}): Promise<Added> {
-    return this.#addRound(parseScope(scope), parseMessages(messages, this.#now()), options.idempotencyKey);
+    return this.#addRound(parseScope(scope), parseMessages(messages, this.#now()), parseAddOptions(options));
   }
 
   /** Adds items of other kinds: knowledge, facts, overflow. */
   async addItems(scope: Scope, items: readonly NewItem[], options: AddOptions = {}): Promise<Added> {
-    return this.#addRound(parseScope(scope), parseItems(items, this.#now()), options.idempotencyKey);
+    return this.#addRound(parseScope(scope), parseItems(items, this.#now()), parseAddOptions(options));
   }
 
   async #addRound(scope: ParsedScope, round: ParsedRound, idempotencyKey?: string): Promise<Added> {
-    if (idempotencyKey !== undefined) parseIdentity(idempotencyKey, "options.idempotencyKey");
-    if (round.rows.length === 0) return { ids: [], sequences: [], commit: 0, repeated: false };
+    if (round.rows.length === 0) return NOTHING_ADDED;
     const units = unitsOf(scope, round, idempotencyKey);
     const results = await this.#writes.write({ lane: laneOf(scope), units, stepwise: units.length > 1 });
     return mergeAdded(results, units.length);
@@ -106,11 +102,8 @@ export class BufferService {
     options: AddOptions = {},
   ): Promise<readonly Added[]> {
     const place = parseScope(scope);
-    const now = this.#now();
-    const parsed = rounds.map((messages) => parseMessages(messages, now));
-    const { idempotencyKey } = options;
-    if (idempotencyKey !== undefined) parseIdentity(idempotencyKey, "options.idempotencyKey");
-    const units = parsed.map((round, at) => unitsOf(place, round, idempotencyKey && `${idempotencyKey}/${at}`));
+    const key = parseAddOptions(options);
+    const units = parseRounds(rounds, this.#now()).map((round, at) => unitsOf(place, round, key && `${key}/${at}`));
     const lane = laneOf(place);
     const small = units.every((parts) => parts.length === 1);
     const results: readonly (readonly UnitResult[])[] = small
@@ -128,10 +121,8 @@ export class BufferService {
     const now = this.#now();
     const writes = turn.drain().map((write) => withId(write, now));
     try {
-      const unit = turnUnit(place, writes, now);
-      if (unit.length === 0) return { ids: [], sequences: [], commit: 0, repeated: false };
-      const rows = unit.flatMap(({ items }) => items);
-      const sized = { unit, messages: rows.length, bytes: bytesOf(rows) };
+      const sized = turnUnit(place, writes, now);
+      if (!sized) return NOTHING_ADDED;
       return mergeAdded(await this.#writes.write({ lane: laneOf(place), units: [sized], stepwise: true }), 1);
     } catch (error) {
       turn.restore(writes);
@@ -180,7 +171,7 @@ export class BufferService {
   /** The items of these ids in the scope's space, in the order asked for; absent ones are left out. */
   async get(scope: Scope, ids: readonly string[]): Promise<readonly Item[]> {
     const { space } = parseScope(scope);
-    const wanted = ids.map((id, at) => parseIdentity(id, `ids[${at}]`));
+    const wanted = parseIds(ids);
     const items = new Map((await this.#store.get([space], wanted, this.#now())).map((item) => [item.id, item]));
     return wanted.flatMap((id) => items.get(id) ?? []);
   }
@@ -197,14 +188,12 @@ export class BufferService {
   /** Edits an item and returns its new version number; the old text is in no later answer. */
   async update(scope: Scope, id: string, patch: ItemPatch, options: UpdateOptions = {}): Promise<number> {
     const place = parseScope(scope);
-    const { expectVersion } = options;
-    if (expectVersion !== undefined) parseInteger(expectVersion, "options.expectVersion", 1, Number.MAX_SAFE_INTEGER);
     const done = await this.#writeOne(laneOf(place), {
       op: "update",
       space: place.space,
       id: parseIdentity(id, "id"),
       patch: parsePatch(patch),
-      ...(expectVersion !== undefined && { expectVersion }),
+      ...parseUpdateOptions(options),
     });
     return done.op === "update" ? done.version : 0;
   }
@@ -214,7 +203,7 @@ export class BufferService {
   /** Deletes items by id. */
   async delete(scope: Scope, ids: readonly string[]): Promise<ForgetReceipt> {
     const { space } = parseScope(scope);
-    const wanted = [...new Set(ids.map((id, at) => parseIdentity(id, `ids[${at}]`)))];
+    const wanted = parseIds(ids);
     const existing = new Set((await this.#store.get([space], wanted, this.#now())).map(({ id }) => id));
     const receipt = await this.#forget({ space, ids: wanted });
     return { ...receipt, missing: wanted.filter((id) => !existing.has(id)) };
@@ -301,6 +290,7 @@ export class BufferService {
   }
 }
 
+const NOTHING_ADDED: Added = Object.freeze({ ids: [], sequences: [], commit: 0, repeated: false });
 const FORGET_LANE = "forget";
 const REGISTRY_LANE = "registry";
 
@@ -323,76 +313,4 @@ function answer(hits: readonly Hit[], { sortBy, order }: ParsedQuery): Hits {
   const sorted = sortBy === "timestamp" ? [...hits].sort((a, b) => b.occurredAt - a.occurredAt) : [...hits];
   if (order === "asc") sorted.reverse();
   return Object.freeze(Object.assign(sorted.map(Object.freeze) as Hit[], { partial: false }));
-}
-
-function mergeAdded(results: readonly UnitResult[], expected: number): Added {
-  const ids: string[] = [];
-  const sequences: number[] = [];
-  let commit = 0;
-  let repeated = true;
-  for (const result of results) {
-    if (!result.ok) throw withProgress(result.error, ids.length);
-    commit = result.commit;
-    for (const done of result.done) {
-      if (done.op !== "add") continue;
-      ids.push(...done.ids);
-      sequences.push(...done.sequences);
-      repeated &&= done.repeated;
-    }
-  }
-  if (results.length < expected) throw new HoldfastError("store_failed", "the call was not written completely");
-  return { ids, sequences, commit, repeated };
-}
-
-/** A large add fails in one of its parts: the caller learns how many messages before it are written. */
-function withProgress(error: HoldfastError, written: number): HoldfastError {
-  if (written === 0) return error;
-  return new HoldfastError(error.code, `${error.message} (the ${written} messages before it are written)`, {
-    cause: error,
-    details: { ...error.details, written },
-    ...(error.hint !== undefined && { hint: error.hint }),
-  });
-}
-
-function batchAnswer(results: readonly (readonly UnitResult[])[], expected: readonly number[]): readonly Added[] {
-  const added: Added[] = [];
-  const failed: { round: number; error: HoldfastError }[] = [];
-  for (const [round, parts] of results.entries()) {
-    try {
-      added.push(mergeAdded(parts, expected[round] ?? 1));
-    } catch (error) {
-      failed.push({ round, error: error as HoldfastError });
-    }
-  }
-  const [first] = failed;
-  if (!first) return added;
-  throw new HoldfastError(
-    first.error.code,
-    `${failed.length} of ${results.length} rounds failed: ${first.error.message}`,
-    {
-      cause: first.error,
-      details: {
-        added,
-        failed: failed.map(({ round, error }) => ({ round, code: error.code, message: error.message })),
-      },
-      ...(first.error.hint !== undefined && { hint: first.error.hint }),
-    },
-  );
-}
-
-/** Ids are given before the first try, so that a second one cannot add twice. */
-function withId(write: BufferedWrite, now: number): BufferedWrite {
-  if (write.op !== "save_message" || write.message.id !== undefined) return write;
-  return { ...write, message: { ...write.message, id: newId(now) } };
-}
-
-/** A turn's messages as one round, then its facts. */
-function turnUnit(place: ParsedScope, writes: readonly BufferedWrite[], now: number): readonly AddWrite[] {
-  const messages = writes.flatMap((write) => (write.op === "save_message" ? [write.message] : []));
-  const facts = writes.flatMap((write): NewRow[] => (write.op === "upsert_fact" ? [factRow(write, now)] : []));
-  const unit: AddWrite[] = [];
-  if (messages.length > 0)
-    unit.push({ op: "add", ...place, items: parseMessages(messages, now).rows, existing: "same" });
-  for (const fact of facts) unit.push({ op: "add", space: place.space, items: [fact], existing: "replace" });
-  return unit;
 }

@@ -32,3 +32,6 @@ export const SPACES_MAX = 100;
 
 /** A page cursor, in UTF-16 units. It is the store's own text, so this only stops what cannot be one. */
 export const CURSOR_UNITS_MAX = 8192;
+
+/** Ids in one call. */
+export const IDS_MAX = 100_000;

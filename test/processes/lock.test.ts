@@ -41,7 +41,7 @@ interface Locked {
   readonly holder: PeerProcess;
 }
 
-describe("a write lock held by another process", () => {
+describe("a write lock held by another process", { timeout: 120_000 }, () => {
   it("holds up adds, not the event loop, and loses none of them", async () => {
     const attempts: { readonly maxMs: number; readonly idleMaxMs: number }[] = [];
     while (attempts.length < ATTEMPTS && !attempts.some(({ maxMs }) => maxMs < STILL_MS)) {

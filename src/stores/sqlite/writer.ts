@@ -3,14 +3,14 @@ import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, toRecord } from "../../errors.js";
 import { ANALYSIS_VERSION, analyse, countTerms } from "../../retrieval/words/analyse.js";
-import type { SpaceKind, SpaceRef } from "../../types.js";
-import type { AmendWrite, Committed, Done, Outcome, RegisterWrite, Unit, Write } from "../store.js";
+import type { Committed, Done, Outcome, Unit, Write } from "../store.js";
 import { packWords } from "./codec.js";
 import { connect } from "./connection.js";
 import { type Database, isBusy, isRefusal, type Statement } from "./driver.js";
 import { secureFile } from "./file.js";
 import { Forgetter } from "./forget.js";
 import { Items } from "./items.js";
+import { Registrar } from "./registrar.js";
 import { Registry } from "./registry.js";
 import { Residue } from "./residue.js";
 import { migrate } from "./schema.js";
@@ -31,7 +31,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export class Writer {
   readonly #options: WriterOptions;
   readonly #database: Database;
-  readonly #registry: Registry;
+  readonly #registrar: Registrar;
   readonly #items: Items;
   readonly #words: WordWriter;
   readonly #forgetter: Forgetter;
@@ -48,10 +48,11 @@ export class Writer {
   private constructor(database: Database, options: WriterOptions) {
     this.#options = options;
     this.#database = database;
-    this.#registry = new Registry(database);
+    const registry = new Registry(database);
+    this.#registrar = new Registrar(database, registry);
     this.#words = new WordWriter(database);
-    this.#items = new Items(database, this.#registry, this.#words);
-    this.#forgetter = new Forgetter(database, this.#registry, this.#items, this.#words, this.#residue);
+    this.#items = new Items(database, registry, this.#words);
+    this.#forgetter = new Forgetter(database, registry, this.#items, this.#words, this.#residue);
     this.#head = new Head(database, options.path);
     this.#begin = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
@@ -98,7 +99,9 @@ export class Writer {
       this.#commit.run();
     } catch (cause) {
       this.#rollback();
-      throw new HoldfastError("outcome_unknown", `the store failed while committing: ${(cause as Error).message}`, { cause });
+      throw new HoldfastError("outcome_unknown", `the store failed while committing: ${(cause as Error).message}`, {
+        cause,
+      });
     }
     return result;
   }
@@ -146,70 +149,10 @@ export class Writer {
       case "forget":
         return this.#forgetter.forget(write, transaction);
       case "register":
-        return this.#register(write, transaction);
+        return this.#registrar.register(write, transaction);
       case "amend":
-        return this.#amend(write, transaction);
+        return this.#registrar.amend(write, transaction);
     }
-  }
-
-  #register({ entry, create }: RegisterWrite, transaction: Transaction): Done {
-    const registry = this.#registry;
-    if (entry.kind === "session") {
-      const space = registry.ensureSpace(entry.space, transaction);
-      const found = registry.findSession(space, entry.name);
-      if (found && create === "new") throw nameTaken("session", registry.sessionEntry(found.key).id);
-      if (found) return { op: "register", entry: registry.sessionEntry(found.key), created: false };
-      const agent = entry.agent === undefined ? null : registry.ensureSpace({ agent: entry.agent }, transaction);
-      const { key } = registry.createSession(space, entry.name, agent, transaction);
-      return { op: "register", entry: registry.sessionEntry(key), created: true };
-    }
-    const found = registry.findSpace(refOf(entry.kind, entry.name));
-    if (found && create === "new") throw nameTaken(entry.kind, registry.entry(found.key).id);
-    if (found) return { op: "register", entry: registry.entry(found.key), created: false };
-    const key = registry.createSpace(entry.kind, entry.name, entry.description, transaction);
-    return { op: "register", entry: registry.entry(key), created: true };
-  }
-
-  #amend({ entry, ...change }: AmendWrite, transaction: Transaction): Done {
-    return entry.kind === "session"
-      ? this.#amendSession(entry.space, entry.name, change.name ?? entry.name, transaction)
-      : this.#amendSpace(entry.kind, entry.name, change, transaction);
-  }
-
-  #amendSession(ref: SpaceRef, name: string, to: string, transaction: Transaction): Done {
-    const space = this.#registry.findSpace(ref);
-    const session = space && this.#registry.findSession(space.key, name);
-    if (!session) throw noEntry("session");
-    if (to !== name) {
-      const taken = this.#registry.findSession(space.key, to);
-      if (taken) throw nameTaken("session", this.#registry.sessionEntry(taken.key).id);
-      const update = this.#database.prepare("UPDATE session SET name = ?, updated_at = ? WHERE key = ?");
-      update.run(to, transaction.now, session.key);
-      transaction.touch(space.key);
-    }
-    return { op: "amend", entry: this.#registry.sessionEntry(session.key) };
-  }
-
-  #amendSpace(kind: SpaceKind, name: string, change: Omit<AmendWrite, "op" | "entry">, transaction: Transaction): Done {
-    const space = this.#registry.findSpace(refOf(kind, name));
-    if (!space) throw noEntry(kind);
-    const before = this.#registry.entry(space.key);
-    const to = change.name ?? name;
-    const description = change.description === undefined ? (before.description ?? null) : change.description;
-    const retention = change.retentionMs === undefined ? (before.retentionMs ?? null) : change.retentionMs;
-    const renamed = to !== name;
-    const same = !renamed && description === (before.description ?? null) && retention === (before.retentionMs ?? null);
-    if (!same) {
-      const taken = renamed && this.#registry.findSpace(refOf(kind, to));
-      if (taken) throw nameTaken(kind, this.#registry.entry(taken.key).id);
-      this.#database
-        .prepare("UPDATE space SET name = ?, description = ?, retention_ms = ?, updated_at = ? WHERE key = ?")
-        .run(to, description, retention, transaction.now, space.key);
-      transaction.touch(space.key);
-      if (renamed) transaction.renamed();
-      if (renamed && kind === "agent") this.#registry.touchWhereNamed(space.key, transaction);
-    }
-    return { op: "amend", entry: this.#registry.entry(space.key) };
   }
 
   wasCommitted(group: string): boolean {
@@ -318,19 +261,6 @@ export class Writer {
       this.#database.close();
     }
   }
-}
-
-const refOf = (kind: SpaceKind, name: string): SpaceRef => ({ [kind]: name }) as unknown as SpaceRef;
-
-function nameTaken(kind: string, id: string): HoldfastError {
-  return new HoldfastError("conflict", `a ${kind} of this name exists already`, {
-    hint: "choose another name, or use the existing one",
-    details: { id },
-  });
-}
-
-function noEntry(kind: string): HoldfastError {
-  return new HoldfastError("not_found", `there is no such ${kind}`, { hint: "check the name; names are exact" });
 }
 
 /** Repeats `work` while another connection holds the lock, with jitter, until the time is up. */
