@@ -40,7 +40,7 @@ const PICTOGRAPH = /\p{Extended_Pictographic}/u;
 const REGIONAL = /\p{Regional_Indicator}/u;
 
 const PAGE_SIZE = 256;
-/** Built when a text first needs them: the whole of Unicode would take half a second at start. */
+/** Built when a text first needs them: nobody needs all of Unicode, and the start would wait for it. */
 const pages: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(0x110000 / PAGE_SIZE).fill(undefined);
 
 function classify(codePoint: number): number {

@@ -29,7 +29,7 @@ test.each([
   ["ligatures and superscripts", "ﬁx² ½", "fix2 1/2"],
   ["apostrophes", "don’t don‘t donʼt don´t don＇t", "don't don't don't don't don't"],
   ["hyphens", "a‐b a‑b a−b", "a-b a-b a-b"],
-  ["invisible characters", "in\u00ADvi\u200Csi\u2060ble\uFEFF", "invisible"],
+  ["invisible characters", "in\u00ADvi\u200Cs\u200Di\u2060ble\uFEFF", "invisible"],
 ])("%s", (_, written, folded) => expect(fold(written)).toBe(folded));
 
 test.each([

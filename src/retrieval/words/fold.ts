@@ -26,7 +26,7 @@ const DROPPED = new RegExp(`[${ACCENTS}${INVISIBLE}]+`, "gu");
 
 /**
  * More marks on one character than any language writes. ICU sorts marks by insertion, in quadratic time: without a
- * bound, 100,000 of them on one letter would take ten seconds to normalise.
+ * bound, one letter with enough of them would stop the thread for seconds.
  */
 const PILE = /\p{M}{17}/u;
 const PILES = /(\p{M}{16})\p{M}+/gu;

@@ -36,6 +36,7 @@ test.each([
   ["underscores between", "a__b", ["a__b", "a", "b"]],
   ["an ellipsis", "foo...bar", ["foo", "bar"]],
   ["a double hyphen", "foo--bar", ["foo", "bar"]],
+  ["a row of joiners", "foo////bar", ["foo", "bar"]],
   ["an em dash", "foo—bar", ["foo", "bar"]],
   ["a comma", "foo,bar", ["foo", "bar"]],
   ["joiners at the ends", "-foo.", ["foo"]],

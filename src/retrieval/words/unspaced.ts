@@ -3,9 +3,9 @@ import { classAt, MARK, UNSPACED } from "./characters.js";
 import { addTerm } from "./terms.js";
 
 /**
- * Intl.Segmenter takes quadratic time on one long run (200,000 characters: 16 seconds), so a run is read through a
- * window. The words in the last part of a window are read again at the start of the next, because their end may lie
- * outside; unless a single word fills the window, which no language has.
+ * Intl.Segmenter takes quadratic time on one long run, so a run is read through a window. The words in the last part of
+ * a window are read again at the start of the next, because their end may lie outside; unless a single word fills the
+ * window, which no language has.
  */
 const WINDOW_UNITS = 512;
 const REREAD_UNITS = 64;
