@@ -2,7 +2,7 @@
 import type { NewMessage } from "holdfast";
 import type { Data } from "./data.js";
 import { Holdfast, type LoopDelay, withLoopDelay } from "./holdfast.js";
-import type { Workplace } from "./raw.js";
+import type { Workplace } from "./place.js";
 import { type Latency, latency, Timings } from "./timings.js";
 
 /** alone: nothing else is written · batches: addBatch of 10,000 rounds · rounds: one add of 10,000 messages. */

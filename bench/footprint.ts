@@ -2,7 +2,9 @@
 import type { Data } from "./data.js";
 import { Holdfast } from "./holdfast.js";
 import { groupsOf } from "./mode.js";
-import { Raw, type Workplace } from "./raw.js";
+import type { Workplace } from "./place.js";
+import { Raw } from "./raw.js";
+import { Recorder } from "./recording.js";
 
 export interface FootprintReport {
   readonly messages: number;
@@ -28,8 +30,10 @@ export async function measureFootprint(place: Workplace, data: Data, messages: n
   clearInterval(timer);
   const after = process.memoryUsage.rss();
   const holdfastBytes = await holdfast.close();
-  const raw = new Raw(place);
-  for (const group of groups) raw.run(await raw.prepare([group]));
+  const recorder = new Recorder(place);
+  const raw = new Raw(place, "same");
+  raw.run(await recorder.record(groups));
+  recorder.close();
   const rawBytes = raw.close();
   return {
     messages,

@@ -1,11 +1,17 @@
 /**
  * Growth: what a message costs in a file of a thousand messages and in one of a hundred thousand, beside raw SQLite's own
  * growth. Both files grow side by side, in blocks that take turns, with addBatch of 100 rounds (100 per transaction).
+ *
+ * A fresh memory has a fresh thread, whose code is slow until it has run a while; that would pass for a high cost at a
+ * thousand messages. So the thread warms up first on a hundred messages that are added again and again, which adds them
+ * once.
  */
 import type { Data } from "./data.js";
 import { Holdfast } from "./holdfast.js";
 import { groupsOf } from "./mode.js";
-import { Raw, type Workplace } from "./raw.js";
+import type { Workplace } from "./place.js";
+import { Raw } from "./raw.js";
+import { Recorder } from "./recording.js";
 import { type Spread, spread } from "./timings.js";
 
 export interface Curve {
@@ -25,6 +31,8 @@ export interface GrowthReport {
 
 const BLOCK = 2_000;
 const START = 1_000;
+
+const WARM_UP_TIMES = 50;
 
 /** A size's cost is read from the blocks that end up to this far from it, as a share of the size. */
 const WINDOW = 0.1;
@@ -59,18 +67,28 @@ async function growOnce(
   data: Data,
   messages: number,
 ): Promise<{ raw: number[]; holdfast: number[] }> {
-  const raw = new Raw(place);
+  const recorder = new Recorder(place);
+  const raw = new Raw(place, "same");
   const holdfast = await Holdfast.open(place);
+  await warmUp(holdfast, data);
   const costs = { raw: [] as number[], holdfast: [] as number[] };
   for (let from = 0; from < messages; from += BLOCK) {
     const groups = groupsOf("batch", data.take(from, BLOCK));
-    const scripts = await raw.prepare(groups);
-    costs.raw.push(raw.run(scripts).msPerMessage);
+    costs.raw.push(raw.run(await recorder.record(groups)).msPerMessage);
     costs.holdfast.push((await holdfast.run("batch", groups)).msPerMessage);
   }
+  recorder.close();
   raw.close();
   await holdfast.close();
   return costs;
+}
+
+async function warmUp(holdfast: Holdfast, data: Data): Promise<void> {
+  const lines = data.take(0, 100).map(({ message }, at) => ({
+    conversation: "warm-up",
+    message: { ...message, id: `warm-up-${at}` },
+  }));
+  for (let time = 0; time < WARM_UP_TIMES; time++) await holdfast.run("batch", [lines]);
 }
 
 function costAt(blocks: readonly number[], size: number): number {

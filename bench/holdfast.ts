@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Memory, openMemory, type Session } from "holdfast";
 import { AGENT, type Line } from "./data.js";
 import type { Mode } from "./mode.js";
-import { newPath, type Workplace } from "./raw.js";
+import type { Workplace } from "./place.js";
 import { Timings } from "./timings.js";
 
 /** Milliseconds between two turns of the event loop, as a 1 ms timer sees them: that millisecond is part of them. */
@@ -26,7 +26,7 @@ export class Holdfast {
   }
 
   static async open(place: Workplace): Promise<Holdfast> {
-    const path = newPath(place, "holdfast");
+    const path = place.newPath("holdfast");
     return new Holdfast(path, await openMemory({ path }));
   }
 

@@ -1,7 +1,7 @@
 /** What the numbers were measured on. */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
-import { newPath, type Workplace } from "./raw.js";
+import type { Workplace } from "./place.js";
 import { spread } from "./timings.js";
 
 export interface Machine {
@@ -32,7 +32,7 @@ export function describeMachine(place: Workplace): Machine {
     driver: process.getBuiltinModule("node:sqlite" as never) ? "node:sqlite" : "@photostructure/sqlite",
     sqlite,
     load: loadavg()[0] ?? Number.NaN,
-    syncMs: measureSync(newPath(place, "scratch")),
+    syncMs: measureSync(place.newPath("sync")),
   };
 }
 

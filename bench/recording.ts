@@ -5,7 +5,9 @@
  * sequences, keys, ids) is in the values, so that a replay on an equal file does the same work in SQLite and nothing
  * else. Nothing of the product's SQL is written down here a second time.
  */
+import { closeSync, copyFileSync, fsyncSync, openSync } from "node:fs";
 import { AGENT, type Line } from "./data.js";
+import type { Workplace } from "./place.js";
 import type { Database, NewRow, Product, Statement, Unit, Value, Writer } from "./product.js";
 
 type Method = "run" | "get" | "all";
@@ -25,29 +27,41 @@ export interface Script {
 
 const WRITER_ID = "11111111-2222-4333-8444-555555555555";
 
+/** Transactions, and the SQL of their statements by number. */
+export interface Recording {
+  readonly sql: readonly string[];
+  readonly scripts: readonly Script[];
+}
+
 /** Records adds on one file, continuing from call to call. */
 export class Recorder {
   readonly #product: Product;
+  readonly #path: string;
   readonly #database: Database;
   readonly #writer: Writer;
   readonly #numbers = new Map<string, number>();
   #steps: Step[] = [];
 
-  /** `path` is a copy of the empty file that the replay starts from. */
-  constructor(product: Product, path: string) {
+  constructor(place: Workplace) {
+    const { product } = place;
+    const path = place.newPath("scratch");
+    copyFileSync(place.emptyFile, path);
     this.#product = product;
+    this.#path = path;
     this.#database = product.connect(path, "writer");
     this.#database.exec("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 1000");
     this.#writer = new product.Writer(this.#noting(this.#database), { path, id: WRITER_ID, busyTimeoutMs: 1000 });
   }
 
-  /** The SQL of every statement so far, by number. */
-  get sql(): readonly string[] {
-    return [...this.#numbers.keys()];
+  /** A transaction for each group, in which an add for each line, as the WriteBuffer makes groups of waiting adds. */
+  async record(groups: readonly (readonly Line[])[]): Promise<Recording> {
+    const scripts: Script[] = [];
+    for (const lines of groups) scripts.push(await this.#recordGroup(lines));
+    this.#sync();
+    return { sql: [...this.#numbers.keys()], scripts };
   }
 
-  /** One transaction: an add call for each line, as the WriteBuffer makes one group of them. */
-  async record(lines: readonly Line[]): Promise<Script> {
+  async #recordGroup(lines: readonly Line[]): Promise<Script> {
     const now = Date.now();
     this.#steps = [];
     const units = lines.map((line) => this.#unitOf(line, now));
@@ -55,6 +69,15 @@ export class Recorder {
     const failed = outcomes.find((outcome) => !outcome.ok);
     if (failed) throw new Error(`a recorded add failed: ${JSON.stringify(failed)}`);
     return { steps: this.#steps, messages: lines.length };
+  }
+
+  /** What the scratch file still has to write must not go to disk while others are timed. */
+  #sync(): void {
+    for (const path of [this.#path, `${this.#path}-wal`]) {
+      const file = openSync(path, "r+");
+      fsyncSync(file);
+      closeSync(file);
+    }
   }
 
   close(): void {

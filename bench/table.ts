@@ -24,16 +24,20 @@ export function printReport(report: Report, verdicts: readonly Verdict[]): strin
     "",
     `Messages per second: median (min – max) of ${rounds} rounds of raw, Holdfast, raw, Holdfast …`,
     table(
-      ["", "messages", "raw SQLite", "Holdfast", "ratio", "commits"],
-      blocks.map(({ mode, messages, raw, holdfast, ratio }) => [
+      ["", "messages", "raw SQLite", "Holdfast", "ratio", "commits", "bare SQLite", "ratio"],
+      blocks.map(({ mode, messages, raw, holdfast, bare, ratio, bareRatio }) => [
         MODE_NAMES[mode],
         rate(messages),
         spreadOf(raw.messagesPerSecond, rate),
         spreadOf(holdfast.messagesPerSecond, rate),
         spreadOf(ratio),
         rate(holdfast.commits),
+        rate(bare.messagesPerSecond.median),
+        ms(bareRatio.median),
       ]),
     ),
+    "Raw: the statements of Holdfast's writer, replayed. Bare: of those only the row, its words, BEGIN and COMMIT.",
+    "",
     "Milliseconds of one call (raw: of one transaction), and between turns of the event loop (1 ms of it is the probe's own)",
     table(
       ["", "raw p50 / p95 / p99", "Holdfast p50 / p95 / p99", "loop p50 / p99 / max"],

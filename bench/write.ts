@@ -12,11 +12,8 @@
  * same rows with the same SQL; what remains as the difference is all that is Holdfast: checks, ids, analysis of text,
  * group commit, the hop to the storage thread and back. A missed target is a result, not a failure: the exit code is 0.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { openMemory } from "holdfast";
 import { type BlockReport, measureBlocks } from "./blocks.js";
 import { loadData } from "./data.js";
 import { measureFairness } from "./fairness.js";
@@ -24,7 +21,7 @@ import { measureFootprint } from "./footprint.js";
 import { measureGrowth } from "./growth.js";
 import { describeMachine } from "./machine.js";
 import { MODES } from "./mode.js";
-import { loadProduct } from "./product.js";
+import { Workplace } from "./place.js";
 import { printReport } from "./table.js";
 import { judge, type Report } from "./targets.js";
 
@@ -41,21 +38,18 @@ const { quick } = values;
 const rounds = count("rounds", values.rounds);
 const messages = values.messages === undefined ? (quick ? 800 : 3_200) : count("messages", values.messages);
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
+const place = await Workplace.make();
 try {
   const report = await measure();
   const verdicts = judge(report);
   console.log(printReport(report, verdicts));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ ...report, verdicts }, null, 2)}\n`);
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  place.remove();
 }
 
 async function measure(): Promise<Report> {
   const data = loadData(values.data);
-  const emptyFile = join(folder, "empty.db");
-  await (await openMemory({ path: emptyFile })).close();
-  const place = { folder, emptyFile, product: await loadProduct() };
   say("footprint");
   const footprint = await measureFootprint(place, data, quick ? 5_000 : 20_000);
   const blocks: BlockReport[] = [];

@@ -195,7 +195,7 @@ export interface Changes {
   readonly changed: readonly { readonly space: SpaceRef; readonly id: string; readonly version: number }[];
   /** How many items were removed from these spaces. */
   readonly removed: number;
-  /** False when the record of removals no longer reaches back to the given commit: start over. */
+  /** False when more has changed than is told here, or the record no longer reaches back that far: start over. */
   readonly complete: boolean;
 }
 

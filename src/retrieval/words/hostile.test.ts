@@ -72,3 +72,13 @@ test.each([
 test("ten million characters without a space", () => {
   expect([...analyse("x".repeat(10_000_000))]).toEqual([["x".repeat(64), 1]]);
 });
+
+test.each([
+  ["accents", "\u0301", 0],
+  ["letters beyond the first plane", "𐐨", 1],
+  ["letters with vowel signs", "कि", 1],
+  ["apostrophes between letters beyond the first plane", "𐐨'", 2],
+  ["camel case beyond the first plane", "𐐀𐐨", 2],
+])("millions of %s do not exhaust the stack", (_, unit, size) => {
+  expect(analyse(fill(unit)(6_000_000)).size).toBe(size);
+});

@@ -11,14 +11,14 @@ import { addTerm, cut } from "./terms.js";
 import { wordTerm } from "./word.js";
 
 /** Pieces lie between the signs of addresses and expressions; the ending is what tells C++ and C# from C. */
-const PIECES = /[^/\\:@&+#~]+(?:\+\+|[+#](?![\p{L}\p{N}]))?/gu;
+const PIECES = /[^/\\:@&+#~]+(?:\+\+|[+#](?=[/\\:@&+#~._'-]|$))?/g;
 const ENDING = /[+#]+$/;
 const BETWEEN_WORDS = /[._-]+/;
 const JOINED = /[/\\:@&+#~._-]/;
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
-const LETTERS = /^[\p{L}\p{M}]+$/u;
-const LETTERS_AND_APOSTROPHES = /^[\p{L}\p{M}']+$/u;
+const NO_LETTER = /[^\p{L}\p{M}]/u;
+const NO_LETTER_OR_APOSTROPHE = /[^\p{L}\p{M}']/u;
 const INITIALS = /^\p{L}(?:\.\p{L})+$/u;
 const HYPHENATED = /^[\p{L}\p{M}]+-[\p{L}\p{M}]+$/u;
 const HEXADECIMAL = /^[0-9a-f]+$/i;
@@ -73,11 +73,11 @@ export function addWord(counts: Map<string, number>, word: string): void {
 }
 
 function addWordWithApostrophe(counts: Map<string, number>, word: string): void {
-  if (LETTERS_AND_APOSTROPHES.test(word)) {
+  if (NO_LETTER_OR_APOSTROPHE.test(word)) {
+    addWord(counts, word.replaceAll("'", ""));
+  } else {
     addTerm(counts, wordTerm(word));
     for (const part of apostropheParts(word)) addWord(counts, part);
-  } else {
-    addWord(counts, word.replaceAll("'", ""));
   }
 }
 
@@ -87,7 +87,7 @@ function addSplitWord(counts: Map<string, number>, word: string): void {
     const whole = wholeTerm(word);
     addTerm(counts, whole);
     // The plain word youtube is stemmed; so that it meets YouTube, the whole is a term in that form as well.
-    const stemmed = LETTERS.test(word) ? wordTerm(word) : whole;
+    const stemmed = NO_LETTER.test(word) ? whole : wordTerm(word);
     if (stemmed !== whole) addTerm(counts, stemmed);
   }
   for (const part of parts) addTerm(counts, classAt(part, 0) === DIGIT ? part : wordTerm(part));

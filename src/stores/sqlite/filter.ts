@@ -27,12 +27,16 @@ export function readSpace(row: Row): SpaceRow {
   };
 }
 
-/** In one of the spaces, and neither expired nor past the space's retention at `now`. */
-export function visibleIn(spaces: readonly SpaceRow[], now: number): Condition {
+/**
+ * In one of the spaces, and neither expired nor past the space's retention at `now`. The space is found through its index
+ * only if `scan` says so (the `+` keeps SQLite from it): whoever has keys, ids or sessions has a better way to the items.
+ */
+export function visibleIn(spaces: readonly SpaceRow[], now: number, scan: boolean): Condition {
+  const column = scan ? "item.space" : "+item.space";
   const perSpace = spaces.map(({ key, retentionMs }) =>
     retentionMs === null
-      ? { sql: "item.space = ?", values: [key] }
-      : { sql: "(item.space = ? AND item.recorded_at > ?)", values: [key, now - retentionMs] },
+      ? { sql: `${column} = ?`, values: [key] }
+      : { sql: `(${column} = ? AND item.recorded_at > ?)`, values: [key, now - retentionMs] },
   );
   return all([
     { sql: `(${perSpace.map(({ sql }) => sql).join(" OR ")})`, values: perSpace.flatMap(({ values }) => values) },

@@ -19,6 +19,9 @@ const POSTINGS_MAX = 8_192;
 /** Candidates scored exactly: enough that the first ranking's rounding cannot push a best hit out. */
 const CANDIDATES_MIN = 256;
 
+/** Whoever has missed more changes than this starts over. */
+const CHANGES_MAX = 10_000;
+
 export class Reader {
   readonly #path: string;
   readonly #database: Database;
@@ -45,17 +48,14 @@ export class Reader {
     return this.#snapshot(() => {
       const rows = this.#registry.findSpaces(spaces);
       if (rows.length === 0 || ids.length === 0) return [];
-      const wanted = all([
-        { sql: "item.id IN (SELECT value FROM json_each(?))", values: [JSON.stringify(ids)] },
-        visibleIn(rows, now),
-      ]);
-      return this.#select(wanted, "ORDER BY item.key").map(readItem);
+      const wanted = { sql: "item.id IN (SELECT value FROM json_each(?))", values: [JSON.stringify(ids)] };
+      return this.#select(all([wanted, visibleIn(rows, now, false)]), "ORDER BY item.key").map(readItem);
     });
   }
 
   list(request: ListRequest): Page<Item> {
     return this.#snapshot(() => {
-      const { condition, sessions } = this.#resolve(request.spaces, request.filter, request.now);
+      const { condition, sessions } = this.#resolve(request.spaces, request.filter, request.now, true);
       if (!condition) return { items: [] };
       const direction = request.order === "asc" ? "ASC" : "DESC";
       const after = request.order === "asc" ? ">" : "<";
@@ -68,7 +68,7 @@ export class Reader {
         start.push({ sql: `(${columns.join(", ")}) ${after} (${values.map(() => "?").join(", ")})`, values });
       }
       const order = `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(", ")} LIMIT ${request.limit + 1}`;
-      const rows = this.#select(all([condition, ...start]), order);
+      const rows = this.#selectPage(all([condition, ...start]), order);
       const items = rows.slice(0, request.limit).map(readItem);
       const last = rows[request.limit - 1];
       if (rows.length <= request.limit || !last) return { items };
@@ -83,7 +83,7 @@ export class Reader {
 
   searchWords({ spaces, terms, filter, limit, now }: WordsRequest): Scored[] {
     return this.#snapshot(() => {
-      const { rows, condition } = this.#resolve(spaces, filter, now);
+      const { rows, condition } = this.#resolve(spaces, filter, now, false);
       if (!condition || terms.length === 0) return [];
       const narrowed = Object.keys(filter).length > 0;
       const found = rows.flatMap((space) =>
@@ -138,8 +138,8 @@ export class Reader {
     const rows = this.#database
       .prepare(
         `SELECT item.key, item.id, item.version, item.words, item.length, space.kind AS space_kind, space.name AS space_name
-         FROM item JOIN space ON space.key = item.space
-         WHERE item.key IN (SELECT value FROM json_each(?)) AND ${visible.sql}`,
+         FROM json_each(?) AS candidate CROSS JOIN item ON item.key = candidate.value JOIN space ON space.key = item.space
+         WHERE ${visible.sql}`,
       )
       .all(keys, ...visible.values);
     const scored = rows.map((row) => {
@@ -170,9 +170,9 @@ export class Reader {
         .prepare(
           `SELECT item.id, item.version, space.kind AS space_kind, space.name AS space_name
            FROM item JOIN space ON space.key = item.space
-           WHERE item.commit_no > ? AND item.space IN (SELECT value FROM json_each(?)) ORDER BY item.key`,
+           WHERE item.commit_no > ? AND +item.space IN (SELECT value FROM json_each(?)) LIMIT ?`,
         )
-        .all(since, keys);
+        .all(since, keys, CHANGES_MAX + 1);
       const removed = this.#database
         .prepare(
           "SELECT count(*) AS n FROM tombstone WHERE commit_no > ? AND space IN (SELECT value FROM json_each(?))",
@@ -180,13 +180,13 @@ export class Reader {
         .get(since, keys) as Row;
       return {
         commit: Number(head["commit_no"]),
-        changed: changed.map((row) => ({
+        changed: changed.slice(0, CHANGES_MAX).map((row) => ({
           space: spaceRef(row["space_kind"], row["space_name"]),
           id: String(row["id"]),
           version: Number(row["version"]),
         })),
         removed: Number(removed["n"]),
-        complete: since >= Number(head["floor"]),
+        complete: since >= Number(head["floor"]) && changed.length <= CHANGES_MAX,
       };
     });
   }
@@ -231,16 +231,22 @@ export class Reader {
   }
 
   /** The spaces that exist, and the condition for their visible items under the filter; none if there can be none. */
-  #resolve(refs: readonly SpaceRef[], filter: RowFilter, now: number): Resolved {
+  #resolve(refs: readonly SpaceRef[], filter: RowFilter, now: number, scan: boolean): Resolved {
     const rows = this.#registry.findSpaces(refs);
     if (rows.length === 0) return { rows };
     const sessions = filter.sessions && this.#registry.sessionKeys(rows, filter.sessions);
     const agents = filter.agents && this.#registry.agentKeys(filter.agents);
     if (sessions?.length === 0 || agents?.length === 0) return { rows };
     const narrowing = matching(filter, sessions, agents);
-    const visible = visibleIn(rows, now);
+    const visible = visibleIn(rows, now, scan && sessions === undefined);
     const condition = narrowing ? all([visible, narrowing]) : visible;
     return { rows, condition, ...(sessions && { sessions }) };
+  }
+
+  /** Sorts keys and times only, then reads the items of the page. */
+  #selectPage(condition: Condition, order: string): Row[] {
+    const page = `SELECT item.key FROM item WHERE ${condition.sql} ${order}`;
+    return this.#database.prepare(`${ITEM_SELECT} WHERE item.key IN (${page}) ${order}`).all(...condition.values);
   }
 
   #select(condition: Condition, tail: string): Row[] {

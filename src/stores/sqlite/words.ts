@@ -163,7 +163,7 @@ export class WordReader {
     }
     const ranked = `SELECT posting / ${LENGTH_BITS} AS key, sum(gain) AS bound FROM (${sources.join(" UNION ALL ")}) GROUP BY posting`;
     const sql = where
-      ? `SELECT ranked.key AS key, bound FROM (${ranked}) AS ranked JOIN item ON item.key = ranked.key WHERE ${where.sql}
+      ? `SELECT ranked.key AS key, bound FROM (${ranked}) AS ranked CROSS JOIN item ON item.key = ranked.key WHERE ${where.sql}
          ORDER BY bound DESC, ranked.key DESC LIMIT ?`
       : `SELECT key, bound FROM (${ranked}) ORDER BY bound DESC, key DESC LIMIT ?`;
     const rows = this.#prepared(sql).all(...values, ...(where?.values ?? []), limit);

@@ -1,0 +1,36 @@
+/** Where files are made, and the empty memory that every file starts as. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openMemory } from "holdfast";
+import { loadProduct, type Product } from "./product.js";
+
+export class Workplace {
+  readonly product: Product;
+  /** Made by the product: opened once and closed. */
+  readonly emptyFile: string;
+  readonly #folder: string;
+  #files = 0;
+
+  private constructor(product: Product, folder: string, emptyFile: string) {
+    this.product = product;
+    this.#folder = folder;
+    this.emptyFile = emptyFile;
+  }
+
+  /** A new folder where the system keeps temporary files (`TMPDIR`). */
+  static async make(): Promise<Workplace> {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
+    const emptyFile = join(folder, "empty.db");
+    await (await openMemory({ path: emptyFile })).close();
+    return new Workplace(await loadProduct(), folder, emptyFile);
+  }
+
+  newPath(name: string): string {
+    return join(this.#folder, `${name}-${++this.#files}.db`);
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
