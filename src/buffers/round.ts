@@ -24,6 +24,7 @@ export function unitsOf(scope: ParsedScope, round: ParsedRound, idempotencyKey?:
       ...scope,
       items: rows,
       existing: "same",
+      ...(part > 0 && round.rows[0] && { continues: round.rows[0].id }),
       ...(idempotencyKey !== undefined && {
         idempotency: { key: part === 0 ? idempotencyKey : `${idempotencyKey}${PART_MARK}${part}`, hash },
       }),

@@ -55,6 +55,8 @@ export interface AddWrite {
    * written again, any other payload is a conflict. `replace`: it becomes the next version of that item.
    */
   readonly existing: "same" | "replace";
+  /** A later part of a large add: the id of that add's first item, whose round these items share. */
+  readonly continues?: string;
   /** Unique per space and session for 7 days: the same key and hash give the first answer, another hash a conflict. */
   readonly idempotency?: { readonly key: string; readonly hash: string };
 }

@@ -9,6 +9,7 @@ export interface Files {
   readonly log: Buffer;
 }
 
+/** Reading closes a descriptor, which drops this process's locks on the file: no other process may be using it. */
 export function readFiles(path: string): Files {
   return { database: readFileSync(path), log: readFileSync(`${path}-wal`) };
 }

@@ -97,6 +97,7 @@ describe("add", () => {
     const session = memory.session({ user: "ada", session: "s" });
     const first = await session.add(many(1_000), { idempotencyKey: "large" });
     expect(first.sequences).toEqual(Array.from({ length: 1_000 }, (_, at) => at + 1));
+    expect(new Set((await session.list({ limit: 1_000 })).items.map(({ round }) => round))).toEqual(new Set([1]));
     expect(await session.add(many(1_000), { idempotencyKey: "large" })).toMatchObject({
       ids: first.ids,
       repeated: true,

@@ -107,6 +107,39 @@ describe("forget", () => {
     raw.close();
   });
 
+  it("of several sessions at once leaves no words of any of them in the file", async () => {
+    const path = newPath();
+    const memory = await open({ path });
+    await fill(memory, { user: "ada", session: "keep" }, 10_000, 200);
+    const names = ["one", "two", "three", "four"];
+    for (const [at, name] of names.entries()) await fill(memory, { user: "ada", session: name }, at * 300, 300);
+    const receipts = await Promise.all(names.map((session) => memory.forget({ user: "ada", session })));
+    expect(receipts.map(({ items, purged }) => [items, purged])).toEqual(names.map(() => [300, true]));
+    expect(
+      stillInFiles(
+        path,
+        Array.from({ length: 1_200 }, (_, at) => unique(at)),
+      ),
+    ).toEqual([]);
+    expect(await memory.session({ user: "ada" }).query(unique(10_007))).toHaveLength(1);
+    const raw = openRaw(path);
+    expect(raw.prepare("SELECT purge, unpurged FROM head").get()).toEqual({ purge: 0, unpurged: 0 });
+    raw.close();
+  });
+
+  it("of a process that died before its purge is purged by the next forget of another", async () => {
+    const path = newPath();
+    const memory = await open({ path });
+    const ids = await fill(memory, { user: "ada", session: "s" }, 0, 20);
+    // What a process leaves that died right after its forget: the count, but no knowledge of what to look for.
+    alter(path, "UPDATE head SET purge = 1, unpurged = unpurged + 1");
+    expect((await memory.session({ user: "ada" }).delete(ids.slice(0, 1))).purged).toBe(true);
+    const after = openRaw(path);
+    expect(after.prepare("SELECT purge, unpurged FROM head").get()).toEqual({ purge: 0, unpurged: 0 });
+    expect(after.prepare("PRAGMA freelist_count").get()).toEqual({ freelist_count: 0 }); // rewritten
+    after.close();
+  });
+
   it("is finished later if the process ended between the delete and the purge", async () => {
     const path = newPath();
     const memory = await open({ path });
@@ -116,7 +149,7 @@ describe("forget", () => {
     alter(
       path,
       `INSERT INTO words (words, rank) VALUES ('secure-delete', 0);
-       UPDATE head SET purge = 2, purge_since = 0`,
+       UPDATE head SET purge = 2, purge_since = 0, unpurged = 1`,
     );
     const again = await open({ path });
     await again.service.sweep();

@@ -66,7 +66,8 @@ function ensurePlace(write: AddWrite, { registry }: State, attempt: Attempt): Pl
   if (write.agent !== undefined) registry.ensure({ agent: write.agent }, attempt);
   const home =
     write.session === undefined ? undefined : registry.ensureSession(space, write.session, write.agent, attempt);
-  return { space, home, agent: write.agent, round: home?.nextSequence };
+  const first = write.continues === undefined ? undefined : space.rows.get(write.continues);
+  return { space, home, agent: write.agent, round: home && (first?.round ?? home.nextSequence) };
 }
 
 function addItem(item: NewRow, existing: AddWrite["existing"], place: Place, state: State, attempt: Attempt): Row {

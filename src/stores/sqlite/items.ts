@@ -94,7 +94,7 @@ export class Items {
     if (earlier) return earlier;
 
     const place = this.#placeOf(write, transaction);
-    let sequence = place.round ?? 0;
+    let sequence = place.sequence ?? 0;
     let inserted = 0;
     const keys: number[] = [];
     const sequences: number[] = [];
@@ -115,15 +115,17 @@ export class Items {
   }
 
   /** Where the items go. Space, agent and session are registered if they are new. */
-  #placeOf(write: AddWrite, transaction: Transaction): Omit<Place, "sequence"> {
+  #placeOf(write: AddWrite, transaction: Transaction): Place {
     const registry = this.#registry;
     const space = registry.ensureSpace(write.space, transaction);
     const agent = this.#agentOf(write, space, transaction);
     if (agent !== null) registry.noteAgent(agent, space);
-    if (write.session === undefined) return { space, agent, session: null, round: null };
+    if (write.session === undefined) return { space, agent, session: null, round: null, sequence: null };
     const session =
       registry.findSession(space, write.session) ?? registry.createSession(space, write.session, agent, transaction);
-    return { space, agent, session: session.key, round: session.nextSequence };
+    const first = write.continues === undefined ? undefined : this.#find.get(write.continues, space);
+    const round = typeof first?.["round"] === "number" ? first["round"] : session.nextSequence;
+    return { space, agent, session: session.key, round, sequence: session.nextSequence };
   }
 
   /** The agent of an add. A new one is not registered by an add that only repeats what is there. */
@@ -137,7 +139,7 @@ export class Items {
 
   #keepAnswer(
     { key, hash }: { readonly key: string; readonly hash: string },
-    { space, session }: Omit<Place, "sequence">,
+    { space, session }: Place,
     answer: { readonly ids: readonly string[]; readonly sequences: readonly number[] },
     keys: readonly number[],
     transaction: Transaction,

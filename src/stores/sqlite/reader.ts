@@ -8,7 +8,7 @@ import { type ConnectionRole, connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
 import { all, type Condition, matching, type SpaceRow, visibleIn } from "./filter.js";
 import { badCursor, Registry } from "./registry.js";
-import { findResidue } from "./residue.js";
+import { addWordPieces, findResidue, type Traces } from "./residue.js";
 import { type Candidate, type TermLists, WordReader } from "./words.js";
 
 /**
@@ -222,8 +222,14 @@ export class Reader {
     this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   }
 
-  findResidue(descriptor: number, pieces: readonly string[]): boolean {
-    return findResidue(descriptor, pieces);
+  /** Whether the file still has bytes of what was forgotten, beside its live data. */
+  findResidue(descriptor: number, { pieces, tokens }: Traces): boolean {
+    this.#words ??= new WordReader(this.#database);
+    const wanted = new Set(pieces);
+    for (const token of tokens) {
+      if (this.#words.postings(token) === 0) addWordPieces(token.slice(token.indexOf(":") + 1), wanted);
+    }
+    return findResidue(descriptor, wanted);
   }
 
   close(): void {

@@ -6,40 +6,61 @@
  * gaps of all pages are searched for pieces of the forgotten text; if one is found, the file is rewritten (VACUUM).
  */
 import { openSync, readSync, statSync } from "node:fs";
+import { unpackWords } from "./codec.js";
 import type { Row } from "./driver.js";
 
 /** A piece of forgotten text: any residue of 2 × PIECE − 1 bytes or more contains one. */
 const PIECE = 12;
+/** Shorter words and ends of words are too common to tell anything. */
+const WORD_END = 6;
 /** Beyond this many pieces the search would cost more than the rewrite. */
 const PIECES_MAX = 200_000;
 const PAGES_PER_READ = 256;
 
-/** The pieces of what was forgotten since the last purge. */
+/** What to look for: pieces of text, and tokens of the words index ("space:term") that may be gone from it. */
+export interface Traces {
+  readonly pieces: readonly string[];
+  readonly tokens: readonly string[];
+}
+
+/** The traces of what was forgotten since the last purge. */
 export class Residue {
   #pieces = new Set<string>();
+  #tokens = new Set<string>();
   #overflowed = false;
 
-  remember(values: Row): void {
-    for (const value of Object.values(values)) {
-      if (typeof value !== "string" || this.#overflowed) continue;
-      const bytes = Buffer.from(value, "utf8");
-      if (bytes.length >= PIECE / 2 && bytes.length < PIECE) this.#pieces.add(bytes.toString("latin1"));
-      for (let at = 0; at + PIECE <= bytes.length; at += PIECE)
-        this.#pieces.add(bytes.toString("latin1", at, at + PIECE));
-      if (this.#pieces.size > PIECES_MAX) {
-        this.#overflowed = true;
-        this.#pieces.clear();
-      }
+  remember({ words, space, ...texts }: Row): void {
+    if (this.#overflowed) return;
+    for (const value of Object.values(texts)) if (typeof value === "string") addPieces(value, this.#pieces);
+    if (typeof words === "string") {
+      for (const term of unpackWords(words).keys()) this.#tokens.add(`${Number(space).toString(36)}:${term}`);
     }
+    if (this.#pieces.size + this.#tokens.size <= PIECES_MAX) return;
+    this.take();
+    this.#overflowed = true;
   }
 
-  /** The pieces to search for; undefined when they are too many to search. Starts anew. */
-  take(): readonly string[] | undefined {
-    const pieces = this.#overflowed ? undefined : [...this.#pieces];
+  /** The traces; undefined when they are too many to search for. Starts anew. */
+  take(): Traces | undefined {
+    const traces = this.#overflowed ? undefined : { pieces: [...this.#pieces], tokens: [...this.#tokens] };
     this.#pieces = new Set();
+    this.#tokens = new Set();
     this.#overflowed = false;
-    return pieces;
+    return traces;
   }
+}
+
+function addPieces(text: string, pieces: Set<string>): void {
+  const bytes = Buffer.from(text, "utf8").toString("latin1");
+  if (bytes.length >= WORD_END && bytes.length < PIECE) pieces.add(bytes);
+  for (let at = 0; at + PIECE <= bytes.length; at += PIECE) pieces.add(bytes.slice(at, at + PIECE));
+}
+
+/** The pieces of a word that no item has any more. The index stores words without what they share with the one before. */
+export function addWordPieces(term: string, pieces: Set<string>): void {
+  addPieces(term, pieces);
+  const bytes = Buffer.from(term, "utf8").toString("latin1");
+  if (bytes.length > WORD_END) pieces.add(bytes.slice(-WORD_END));
 }
 
 const descriptors = new Map<string, number>();
@@ -57,10 +78,9 @@ export function descriptorOf(path: string): number {
 }
 
 /** Whether any of the pieces stands in the unallocated gap of any b-tree page of the file. */
-export function findResidue(descriptor: number, pieces: readonly string[]): boolean {
-  if (pieces.length === 0) return false;
-  const wanted = new Set(pieces);
-  const lengths = [...new Set(pieces.map(({ length }) => length))];
+export function findResidue(descriptor: number, wanted: ReadonlySet<string>): boolean {
+  if (wanted.size === 0) return false;
+  const lengths = [...new Set([...wanted].map(({ length }) => length))];
   const head = Buffer.alloc(100);
   readSync(descriptor, head, 0, 100, 0);
   const stated = head.readUInt16BE(16);

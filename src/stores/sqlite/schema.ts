@@ -34,9 +34,11 @@ CREATE TABLE head (
   names_floor INTEGER NOT NULL,
   -- 0: nothing forgotten is left in the file; 1: to be checked; 2: words to be merged away first
   purge INTEGER NOT NULL,
-  purge_since INTEGER NOT NULL
+  purge_since INTEGER NOT NULL,
+  -- How many transactions have forgotten something that is not purged yet, of all processes together.
+  unpurged INTEGER NOT NULL
 );
-INSERT INTO head VALUES (1, 0, 0, 1, ${ANALYSIS_VERSION}, 0, 0, 0, 0, 0);
+INSERT INTO head VALUES (1, 0, 0, 1, ${ANALYSIS_VERSION}, 0, 0, 0, 0, 0, 0);
 
 -- The last group that each open process has committed: after a commit of unknown outcome it tells what happened.
 CREATE TABLE writer (id TEXT PRIMARY KEY, grp TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
@@ -157,9 +159,12 @@ export function migrate(database: Database, path: string): void {
 }
 
 function refuseForeign(database: Database, path: string): void {
+  // One snapshot: another process may be making the tables at this moment.
+  database.exec("BEGIN");
   const version = Number(pragma(database, "user_version"));
   const application = Number(pragma(database, "application_id"));
   const tables = Number(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]);
+  database.exec("COMMIT");
   if (tables > 0 && application !== APPLICATION_ID) {
     throw new HoldfastError("store_failed", `${path} is a database of another program`, {
       hint: "choose another path; nothing was changed",

@@ -22,7 +22,7 @@ import type {
   WordsRequest,
 } from "../store.js";
 import { Reader } from "./reader.js";
-import { descriptorOf } from "./residue.js";
+import { descriptorOf, type Traces } from "./residue.js";
 import { Thread } from "./thread.js";
 import { retryBusy, type WriterOptions } from "./writer.js";
 
@@ -160,28 +160,26 @@ export class SqliteStore implements Store {
   }
 
   async #purge(deadlineMs: number): Promise<Purged> {
+    const { unpurged, traces } = await this.#writer<{ unpurged: number; traces?: Traces }>("beginPurge");
     await this.#writer("mergeWords");
     if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
-    const pieces = await this.#writer<readonly string[] | undefined>("takeResidue");
-    if (pieces === undefined || (await this.#findResidue(pieces))) {
+    if (!traces || (await this.#findResidue(traces))) {
       await this.#writer("vacuum");
       if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
     }
-    await this.#writer("endPurge");
+    await this.#writer("endPurge", unpurged);
     return { purged: true, left: [] };
   }
 
-  #findResidue(pieces: readonly string[]): Promise<boolean> {
-    return this.#reader("findResidue", descriptorOf(this.#options.path), pieces);
+  #findResidue(traces: Traces): Promise<boolean> {
+    return this.#reader("findResidue", descriptorOf(this.#options.path), traces);
   }
 
   async maintain(now: number): Promise<void> {
     await this.#writer("trim", now);
     if (await this.#writer<boolean>("purgeOverdue", now)) {
-      // The process that forgot is gone, and with it the knowledge of what to look for: rewrite the file.
-      await this.#writer("mergeWords");
-      await this.#writer("vacuum");
-      if (await this.#writer<boolean>("truncateLog", 0)) await this.#writer("endPurge");
+      // The process that forgot is gone, and with it the traces to look for, so this rewrites the file.
+      await this.purge(0);
     }
   }
 

@@ -99,6 +99,7 @@ export class Head {
     this.#write = database.prepare(
       `UPDATE head SET commit_no = ?, item_key = ?, items = items + ?, purge = max(purge, ?),
        purge_since = CASE WHEN ? > 0 AND purge = 0 THEN ? ELSE purge_since END,
+       unpurged = unpurged + (? > 0),
        names_floor = CASE WHEN ? THEN ? ELSE names_floor END`,
     );
     this.#space = database.prepare("UPDATE space SET version = ?, items = items + ?, terms = terms + ? WHERE key = ?");
@@ -129,7 +130,7 @@ export class Head {
       items += delta.items;
       this.#space.run(commit, delta.items, delta.terms, key);
     }
-    this.#write.run(commit, itemKey, items, purge, purge, now, renamed ? 1 : 0, commit);
+    this.#write.run(commit, itemKey, items, purge, purge, now, purge, renamed ? 1 : 0, commit);
     this.#writer.run(writer, group, now);
   }
 }

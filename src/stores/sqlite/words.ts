@@ -125,11 +125,12 @@ export class WordReader {
   }
 
   containing(space: number, term: string): number {
-    return NOT_A_TERM.test(term) ? 0 : this.#postings(space, term);
+    return NOT_A_TERM.test(term) ? 0 : this.postings(`${space.toString(36)}:${term}`);
   }
 
-  #postings(space: number, token: string): number {
-    return Number(this.#count.get(`${space.toString(36)}:${token}`)?.["doc"] ?? 0);
+  /** How many items have a token. */
+  postings(token: string): number {
+    return Number(this.#count.get(token)?.["doc"] ?? 0);
   }
 
   /**
@@ -152,7 +153,7 @@ export class WordReader {
       let below = 0;
       for (const { from, highest } of [{ from: 1, highest: 1 }, ...STEPS]) {
         const token = from === 1 ? term : `${term}*${from}`;
-        if (from > 1 && this.#postings(space, token) === 0) break;
+        if (from > 1 && this.postings(`${space.toString(36)}:${token}`) === 0) break;
         const gain = below === 0 ? weight(highest) : `(${weight(highest)} - ${weight(below)})`;
         sources.push(
           `SELECT * FROM (SELECT rowid AS posting, ? * ${gain} AS gain FROM words WHERE words MATCH ? ${cap})`,

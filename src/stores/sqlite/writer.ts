@@ -12,7 +12,7 @@ import { Forgetter } from "./forget.js";
 import { Items } from "./items.js";
 import { Registrar } from "./registrar.js";
 import { Registry } from "./registry.js";
-import { Residue } from "./residue.js";
+import { Residue, type Traces } from "./residue.js";
 import { migrate } from "./schema.js";
 import { Head, type Transaction } from "./transaction.js";
 import { WordWriter } from "./words.js";
@@ -42,6 +42,7 @@ export class Writer {
   readonly #savepoint: Statement;
   readonly #release: Statement;
   readonly #rollbackTo: Statement;
+  #forgotten = 0;
   #busyRetries = 0;
   #busyMs = 0;
 
@@ -118,6 +119,7 @@ export class Writer {
       const transaction = this.#head.begin(now);
       const outcomes = units.map((unit) => this.#applyUnit(unit, transaction));
       if (transaction.changed) this.#head.end(transaction, this.#options.id, group);
+      if (transaction.summary.purge > 0) this.#forgotten++;
       workMs = performance.now() - started;
       return { commit: transaction.changed ? transaction.commit : transaction.commit - 1, outcomes };
     });
@@ -187,8 +189,16 @@ export class Writer {
     }
   }
 
-  takeResidue(): readonly string[] | undefined {
-    return this.#residue.take();
+  /**
+   * What there is to purge: how many transactions have forgotten something, and the traces to look for; none if there are
+   * too many, or if another process has forgotten as well, whose traces are not known here.
+   */
+  beginPurge(): { readonly unpurged: number; readonly traces: Traces | undefined } {
+    const unpurged = Number(this.#head.read()["unpurged"]);
+    const own = this.#forgotten;
+    const traces = this.#residue.take();
+    this.#forgotten = 0;
+    return { unpurged, traces: unpurged > own ? undefined : traces };
   }
 
   /** Whether a forget of some process has not been purged for a minute, because that process ended before it could. */
@@ -202,8 +212,12 @@ export class Writer {
     await retryBusy(() => this.#database.exec("VACUUM"), this.#options.busyTimeoutMs);
   }
 
-  async endPurge(): Promise<void> {
-    await this.#transact(() => this.#database.exec("UPDATE head SET purge = 0"));
+  /** Ends the purge of that many forgetting transactions; those that came meanwhile are still to be purged. */
+  async endPurge(unpurged: number): Promise<void> {
+    const update = this.#database.prepare(
+      `UPDATE head SET unpurged = max(unpurged - ?1, 0), purge = CASE WHEN unpurged <= ?1 THEN 0 ELSE purge END`,
+    );
+    await this.#transact(() => update.run(unpurged));
   }
 
   /** Forgets old records of removals and of processes that are gone, if there are any. */

@@ -6,6 +6,16 @@ import type { Check } from "./check.js";
 import { ADA, BOB, SECOND, START } from "./probe.js";
 
 export function adds(check: Check): void {
+  check("gives all parts of one add the round of its first item", async (probe) => {
+    await probe.add(ADA, ["before"], { session: "s" });
+    await probe.add(ADA, [{ id: "first" }, { id: "second" }], { session: "s" });
+    await probe.add(ADA, ["between"], { session: "s" });
+    await probe.unit({ ...probe.adding(ADA, [{ id: "third" }], { session: "s" }), continues: "first" });
+    await probe.add(ADA, [{ id: "after" }], { session: "s" });
+    expect(await probe.item(ADA, "third")).toMatchObject({ sequence: 5, round: 2 });
+    expect(await probe.item(ADA, "after")).toMatchObject({ sequence: 6, round: 6 });
+  });
+
   check("gives back every field as it was given", async (probe) => {
     const row: NewRow = {
       id: "full",
