@@ -11,17 +11,17 @@ import { ITEM_ROW, type ItemRow, type Items } from "./items.js";
 import type { Registry } from "./registry.js";
 import type { Residue } from "./residue.js";
 import type { Transaction } from "./transaction.js";
-import type { WordWriter } from "./words.js";
 
 const SLICE_MS = 5;
 const SLICE_ITEMS = 256;
+/** So many items, when their words leave the index at once. */
+const SLICE_AT_ONCE = 8;
 /** From this many items on, words are removed by marks and a merge. */
 const LARGE = 64;
 
 export class Forgetter {
   readonly #items: Items;
   readonly #registry: Registry;
-  readonly #words: WordWriter;
   readonly #residue: Residue;
   readonly #byId: Statement;
   readonly #bySession: Statement;
@@ -31,11 +31,10 @@ export class Forgetter {
   readonly #retaining: Statement;
   readonly #database: Database;
 
-  constructor(database: Database, registry: Registry, items: Items, words: WordWriter, residue: Residue) {
+  constructor(database: Database, registry: Registry, items: Items, residue: Residue) {
     this.#database = database;
     this.#registry = registry;
     this.#items = items;
-    this.#words = words;
     this.#residue = residue;
     this.#byId = database.prepare(`${ITEM_ROW} WHERE id = ? AND space = ?`);
     this.#bySession = database.prepare(`${ITEM_ROW} WHERE session = ? LIMIT ${SLICE_ITEMS}`);
@@ -83,16 +82,15 @@ export class Forgetter {
   #removeSlice(rows: readonly Row[], large: boolean, transaction: Transaction): Done & { op: "forget" } {
     if (rows.length === 0) return NOTHING;
     const marks = large || rows.length > LARGE;
-    if (marks) this.#words.setImmediate(false);
+    const slice = marks ? rows : rows.slice(0, SLICE_AT_ONCE);
     const until = performance.now() + SLICE_MS;
     let removed = 0;
-    for (const row of rows) {
+    for (const row of slice) {
       if (removed > 0 && performance.now() > until) break;
-      this.#items.remove(row as unknown as ItemRow, transaction);
+      this.#items.remove(row as unknown as ItemRow, transaction, marks ? "mark" : "remove");
       this.#residue.remember(row);
       removed++;
     }
-    if (marks) this.#words.setImmediate(true);
     transaction.forgot(marks ? 2 : 1);
     return {
       op: "forget",

@@ -7,7 +7,7 @@ import type { AddWrite, Done, NewRow, UpdateWrite } from "../store.js";
 import { ITEM_SELECT, jsonOrNull, kindCode, packWords, readItem, roleCode, tierCode } from "./codec.js";
 import type { Database, Row, Statement } from "./driver.js";
 import type { Registry } from "./registry.js";
-import type { Transaction } from "./transaction.js";
+import type { Place, Transaction } from "./transaction.js";
 import type { WordWriter } from "./words.js";
 
 /** How long an idempotency key answers for its add. */
@@ -24,15 +24,6 @@ export interface ItemRow {
 }
 
 export const ITEM_ROW = "SELECT key, space, session, words, length, id, name, content, parts, metadata FROM item";
-
-/** Where an item goes: all keys; `round` is the sequence of the first item of its add. */
-interface Place {
-  readonly space: number;
-  readonly agent: number | null;
-  readonly session: number | null;
-  readonly sequence: number | null;
-  readonly round: number | null;
-}
 
 interface Placed {
   readonly key: number;
@@ -108,14 +99,29 @@ export class Items {
       sequence++;
     }
     const repeated = inserted === 0 && write.existing === "same";
-    if (place.session !== null && !repeated) this.#advance.run(sequence, transaction.now, place.session);
+    if (place.session !== null && !repeated) {
+      this.#advance.run(sequence, transaction.now, place.session);
+      transaction.advance(place.session, sequence);
+    }
     const answer = { ids: write.items.map(({ id }) => id), sequences };
     if (write.idempotency) this.#keepAnswer(write.idempotency, place, answer, keys, transaction);
     return { op: "add", ...answer, repeated };
   }
 
-  /** Where the items go. Space, agent and session are registered if they are new. */
+  /** Where the items go. Adds to one session in one transaction look it up once. */
   #placeOf(write: AddWrite, transaction: Transaction): Place {
+    const { space, session, agent } = write;
+    if (write.existing === "replace" || write.continues !== undefined) return this.#findPlace(write, transaction);
+    const name = JSON.stringify([space, session, agent]);
+    const known = transaction.placeOf(name);
+    if (known) return known;
+    const place = this.#findPlace(write, transaction);
+    if (agent === undefined || place.agent !== null) transaction.keepPlace(name, place);
+    return place;
+  }
+
+  /** Space, agent and session are registered if they are new. */
+  #findPlace(write: AddWrite, transaction: Transaction): Place {
     const registry = this.#registry;
     const space = registry.ensureSpace(write.space, transaction);
     const agent = this.#agentOf(write, space, transaction);
@@ -270,7 +276,7 @@ export class Items {
     const name = pick(patch.name, "name") as string | null;
     const { words, length } = wordsOf(name ?? undefined, content);
     if (words !== old.words) {
-      this.#words.remove(old);
+      this.#words.remove(old, "remove");
       this.#words.insert({ key, space: old.space, words, length });
     }
     this.#replace.run(
@@ -294,8 +300,8 @@ export class Items {
   }
 
   /** Takes an item out of every table; what remains is a number in `tombstone`. */
-  remove(item: ItemRow, transaction: Transaction): void {
-    this.#words.remove(item);
+  remove(item: ItemRow, transaction: Transaction, how: "remove" | "mark" = "remove"): void {
+    this.#words.remove(item, how);
     this.#delete.run(item.key);
     this.#bury.run(transaction.commit, item.key, item.space);
     this.#emptyReceipts.run(item.space, item.session ?? 0, item.key, item.key, item.id);

@@ -30,7 +30,9 @@ export class Registry {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#findSpace = database.prepare("SELECT * FROM space WHERE kind = ? AND name = ?");
+    this.#findSpace = database.prepare(
+      "SELECT key, retention_ms, items, terms, version FROM space WHERE kind = ? AND name = ?",
+    );
     this.#findSession = database.prepare("SELECT key, next_seq FROM session WHERE space = ? AND name = ?");
     this.#insertSpace = database.prepare(
       "INSERT INTO space (id, kind, name, description, created_at, updated_at, version, items, terms) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0)",

@@ -12,7 +12,19 @@ interface Delta {
   terms: number;
 }
 
+/** Where an item goes: all keys; `round` is the sequence of the first item of its add. */
+export interface Place {
+  readonly space: number;
+  readonly agent: number | null;
+  readonly session: number | null;
+  readonly sequence: number | null;
+  readonly round: number | null;
+}
+
 export class Transaction {
+  /** Places that adds of this transaction have looked up, by name, and the sequences that sessions have come to. */
+  readonly #places = new Map<string, Place>();
+  readonly #sequences = new Map<number, number>();
   readonly now: number;
   /** The number that this commit will have. */
   readonly commit: number;
@@ -35,6 +47,29 @@ export class Transaction {
   /** A key no item has or ever had. Keys of a unit that fails are not given again; nobody misses them. */
   takeKey(): number {
     return ++this.#nextKey.value;
+  }
+
+  /** A place that an add of this transaction has looked up before, as it is by now. */
+  placeOf(name: string): Place | undefined {
+    const place = this.#places.get(name);
+    if (!place || place.session === null) return place;
+    const sequence = this.#sequences.get(place.session) ?? place.sequence;
+    return { ...place, sequence, round: sequence };
+  }
+
+  keepPlace(name: string, place: Place): void {
+    this.#places.set(name, place);
+  }
+
+  /** The session has come to this sequence. */
+  advance(session: number, sequence: number): void {
+    this.#sequences.set(session, sequence);
+  }
+
+  /** What was looked up may have changed. */
+  forgetPlaces(): void {
+    this.#places.clear();
+    this.#sequences.clear();
   }
 
   /** Something changed that readers of this space may see. */
@@ -61,6 +96,7 @@ export class Transaction {
   }
 
   endUnit(succeeded: boolean): void {
+    if (!succeeded) this.forgetPlaces();
     if (succeeded) {
       for (const [space, delta] of this.#unit) {
         const sum = this.#spaces.get(space) ?? { items: 0, terms: 0 };

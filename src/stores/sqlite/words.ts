@@ -52,10 +52,21 @@ export interface Indexed {
   readonly length: number;
 }
 
+/** A change of the index that waits for the end of its transaction. */
+interface Pending extends Indexed {
+  /** insert · remove: out of the index at once · mark: out with the next merge. */
+  readonly change: "insert" | "remove" | "mark";
+}
+
+/**
+ * Writes the index, at the end of the transaction. FTS5 writes out what it has gathered whenever a savepoint is set, so
+ * changes made unit by unit would cost a segment each; gathered here, all units of a group make one.
+ */
 export class WordWriter {
   readonly #database: Database;
   readonly #insert: Statement;
   readonly #delete: Statement;
+  #pending: Pending[] = [];
 
   constructor(database: Database) {
     this.#database = database;
@@ -63,20 +74,44 @@ export class WordWriter {
     this.#delete = database.prepare("INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)");
   }
 
-  insert({ key, space, words, length }: Indexed): void {
-    if (words !== "") this.#insert.run(rowId(key, length), tokens(space, words));
-  }
-
-  remove({ key, space, words, length }: Indexed): void {
-    if (words !== "") this.#delete.run(rowId(key, length), tokens(space, words));
+  insert(item: Indexed): void {
+    if (item.words !== "") this.#pending.push({ ...item, change: "insert" });
   }
 
   /**
-   * Whether a removed word leaves the index at once (0.4–0.9 ms an item) or as a mark that the next merge acts on
-   * (0.02 ms an item, then about 1 µs for every item in the index).
+   * A word can leave the index at once (0.4–0.9 ms an item) or as a mark that the next merge acts on (0.02 ms an item,
+   * then about 1 µs for every item in the index).
    */
-  setImmediate(immediate: boolean): void {
-    this.#database.exec(`INSERT INTO words (words, rank) VALUES ('secure-delete', ${immediate ? 1 : 0})`);
+  remove(item: Indexed, how: "remove" | "mark"): void {
+    if (item.words !== "") this.#pending.push({ ...item, change: how });
+  }
+
+  /** How many changes wait; a unit that fails goes back to where it began. */
+  get pending(): number {
+    return this.#pending.length;
+  }
+
+  undoTo(pending: number): void {
+    this.#pending.length = pending;
+  }
+
+  /** Makes the pending changes, in order. Requires an open transaction, and no savepoint after it. */
+  flush(): void {
+    let marking = false;
+    for (const { key, space, words, length, change } of this.#pending) {
+      if (change !== "insert" && marking !== (change === "mark")) {
+        marking = !marking;
+        this.#setSecure(!marking);
+      }
+      const statement = change === "insert" ? this.#insert : this.#delete;
+      statement.run(rowId(key, length), tokens(space, words));
+    }
+    if (marking) this.#setSecure(true);
+    this.#pending = [];
+  }
+
+  #setSecure(secure: boolean): void {
+    this.#database.exec(`INSERT INTO words (words, rank) VALUES ('secure-delete', ${secure ? 1 : 0})`);
   }
 
   /** Starts to merge all segments into one. */

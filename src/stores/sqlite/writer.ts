@@ -53,7 +53,7 @@ export class Writer {
     this.#registrar = new Registrar(database, registry);
     this.#words = new WordWriter(database);
     this.#items = new Items(database, registry, this.#words);
-    this.#forgetter = new Forgetter(database, registry, this.#items, this.#words, this.#residue);
+    this.#forgetter = new Forgetter(database, registry, this.#items, this.#residue);
     this.#head = new Head(database, options.path);
     this.#begin = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
@@ -94,6 +94,7 @@ export class Writer {
       result = work();
     } catch (error) {
       this.#rollback();
+      this.#words.undoTo(0);
       throw error;
     }
     try {
@@ -118,6 +119,7 @@ export class Writer {
       const started = performance.now();
       const transaction = this.#head.begin(now);
       const outcomes = units.map((unit) => this.#applyUnit(unit, transaction));
+      this.#words.flush();
       if (transaction.changed) this.#head.end(transaction, this.#options.id, group);
       if (transaction.summary.purge > 0) this.#forgotten++;
       workMs = performance.now() - started;
@@ -127,6 +129,7 @@ export class Writer {
   }
 
   #applyUnit(unit: Unit, transaction: Transaction): Outcome {
+    const pendingWords = this.#words.pending;
     this.#savepoint.run();
     try {
       const done = unit.map((write) => this.#apply(write, transaction));
@@ -137,12 +140,14 @@ export class Writer {
       if (!(error instanceof HoldfastError) && !isRefusal(error)) throw error;
       this.#rollbackTo.run();
       this.#release.run();
+      this.#words.undoTo(pendingWords);
       transaction.endUnit(false);
       return { ok: false, error: toRecord(error) };
     }
   }
 
   #apply(write: Write, transaction: Transaction): Done {
+    if (write.op !== "add" && write.op !== "update") transaction.forgetPlaces();
     switch (write.op) {
       case "add":
         return this.#items.add(write, transaction);
@@ -261,6 +266,7 @@ export class Writer {
           count.run(length, space);
           this.#words.insert({ key, space, words, length });
         }
+        this.#words.flush();
       }
       this.#database.exec(`UPDATE head SET analysis = ${ANALYSIS_VERSION}, commit_no = commit_no + 1`);
       this.#database.exec("UPDATE space SET version = (SELECT commit_no FROM head)");
