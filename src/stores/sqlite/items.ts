@@ -183,7 +183,7 @@ export class Items {
   /** Undefined if the id is taken. */
   #insertRow(row: NewRow, place: Place, transaction: Transaction): Placed | undefined {
     const key = transaction.takeKey();
-    const { words, length } = wordsOf(row.name, row.content);
+    const { counts, words, length } = wordsOf(row.name, row.content);
     const { now, commit } = transaction;
     const { changes } = this.#insert.run(
       key,
@@ -209,7 +209,7 @@ export class Items {
       length,
     );
     if (changes === 0) return undefined;
-    this.#words.insert({ key, space: place.space, words, length });
+    this.#words.insert(key, place.space, counts, length);
     transaction.touch(place.space, 1, length);
     return { key, sequence: place.sequence, inserted: true };
   }
@@ -274,10 +274,10 @@ export class Items {
     const pick = <T>(value: T | undefined, column: string) => (value === undefined ? (found[column] ?? null) : value);
     const content = String(pick(patch.content, "content"));
     const name = pick(patch.name, "name") as string | null;
-    const { words, length } = wordsOf(name ?? undefined, content);
+    const { counts, words, length } = wordsOf(name ?? undefined, content);
     if (words !== old.words) {
       this.#words.remove(old, "remove");
-      this.#words.insert({ key, space: old.space, words, length });
+      this.#words.insert(key, old.space, counts, length);
     }
     this.#replace.run(
       patch.kind === undefined ? (found["kind"] ?? null) : kindCode(patch.kind),
@@ -316,7 +316,8 @@ function samePayload(item: Item, row: NewRow, session: string | undefined): bool
   return item.session === session && isDeepStrictEqual(of(item), of(row));
 }
 
-function wordsOf(name: string | undefined, content: string): { words: string; length: number } {
+/** The words of an item: as counts, as they are stored, and how many. A speaker's name is among them. */
+export function wordsOf(name: string | undefined, content: string) {
   const counts = analyse(name === undefined ? content : `${name} ${content}`);
-  return { words: packWords(counts), length: countTerms(counts) };
+  return { counts, words: packWords(counts), length: countTerms(counts) };
 }

@@ -29,10 +29,10 @@ const rowId = (key: number, length: number): number => key * LENGTH_BITS + Math.
 const NOT_A_TERM = /[\s"*\p{Cc}]|^$/u;
 
 /** The tokens of one item: every term with its space in front, and with its steps. */
-function tokens(space: number, packed: string): string {
+function tokens(space: number, counts: ReadonlyMap<string, number>): string {
   const prefix = `${space.toString(36)}:`;
   let text = "";
-  for (const [term, count] of unpackWords(packed)) {
+  for (const [term, count] of counts) {
     text += `${prefix}${term} `;
     for (const { from } of STEPS) {
       if (count < from) break;
@@ -53,7 +53,9 @@ export interface Indexed {
 }
 
 /** A change of the index that waits for the end of its transaction. */
-interface Pending extends Indexed {
+interface Pending {
+  readonly rowId: number;
+  readonly tokens: string;
   /** insert · remove: out of the index at once · mark: out with the next merge. */
   readonly change: "insert" | "remove" | "mark";
 }
@@ -74,16 +76,18 @@ export class WordWriter {
     this.#delete = database.prepare("INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)");
   }
 
-  insert(item: Indexed): void {
-    if (item.words !== "") this.#pending.push({ ...item, change: "insert" });
+  insert(key: number, space: number, counts: ReadonlyMap<string, number>, length: number): void {
+    if (counts.size === 0) return;
+    this.#pending.push({ rowId: rowId(key, length), tokens: tokens(space, counts), change: "insert" });
   }
 
   /**
    * A word can leave the index at once (0.4–0.9 ms an item) or as a mark that the next merge acts on (0.02 ms an item,
    * then about 1 µs for every item in the index).
    */
-  remove(item: Indexed, how: "remove" | "mark"): void {
-    if (item.words !== "") this.#pending.push({ ...item, change: how });
+  remove({ key, space, words, length }: Indexed, how: "remove" | "mark"): void {
+    if (words === "") return;
+    this.#pending.push({ rowId: rowId(key, length), tokens: tokens(space, unpackWords(words)), change: how });
   }
 
   /** How many changes wait; a unit that fails goes back to where it began. */
@@ -98,13 +102,13 @@ export class WordWriter {
   /** Makes the pending changes, in order. Requires an open transaction, and no savepoint after it. */
   flush(): void {
     let marking = false;
-    for (const { key, space, words, length, change } of this.#pending) {
+    for (const { rowId, tokens, change } of this.#pending) {
       if (change !== "insert" && marking !== (change === "mark")) {
         marking = !marking;
         this.#setSecure(!marking);
       }
       const statement = change === "insert" ? this.#insert : this.#delete;
-      statement.run(rowId(key, length), tokens(space, words));
+      statement.run(rowId, tokens);
     }
     if (marking) this.#setSecure(true);
     this.#pending = [];

@@ -2,14 +2,13 @@
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, toRecord } from "../../errors.js";
-import { ANALYSIS_VERSION, analyse, countTerms } from "../../retrieval/words/analyse.js";
+import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
 import type { Committed, Done, Outcome, Unit, Write } from "../store.js";
-import { packWords } from "./codec.js";
 import { connect } from "./connection.js";
 import { type Database, isBusy, isRefusal, type Statement } from "./driver.js";
 import { secureFile } from "./file.js";
 import { Forgetter } from "./forget.js";
-import { Items } from "./items.js";
+import { Items, wordsOf } from "./items.js";
 import { Registrar } from "./registrar.js";
 import { Registry } from "./registry.js";
 import { Residue, type Traces } from "./residue.js";
@@ -260,11 +259,11 @@ export class Writer {
       for (let rows = page.all(0); rows.length > 0; rows = page.all(Number(rows.at(-1)?.["key"]))) {
         for (const row of rows) {
           const [key, space] = [Number(row["key"]), Number(row["space"])];
-          const counts = analyse(row["name"] === null ? String(row["content"]) : `${row["name"]} ${row["content"]}`);
-          const [words, length] = [packWords(counts), countTerms(counts)];
+          const name = row["name"] === null ? undefined : String(row["name"]);
+          const { counts, words, length } = wordsOf(name, String(row["content"]));
           store.run(words, length, key);
           count.run(length, space);
-          this.#words.insert({ key, space, words, length });
+          this.#words.insert(key, space, counts, length);
         }
         this.#words.flush();
       }
