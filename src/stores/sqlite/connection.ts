@@ -8,7 +8,7 @@ export type ConnectionRole = "writer" | "reader" | "peek";
 const CACHE_KIB: { readonly [role in ConnectionRole]: number } = { writer: 16_384, reader: 16_384, peek: 1_024 };
 
 /** The log is cut back to this size when it restarts. */
-const LOG_BYTES_KEPT = 16 * 1024 * 1024;
+const LOG_BYTES_KEPT = 32 * 1024 * 1024;
 
 const SYNCHRONOUS_FULL = 2;
 

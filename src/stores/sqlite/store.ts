@@ -29,8 +29,6 @@ import { retryBusy, type WriterOptions } from "./writer.js";
 /** After so many commits or messages a checkpoint is due; either makes about 10 MB of log. */
 const COMMITS_DUE = 250;
 const MESSAGES_DUE = 1_000;
-/** From this size on, the writer lets the checkpoint finish: under constant load it would otherwise never catch up. */
-const LOG_BYTES_MAX = 32 * 1024 * 1024;
 /** More rows than this are read by the reader thread, not on the main thread. */
 const PEEK_MAX = 64;
 
@@ -75,26 +73,25 @@ export class SqliteStore implements Store {
   }
 
   async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
-    const { logBytes, ...committed } = await this.#writer<Committed & { logBytes: number }>(
-      "commit",
-      units,
-      now,
-      group,
-    );
+    const committed = await this.#writer<Committed>("commit", units, now, group);
     const since = this.#sinceCheckpoint;
     since.commits++;
     for (const unit of units) for (const write of unit) since.messages += write.op === "add" ? write.items.length : 1;
     const due = since.commits >= COMMITS_DUE || since.messages >= MESSAGES_DUE;
-    if (due) this.#checkpointing ??= this.#checkpoint(logBytes);
+    if (due) this.#checkpointing ??= this.#checkpoint();
     return committed;
   }
 
-  /** Runs beside the commits. A failure here loses nothing (the log keeps growing) and shows as the log's size. */
-  async #checkpoint(logBytes: number): Promise<void> {
+  /**
+   * Runs beside the commits: the reader copies the bulk of the log into the file, then the writer, between two commits,
+   * the little that has come meanwhile, so that the log can begin anew (an overwritten log syncs twice as fast as one
+   * that grows). A failure here loses nothing: the log grows, and the next checkpoint finds it.
+   */
+  async #checkpoint(): Promise<void> {
     this.#sinceCheckpoint = { commits: 0, messages: 0 };
     try {
       await this.#threads.reader.call("checkpoint");
-      if (logBytes >= LOG_BYTES_MAX) await this.#threads.writer.call("checkpoint");
+      await this.#threads.writer.call("checkpoint");
       this.#checkpoints++;
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
@@ -240,7 +237,7 @@ const LOG_LEFT: Purged = {
 async function openThreads(options: WriterOptions): Promise<Opened> {
   const writer = new Thread({ role: "writer", options });
   try {
-    await writer.call("logBytes");
+    await writer.call("stats");
     const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
     return new Opened(writer, peek, options);
   } catch (error) {

@@ -1,5 +1,4 @@
 /** The writing side of the file: one connection, in its own thread. */
-import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, toRecord } from "../../errors.js";
 import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
@@ -112,19 +111,42 @@ export class Writer {
     if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
   }
 
-  async commit(units: readonly Unit[], now: number, group: string): Promise<Committed & { logBytes: number }> {
+  /**
+   * Commits units in one transaction. Most groups have no unit that fails, so they are first applied without savepoints;
+   * if one fails, everything is rolled back and applied again with a savepoint for each.
+   */
+  async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
+    try {
+      return await this.#commitGroup(units, now, group, (unit, transaction) => this.#applyPlainly(unit, transaction));
+    } catch (error) {
+      if (!(error instanceof UnitFailure)) throw error;
+      return this.#commitGroup(units, now, group, (unit, transaction) => this.#applyUnit(unit, transaction));
+    }
+  }
+
+  async #commitGroup(units: readonly Unit[], now: number, group: string, apply: Apply): Promise<Committed> {
     let workMs = 0;
     const { commit, outcomes } = await this.#transact(() => {
       const started = performance.now();
       const transaction = this.#head.begin(now);
-      const outcomes = units.map((unit) => this.#applyUnit(unit, transaction));
+      const outcomes = units.map((unit) => apply(unit, transaction));
       this.#words.flush();
       if (transaction.changed) this.#head.end(transaction, this.#options.id, group);
       if (transaction.summary.purge > 0) this.#forgotten++;
       workMs = performance.now() - started;
       return { commit: transaction.changed ? transaction.commit : transaction.commit - 1, outcomes };
     });
-    return { commit, outcomes, workMs, logBytes: this.logBytes() };
+    return { commit, outcomes, workMs };
+  }
+
+  #applyPlainly(unit: Unit, transaction: Transaction): Outcome {
+    try {
+      const done = unit.map((write) => this.#apply(write, transaction));
+      transaction.endUnit(true);
+      return { ok: true, done };
+    } catch (error) {
+      throw isUnitError(error) ? new UnitFailure() : error;
+    }
   }
 
   #applyUnit(unit: Unit, transaction: Transaction): Outcome {
@@ -136,7 +158,7 @@ export class Writer {
       transaction.endUnit(true);
       return { ok: true, done };
     } catch (error) {
-      if (!(error instanceof HoldfastError) && !isRefusal(error)) throw error;
+      if (!isUnitError(error)) throw error;
       this.#rollbackTo.run();
       this.#release.run();
       this.#words.undoTo(pendingWords);
@@ -164,10 +186,6 @@ export class Writer {
   wasCommitted(group: string): boolean {
     const row = this.#database.prepare("SELECT grp FROM writer WHERE id = ?").get(this.#options.id);
     return row?.["grp"] === group;
-  }
-
-  logBytes(): number {
-    return statSync(`${this.#options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   /** Copies what it can of the log into the file, without waiting for anyone. */
@@ -281,6 +299,15 @@ export class Writer {
     }
   }
 }
+
+type Apply = (unit: Unit, transaction: Transaction) => Outcome;
+
+/** A unit has failed in a group that was applied without savepoints. */
+class UnitFailure extends Error {}
+
+/** The fault of one unit, not of the store. A file that has become too new for this program is nobody's unit's. */
+const isUnitError = (error: unknown): boolean =>
+  (error instanceof HoldfastError && error.code !== "store_newer") || isRefusal(error);
 
 /** Repeats `work` while another connection holds the lock, with jitter, until the time is up. */
 export async function retryBusy<T>(work: () => T, timeoutMs: number, onRetry?: () => void): Promise<T> {
