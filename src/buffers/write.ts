@@ -1,6 +1,6 @@
 /**
  * WriteBuffer: the one entry for writes. All calls that wait while a commit is under way become the next commit
- * (group commit): one transaction and one sync for all of them, a savepoint for each.
+ * (group commit): one transaction and one sync for all of them; each succeeds or fails by itself.
  *
  * Invariants:
  * - A call is answered only when its commit is durable, or when it is certain that nothing of it was written.
