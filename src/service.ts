@@ -6,11 +6,10 @@
  *
  * Everything else a memory can do stands below them. A method parses, moves, answers; parts decide, the service moves.
  */
-import { batchAnswer, mergeAdded } from "./buffers/answers.js";
-import { unitsOf } from "./buffers/round.js";
+import { mergeAdded } from "./buffers/answers.js";
 import type { Turn } from "./buffers/turn.js";
 import { turnUnit, withId } from "./buffers/turn-unit.js";
-import { type UnitResult, WriteBuffer, type WriteBufferStats } from "./buffers/write.js";
+import { laneOf, NOTHING_ADDED, WriteBuffer, type WriteBufferStats } from "./buffers/write.js";
 import { HoldfastError } from "./errors.js";
 import {
   type AddOptions,
@@ -22,7 +21,7 @@ import {
 } from "./input/call.js";
 import { parseIdentity } from "./input/identity.js";
 import { type ListOptions, parseList } from "./input/list.js";
-import { type ParsedRound, parseItems, parseMessages } from "./input/message.js";
+import { parseItems, parseMessages } from "./input/message.js";
 import { parsePatch } from "./input/patch.js";
 import { type ParsedQuery, parseQuery, type QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
@@ -77,19 +76,12 @@ export class BufferService {
 
   /** Adds messages to the scope's session, in order. When it resolves they are durable and searchable. */
   async add(scope: Scope, messages: readonly NewMessage[], options: AddOptions = {}): Promise<Added> {
-    return this.#addRound(parseScope(scope), parseMessages(messages, this.#now()), parseAddOptions(options));
+    return this.#writes.add(parseScope(scope), parseMessages(messages, this.#now()), parseAddOptions(options));
   }
 
   /** Adds items of other kinds: knowledge, facts, overflow. */
   async addItems(scope: Scope, items: readonly NewItem[], options: AddOptions = {}): Promise<Added> {
-    return this.#addRound(parseScope(scope), parseItems(items, this.#now()), parseAddOptions(options));
-  }
-
-  async #addRound(scope: ParsedScope, round: ParsedRound, idempotencyKey?: string): Promise<Added> {
-    if (round.rows.length === 0) return NOTHING_ADDED;
-    const units = unitsOf(scope, round, idempotencyKey);
-    const results = await this.#writes.write({ lane: laneOf(scope), units, stepwise: units.length > 1 });
-    return mergeAdded(results, units.length);
+    return this.#writes.add(parseScope(scope), parseItems(items, this.#now()), parseAddOptions(options));
   }
 
   /**
@@ -101,18 +93,7 @@ export class BufferService {
     rounds: readonly (readonly NewMessage[])[],
     options: AddOptions = {},
   ): Promise<readonly Added[]> {
-    const place = parseScope(scope);
-    const key = parseAddOptions(options);
-    const units = parseRounds(rounds, this.#now()).map((round, at) => unitsOf(place, round, key && `${key}/${at}`));
-    const lane = laneOf(place);
-    const small = units.every((parts) => parts.length === 1);
-    const results: readonly (readonly UnitResult[])[] = small
-      ? (await this.#writes.write({ lane, units: units.flat(), stepwise: false })).map((result) => [result])
-      : await Promise.all(units.map((parts) => this.#writes.write({ lane, units: parts, stepwise: true })));
-    return batchAnswer(
-      results,
-      units.map((parts) => parts.length),
-    );
+    return this.#writes.addBatch(parseScope(scope), parseRounds(rounds, this.#now()), parseAddOptions(options));
   }
 
   /** Commits what a turn has gathered, in one transaction. If that fails, the turn keeps all of it for another try. */
@@ -290,12 +271,10 @@ export class BufferService {
   }
 }
 
-const NOTHING_ADDED: Added = Object.freeze({ ids: [], sequences: [], commit: 0, repeated: false });
 const FORGET_LANE = "forget";
 const REGISTRY_LANE = "registry";
 
 const keyOf = (space: SpaceRef, id: string): string => JSON.stringify([space, id]);
-const laneOf = ({ space, session }: ParsedScope): string => JSON.stringify([space, session]);
 
 function narrow({ filter, within }: ParsedQuery, { session, agent }: ParsedScope): ParsedQuery["filter"] {
   if (within === "space") return filter;

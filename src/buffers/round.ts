@@ -3,8 +3,8 @@ import { payloadHash } from "../input/hash.js";
 import type { ParsedRound } from "../input/message.js";
 import type { ParsedScope } from "../input/scope.js";
 import type { AddWrite, NewRow } from "../stores/store.js";
+import { GROUP_BYTES, GROUP_MESSAGES } from "./group.js";
 import type { SizedUnit } from "./lanes.js";
-import { GROUP_BYTES, GROUP_MESSAGES } from "./write.js";
 
 /** A round over the limits of a group is written in parts of this many messages. */
 const PART_MESSAGES = 128;

@@ -5,8 +5,9 @@ import { MemoryStore } from "../stores/memory/memory-store.js";
 import type { AddWrite } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { FaultyStore } from "../testing/faulty-store.js";
+import { GROUP_MESSAGES } from "./group.js";
 import type { SizedUnit } from "./lanes.js";
-import { GROUP_MESSAGES, type UnitResult, WriteBuffer } from "./write.js";
+import { type UnitResult, WriteBuffer } from "./write.js";
 
 const ADA = { user: "ada" };
 const MIB = 1024 * 1024;

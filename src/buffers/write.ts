@@ -10,14 +10,15 @@
 import type { Clock } from "../clock.js";
 import { fromRecord, HoldfastError } from "../errors.js";
 import { newId } from "../ids.js";
+import type { ParsedRound } from "../input/message.js";
+import type { ParsedScope } from "../input/scope.js";
 import type { Done, Outcome, Store } from "../stores/store.js";
+import type { Added } from "../types.js";
+import { batchAnswer, mergeAdded } from "./answers.js";
+import { GROUP_BYTES, GROUP_MESSAGES, GROUP_WORK_MS } from "./group.js";
 import { type Job, Lanes, type SizedUnit, type Taken } from "./lanes.js";
 import { answerFromStore } from "./recovery.js";
-
-/** A group is at most this much, so that nobody waits long behind it. */
-export const GROUP_MESSAGES = 256;
-export const GROUP_BYTES = 1024 * 1024;
-export const GROUP_WORK_MS = 5;
+import { unitsOf } from "./round.js";
 
 /** How often a group whose commit was lost is written again before its callers are told. */
 const ATTEMPTS = 3;
@@ -78,6 +79,24 @@ export class WriteBuffer {
 
   constructor(options: WriteBufferOptions) {
     this.#options = options;
+  }
+
+  /** Writes one round: all or nothing, unless it is over the bounds of a group, then in parts and in order. */
+  async add(scope: ParsedScope, round: ParsedRound, idempotencyKey?: string): Promise<Added> {
+    if (round.rows.length === 0) return NOTHING_ADDED;
+    const units = unitsOf(scope, round, idempotencyKey);
+    return mergeAdded(await this.write({ lane: laneOf(scope), units, stepwise: units.length > 1 }), units.length);
+  }
+
+  /** Writes several rounds in order, each all or nothing; one that fails does not stop the others. */
+  async addBatch(scope: ParsedScope, rounds: readonly ParsedRound[], key?: string): Promise<readonly Added[]> {
+    const units = rounds.map((round, at) => unitsOf(scope, round, key && `${key}/${at}`));
+    const lane = laneOf(scope);
+    const results: readonly (readonly UnitResult[])[] = units.every((parts) => parts.length === 1)
+      ? (await this.write({ lane, units: units.flat(), stepwise: false })).map((result) => [result])
+      : await Promise.all(units.map((parts) => this.write({ lane, units: parts, stepwise: true })));
+    const expected = units.map((parts) => parts.length);
+    return batchAnswer(results, expected);
   }
 
   /** Resolves when every unit has been committed or has failed, with a result for each; rejects if none was tried. */
@@ -274,5 +293,10 @@ function notWritten(cause: HoldfastError): HoldfastError {
 function missingResult(): UnitResult {
   return { ok: false, error: new HoldfastError("store_failed", "the store gave no answer for this write") };
 }
+
+/** Calls of one session keep their order. */
+export const laneOf = ({ space, session }: ParsedScope): string => JSON.stringify([space, session]);
+
+export const NOTHING_ADDED: Added = Object.freeze({ ids: [], sequences: [], commit: 0, repeated: false });
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
