@@ -62,7 +62,7 @@ async function demonstrate(): Promise<void> {
   console.log(`   sequences 1 to ${found.size} without a gap: ${inOrder ? "yes" : "NO"}`);
 
   console.log("\n4. It asks questions.");
-  for (const question of ["lisbon", "what is she allergic to?", "cat", "🐈"]) {
+  for (const question of ["lisbon", "peanuts", "which bakery?", "🐈"]) {
     const [hit] = await session.query(question, { topK: 1 });
     console.log(`   ${question.padEnd(26)} → ${hit ? `${hit.role}: ${hit.content}` : "nothing"}`);
   }
