@@ -45,6 +45,6 @@ export class Keeper {
   /** Resolves when nothing of it runs any more. */
   async stop(): Promise<void> {
     this.#cancel();
-    await this.#sweeping?.catch(() => undefined);
+    await this.#sweeping?.catch(() => undefined); // whoever asked for that sweep has its error
   }
 }
