@@ -18,10 +18,17 @@ export default defineConfig({
           alias: [
             { find: /^holdfast$/, replacement: dist("index.js") },
             { find: /^holdfast\/stores$/, replacement: dist("stores/index.js") },
+            { find: /^holdfast\/embedding$/, replacement: dist("embedding/index.js") },
+            { find: /^holdfast\/qdrant$/, replacement: dist("stores/qdrant/index.js") },
             { find: /^holdfast\/testing$/, replacement: dist("testing/index.js") },
           ],
         },
-        test: { name: "suites", include: ["build/test/**/*.test.js"] },
+        // Words only, in child processes too, unless a test says otherwise: most tests are about something else.
+        test: {
+          name: "suites",
+          include: ["build/test/**/*.test.js"],
+          env: { HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL: "none" },
+        },
       },
     ],
   },

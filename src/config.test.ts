@@ -32,7 +32,7 @@ function nested(key: string, value: unknown): { [key: string]: unknown } {
 const base = { env: { HOLDFAST_STORE_PATH: "base.db" } };
 
 describe("the clock", () => {
-  const clock = { now: () => 7, after: () => () => {} };
+  const clock = { now: () => 7, passed: () => 7, after: () => () => {} };
   test("is read from code", () => expect(loadConfig({ ...base, code: { clock } }).clock).toBe(clock));
   test("is refused when it cannot tell the time", () => {
     for (const half of [{ now: () => 5 }, { after: () => () => {} }, 5, null]) {
@@ -71,8 +71,8 @@ describe("unknown keys name the place and the nearest right one", () => {
     ["zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz: 5", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", 3],
     ["__proto__:\n  path: b.db", "__proto__.path; did you mean store.path?", 4],
     [
-      "buffer:\n  round_bufer:\n    max_tokens: 9",
-      "buffer.round_bufer.max_tokens; did you mean buffer.round_buffer.max_tokens (which is not built yet)?",
+      "buffer:\n  query:\n    cash_size: 9",
+      "buffer.query.cash_size; did you mean buffer.query.cache_size (which is not built yet)?",
       5,
     ],
   ])("in the file: %j", (text, message, line) => {
@@ -103,13 +103,6 @@ describe("unknown keys name the place and the nearest right one", () => {
 
 describe("keys of parts that are not built are refused", () => {
   const names = [
-    ["buffer.enabled", "writing past the buffers"],
-    ["buffer.round_buffer.max_tokens", "the RoundBuffer"],
-    ["buffer.round_buffer.max_size", "the RoundBuffer"],
-    ["buffer.round_buffer.token_model", "the RoundBuffer"],
-    ["buffer.hybrid_buffer.max_size", "the HybridBuffer"],
-    ["buffer.hybrid_buffer.chunk_strategy", "the HybridBuffer"],
-    ["buffer.hybrid_buffer.embedding_model", "the HybridBuffer"],
     ["buffer.query.cache_size", "the cache of the QueryBuffer"],
     ["buffer.speculative_buffer.context_window", "the SpeculativeBuffer"],
     ["buffer.speculative_buffer.anything", "the SpeculativeBuffer"],

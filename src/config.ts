@@ -64,7 +64,7 @@ function resolve(settings: Settings): ResolvedOptions {
   for (const key of KEYS) {
     if (!key.option.built) continue;
     const value = settings.get(key) ?? key.option.fallback;
-    if (value === undefined) {
+    if (value === undefined && !key.option.optional) {
       throw refuse(`${key.code} is not given`, `give ${key.code} in code, ${key.file} in the file, or ${key.env}`);
     }
     const steps = key.code.split(".");

@@ -19,6 +19,14 @@ export type ErrorCode =
   | "unsupported"
   /** The configuration is wrong. */
   | "config"
+  /** The embedder failed; nothing was embedded, the same call may succeed later. */
+  | "embedder_failed"
+  /** The embedder cannot take one of the texts; `details.index` says which. */
+  | "text_refused"
+  /** The vectors are of another space (model, runtime, dimensions) than those that are there; nothing was changed. */
+  | "vector_space"
+  /** The external vector index failed; what was to be sent is kept and sent again. */
+  | "index_failed"
   /** The file was written by a newer version. */
   | "store_newer"
   /** The file, or the place where it lies, cannot keep the promise of durability or privacy. */
@@ -50,9 +58,17 @@ export class HoldfastError extends Error {
 
   /** True when the same call may succeed later without a change. */
   get retryable(): boolean {
-    return this.code === "overloaded" || this.code === "busy" || this.code === "store_failed";
+    return RETRYABLE.has(this.code);
   }
 }
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  "overloaded",
+  "busy",
+  "store_failed",
+  "embedder_failed",
+  "index_failed",
+]);
 
 /** An error in a form that can cross a thread boundary. */
 export interface ErrorRecord {

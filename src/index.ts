@@ -1,15 +1,28 @@
 /** Every public name of the library. */
+export type { Condition, Health, Indicator } from "./buffers/health.js";
+export type { MeaningStats } from "./buffers/meaning-path.js";
+export type { Latencies, Latency } from "./buffers/meter.js";
+export type { RoundView, TransferReason } from "./buffers/round-buffer.js";
 export { type BufferedWrite, Turn } from "./buffers/turn.js";
 export type { WriteBufferStats } from "./buffers/write.js";
 export { type Clock, systemClock } from "./clock.js";
 export { type ErrorCode, HoldfastError } from "./errors.js";
 export type { AddOptions, UpdateOptions } from "./input/call.js";
 export type { ListOptions } from "./input/list.js";
+export type { PageOptions } from "./input/page.js";
 export type { QueryOptions } from "./input/query.js";
 export { Memory, type OpenOptions, openMemory, Session } from "./memory.js";
 export type { Options } from "./options.js";
-export type { Entries, PageOptions, SessionQuery, Sessions } from "./registry.js";
-export { BufferService, type CloseReport, type ServiceStats } from "./service.js";
+export type { Entries, SessionQuery, Sessions } from "./registry.js";
+export {
+  BufferService,
+  type Buffers,
+  type CloseReport,
+  type FlushReport,
+  type ServiceParts,
+  type ServiceStats,
+} from "./service.js";
+export type { ParkedItem } from "./stores/indexing.js";
 export type {
   Added,
   Entry,
@@ -22,6 +35,7 @@ export type {
   ItemPatch,
   Json,
   Kind,
+  Level,
   Metadata,
   NewItem,
   NewMessage,
@@ -34,4 +48,5 @@ export type {
   SpaceKind,
   SpaceRef,
   Tier,
+  VectorSpace,
 } from "./types.js";

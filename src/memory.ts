@@ -2,14 +2,18 @@
 
 import { Turn } from "./buffers/turn.js";
 import { loadConfig } from "./config.js";
+import { chooseEmbedder } from "./embedding/choose.js";
 import type { AddOptions, UpdateOptions } from "./input/call.js";
 import type { ListOptions } from "./input/list.js";
+import type { PageOptions } from "./input/page.js";
 import type { QueryOptions } from "./input/query.js";
 import { parseScope } from "./input/scope.js";
-import { IN_MEMORY, type Options } from "./options.js";
+import { IN_MEMORY, type Options, type ResolvedOptions } from "./options.js";
 import { Entries, Sessions } from "./registry.js";
-import { BufferService, type CloseReport, type ServiceStats } from "./service.js";
+import { BufferService, type CloseReport, type FlushReport, type ServiceStats } from "./service.js";
+import type { ParkedItem } from "./stores/indexing.js";
 import { MemoryStore } from "./stores/memory/memory-store.js";
+import { chooseIndex } from "./stores/qdrant/choose.js";
 import { SqliteStore } from "./stores/sqlite/store.js";
 import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";
 
@@ -22,12 +26,23 @@ export interface OpenOptions extends Options {
 export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
   const { config, ...code } = options;
   const resolved = loadConfig({ file: config, env: process.env, code });
+  const embedder = resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) });
+  const index = resolved.vectorIndex ?? chooseIndex(resolved.qdrant);
   const store =
     resolved.path === IN_MEMORY
       ? new MemoryStore()
       : await SqliteStore.open({ path: resolved.path, ...resolved.store });
-  return new Memory(new BufferService(store, resolved));
+  const service = new BufferService(store, resolved, { embedder, index });
+  try {
+    await service.start();
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  return new Memory(service);
 }
+
+const embeddingModel = ({ buffer }: ResolvedOptions): string => buffer.hybridBuffer.embeddingModel;
 
 export class Memory {
   readonly service: BufferService;
@@ -54,7 +69,8 @@ export class Memory {
     return this.service.forget(scope);
   }
 
-  flush(): Promise<void> {
+  /** Resolves when all that was added is embedded and written; says what could not be. */
+  flush(): Promise<FlushReport> {
     return this.service.flush();
   }
 
@@ -89,6 +105,21 @@ export class Session {
   /** Adds knowledge and other items that nobody said. */
   addItems(items: readonly NewItem[], options?: AddOptions): Promise<Added> {
     return this.#service.addItems(this.scope, items, options);
+  }
+
+  /** Resolves when all of this session is embedded and written; says what could not be. */
+  flush(): Promise<FlushReport> {
+    return this.#service.flush(this.scope);
+  }
+
+  /** Items of this space that could not be embedded, with the reason. */
+  parked(options?: PageOptions): Promise<Page<ParkedItem>> {
+    return this.#service.parked(this.scope, options);
+  }
+
+  /** Tries again to embed parked items: these, or all of the space. */
+  replay(ids?: readonly string[]): Promise<number> {
+    return this.#service.replay(this.scope, ids);
   }
 
   query(text: string, options?: QueryOptions): Promise<Hits> {

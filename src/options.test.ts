@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import { type Clock, systemClock } from "./clock.js";
 import { KEYS, loadConfig } from "./config.js";
+import type { Embedder } from "./embedding/embedder.js";
 import type { Options, ResolvedOptions } from "./options.js";
+import type { VectorIndex } from "./stores/vector-index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-options-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,9 +16,32 @@ test("the defaults are these", () => {
     path: "a.db",
     store: { busyTimeoutMs: 10_000 },
     buffer: {
+      enabled: true,
+      closeMs: 5_000,
       writeBuffer: { maxWaitingBytes: 67_108_864, maxWaitMs: 5_000 },
+      roundBuffer: { maxTokens: 800, maxSize: 5, tokenModel: "gpt-4o-mini", idleMs: 60_000, eager: true },
+      hybridBuffer: {
+        maxSize: 5,
+        chunkStrategy: "message",
+        embeddingModel: "all-MiniLM-L6-v2",
+        idleMs: 60_000,
+        forceMs: 1_800_000,
+        maxBytes: 33_554_432,
+        leaseMs: 10_000,
+      },
       query: { maxSize: 15, defaultSortBy: "score", defaultOrder: "desc" },
     },
+    embedding: {
+      baseUrl: undefined,
+      apiKey: undefined,
+      timeoutMs: 30_000,
+      batchSize: 64,
+      dimensions: undefined,
+      tokensMax: undefined,
+    },
+    qdrant: { url: undefined, apiKey: undefined, collection: "holdfast" },
+    embedder: undefined,
+    vectorIndex: undefined,
     clock: systemClock,
   });
 });
@@ -39,6 +64,24 @@ test("the types name the keys that are built, and no others", () => {
     readonly path: string;
     readonly store: { readonly busyTimeoutMs: number };
     readonly buffer: {
+      readonly enabled: boolean;
+      readonly closeMs: number;
+      readonly roundBuffer: {
+        readonly maxTokens: number;
+        readonly maxSize: number;
+        readonly tokenModel: string;
+        readonly idleMs: number;
+        readonly eager: boolean;
+      };
+      readonly hybridBuffer: {
+        readonly maxSize: number;
+        readonly chunkStrategy: "message" | "contextual";
+        readonly embeddingModel: string;
+        readonly idleMs: number;
+        readonly forceMs: number;
+        readonly maxBytes: number;
+        readonly leaseMs: number;
+      };
       readonly writeBuffer: { readonly maxWaitingBytes: number; readonly maxWaitMs: number };
       readonly query: {
         readonly maxSize: number;
@@ -46,10 +89,25 @@ test("the types name the keys that are built, and no others", () => {
         readonly defaultOrder: "asc" | "desc";
       };
     };
+    readonly embedding: {
+      readonly baseUrl: string | undefined;
+      readonly apiKey: string | undefined;
+      readonly timeoutMs: number;
+      readonly batchSize: number;
+      readonly dimensions: number | undefined;
+      readonly tokensMax: number | undefined;
+    };
+    readonly qdrant: {
+      readonly url: string | undefined;
+      readonly apiKey: string | undefined;
+      readonly collection: string;
+    };
+    readonly embedder: Embedder | undefined;
+    readonly vectorIndex: VectorIndex | undefined;
     readonly clock: Clock;
   }>();
   // @ts-expect-error a key of a part that is not built
-  const early: Options = { buffer: { roundBuffer: { maxTokens: 800 } } };
+  const early: Options = { buffer: { query: { cacheSize: 100 } } };
   // @ts-expect-error a key that does not exist
   const wrong: Options = { buffer: { query: { size: 3 } } };
   expect([early, wrong]).toHaveLength(2);
@@ -70,6 +128,29 @@ const VALUES: { readonly [code: string]: readonly [file: unknown, env: unknown, 
   "store.busyTimeoutMs": [1, 2, 0],
   "buffer.writeBuffer.maxWaitingBytes": [1024, 2048, 4096],
   "buffer.writeBuffer.maxWaitMs": [11, 12, 0],
+  "buffer.enabled": [false, true, false],
+  "buffer.closeMs": [1, 2, 0],
+  "buffer.roundBuffer.maxTokens": [1, 2, 3],
+  "buffer.roundBuffer.maxSize": [1, 2, 3],
+  "buffer.roundBuffer.tokenModel": ["gpt-4", "gpt-4.1", "gpt-3.5"],
+  "buffer.roundBuffer.idleMs": [1, 2, 3],
+  "buffer.roundBuffer.eager": [false, true, false],
+  "buffer.hybridBuffer.maxSize": [1, 2, 3],
+  "buffer.hybridBuffer.chunkStrategy": ["contextual", "message", "contextual"],
+  "buffer.hybridBuffer.embeddingModel": ["none", "a", "b"],
+  "buffer.hybridBuffer.idleMs": [1, 2, 3],
+  "buffer.hybridBuffer.forceMs": [1, 2, 3],
+  "buffer.hybridBuffer.maxBytes": [1, 2, 3],
+  "buffer.hybridBuffer.leaseMs": [30, 31, 32],
+  "embedding.baseUrl": ["http://127.0.0.1/v1", "http://127.0.0.2/v1", "https://a.example/v1"],
+  "embedding.apiKey": ["file", "env", "code"],
+  "embedding.timeoutMs": [1, 2, 3],
+  "embedding.batchSize": [1, 2, 3],
+  "embedding.dimensions": [1, 2, 3],
+  "embedding.tokensMax": [1, 2, 3],
+  "qdrant.url": ["http://127.0.0.1:1", "http://127.0.0.1:2", "https://a.example"],
+  "qdrant.apiKey": ["file", "env", "code"],
+  "qdrant.collection": ["file", "env", "code"],
   "buffer.query.maxSize": [1, 2, 1000],
   "buffer.query.defaultSortBy": ["timestamp", "score", "timestamp"],
   "buffer.query.defaultOrder": ["asc", "desc", "asc"],
@@ -80,11 +161,34 @@ test("each key has its documented names", () => {
   expect(readable.map(({ file, env }) => [file, env])).toEqual([
     ["store.path", "HOLDFAST_STORE_PATH"],
     ["store.busy_timeout_ms", "HOLDFAST_STORE_BUSY_TIMEOUT_MS"],
+    ["buffer.enabled", "HOLDFAST_BUFFER_ENABLED"],
+    ["buffer.close_ms", "HOLDFAST_BUFFER_CLOSE_MS"],
     ["buffer.write_buffer.max_waiting_bytes", "HOLDFAST_BUFFER_WRITE_BUFFER_MAX_WAITING_BYTES"],
     ["buffer.write_buffer.max_wait_ms", "HOLDFAST_BUFFER_WRITE_BUFFER_MAX_WAIT_MS"],
+    ["buffer.round_buffer.max_tokens", "HOLDFAST_BUFFER_ROUND_BUFFER_MAX_TOKENS"],
+    ["buffer.round_buffer.max_size", "HOLDFAST_BUFFER_ROUND_BUFFER_MAX_SIZE"],
+    ["buffer.round_buffer.token_model", "HOLDFAST_BUFFER_ROUND_BUFFER_TOKEN_MODEL"],
+    ["buffer.round_buffer.idle_ms", "HOLDFAST_BUFFER_ROUND_BUFFER_IDLE_MS"],
+    ["buffer.round_buffer.eager", "HOLDFAST_BUFFER_ROUND_BUFFER_EAGER"],
+    ["buffer.hybrid_buffer.max_size", "HOLDFAST_BUFFER_HYBRID_BUFFER_MAX_SIZE"],
+    ["buffer.hybrid_buffer.chunk_strategy", "HOLDFAST_BUFFER_HYBRID_BUFFER_CHUNK_STRATEGY"],
+    ["buffer.hybrid_buffer.embedding_model", "HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL"],
+    ["buffer.hybrid_buffer.idle_ms", "HOLDFAST_BUFFER_HYBRID_BUFFER_IDLE_MS"],
+    ["buffer.hybrid_buffer.force_ms", "HOLDFAST_BUFFER_HYBRID_BUFFER_FORCE_MS"],
+    ["buffer.hybrid_buffer.max_bytes", "HOLDFAST_BUFFER_HYBRID_BUFFER_MAX_BYTES"],
+    ["buffer.hybrid_buffer.lease_ms", "HOLDFAST_BUFFER_HYBRID_BUFFER_LEASE_MS"],
     ["buffer.query.max_size", "HOLDFAST_BUFFER_QUERY_MAX_SIZE"],
     ["buffer.query.default_sort_by", "HOLDFAST_BUFFER_QUERY_DEFAULT_SORT_BY"],
     ["buffer.query.default_order", "HOLDFAST_BUFFER_QUERY_DEFAULT_ORDER"],
+    ["embedding.base_url", "HOLDFAST_EMBEDDING_BASE_URL"],
+    ["embedding.api_key", "HOLDFAST_EMBEDDING_API_KEY"],
+    ["embedding.timeout_ms", "HOLDFAST_EMBEDDING_TIMEOUT_MS"],
+    ["embedding.batch_size", "HOLDFAST_EMBEDDING_BATCH_SIZE"],
+    ["embedding.dimensions", "HOLDFAST_EMBEDDING_DIMENSIONS"],
+    ["embedding.tokens_max", "HOLDFAST_EMBEDDING_TOKENS_MAX"],
+    ["qdrant.url", "HOLDFAST_QDRANT_URL"],
+    ["qdrant.api_key", "HOLDFAST_QDRANT_API_KEY"],
+    ["qdrant.collection", "HOLDFAST_QDRANT_COLLECTION"],
   ]);
 });
 
@@ -112,7 +216,10 @@ describe.each(readable)("$code", ({ code, file, env }) => {
       inEnv,
     );
   });
-  test.each([null, "", [], {}, true, -1, 1.5, Number.NaN, 1e300])("refuses %j in code", (value) => {
+  const wrong = [null, "", [], {}, true, -1, 1.5, Number.NaN, 1e300].filter(
+    (value) => typeof value !== typeof inFile || value === "" || typeof value === "number",
+  );
+  test.each(wrong)("refuses %j in code", (value) => {
     expect(() => loadConfig({ code: { path: "a.db", ...nested(code, value) } })).toThrow(
       `options in code: ${code} must be `,
     );
@@ -127,6 +234,19 @@ test.each([
   ["buffer.writeBuffer.maxWaitingBytes", 1, 2 ** 40],
   ["buffer.writeBuffer.maxWaitMs", 0, 3_600_000],
   ["buffer.query.maxSize", 1, 1000],
+  ["buffer.closeMs", 0, 3_600_000],
+  ["buffer.roundBuffer.maxTokens", 1, 1_000_000],
+  ["buffer.roundBuffer.maxSize", 1, 10_000],
+  ["buffer.roundBuffer.idleMs", 1, 86_400_000],
+  ["buffer.hybridBuffer.maxSize", 1, 10_000],
+  ["buffer.hybridBuffer.idleMs", 1, 86_400_000],
+  ["buffer.hybridBuffer.forceMs", 1, 86_400_000],
+  ["buffer.hybridBuffer.maxBytes", 1, 2 ** 30],
+  ["buffer.hybridBuffer.leaseMs", 30, 3_600_000],
+  ["embedding.timeoutMs", 1, 3_600_000],
+  ["embedding.batchSize", 1, 10_000],
+  ["embedding.dimensions", 1, 65_536],
+  ["embedding.tokensMax", 1, 10_000_000],
 ])("%s is from %d to %d", (code, min, max) => {
   const load = (value: number) => loadConfig({ code: { path: "a.db", ...nested(code, value) } });
   for (const value of [min, max]) expect(at(load(value), code)).toBe(value);

@@ -7,6 +7,11 @@
  * `HOLDFAST_STORE_PATH`. Code wins over the environment, the environment over the file.
  */
 import { type Clock, systemClock } from "./clock.js";
+import type { Embedder } from "./embedding/embedder.js";
+import { MODEL_NAME } from "./embedding/minilm/choice.js";
+import { CHUNK_STRATEGIES } from "./retrieval/chunks/chunk.js";
+import type { VectorIndex } from "./stores/vector-index.js";
+import { isKnownTokenModel } from "./tokens/models.js";
 import type { Order } from "./types.js";
 
 /** One option: what it may be and what it is when nobody says. */
@@ -20,6 +25,8 @@ export interface Field<T> {
   readonly fileKey?: string;
   /** True for what text cannot say. */
   readonly codeOnly?: boolean;
+  /** True for what may stay undefined. */
+  readonly optional?: boolean;
   accepts(value: unknown): value is T;
   /** The value that a text from the environment stands for, still to be checked. */
   fromText(text: string): unknown;
@@ -38,6 +45,7 @@ export const ORDERS = ["desc", "asc"] as const satisfies readonly Order[];
 /** The `path` that keeps everything in this process's memory. */
 export const IN_MEMORY = ":memory:";
 
+const ADDRESS = "an http or https address";
 const HOUR_MS = 3_600_000;
 const MIB = 1024 * 1024;
 
@@ -57,7 +65,16 @@ export const OPTIONS = {
   },
 
   buffer: {
-    enabled: notBuilt("writing past the buffers"),
+    /**
+     * False: adds wait until what they added is embedded and its vectors are written, in the same call. Same promises,
+     * slower adds, more transactions.
+     */
+    enabled: flag(true),
+    /**
+     * How long `close` goes on embedding what waits. What is not done by then stays pending in the file. Longer: a
+     * slower end; shorter: more left for whoever opens the file next.
+     */
+    closeMs: integer(5_000, 0, HOUR_MS),
 
     writeBuffer: {
       /**
@@ -73,15 +90,43 @@ export const OPTIONS = {
     },
 
     roundBuffer: {
-      maxTokens: notBuilt("the RoundBuffer"),
-      maxSize: notBuilt("the RoundBuffer"),
-      tokenModel: notBuilt("the RoundBuffer"),
+      /** A session with more tokens waiting than this is transferred. Less: smaller batches, more of them. */
+      maxTokens: integer(800, 1, 1_000_000),
+      /** A session with this many rounds waiting is transferred. 1 transfers every round by itself. */
+      maxSize: integer(5, 1, 10_000),
+      /** Whose tokens are counted. A name of no known family is refused. */
+      tokenModel: text("gpt-4o-mini", "the name of a model whose tokens can be counted", isKnownTokenModel),
+      /** A session to which nothing was added for so long is transferred, whatever has gathered. */
+      idleMs: integer(60_000, 1, 24 * HOUR_MS),
+      /**
+       * True: the thresholds are upper bounds; what waits is transferred as soon as the embedder has time. False: batches
+       * gather as the thresholds say, and the embedder is called less often; until then a question has the newest
+       * messages embedded itself.
+       */
+      eager: flag(true),
     },
 
     hybridBuffer: {
-      maxSize: notBuilt("the HybridBuffer"),
-      chunkStrategy: notBuilt("the HybridBuffer"),
-      embeddingModel: notBuilt("the HybridBuffer"),
+      /** Vectors are written when this many rounds are queued. Less: more transactions. */
+      maxSize: integer(5, 1, 10_000),
+      /** How text is cut for embedding. `contextual` adds what came before: more text per vector, fewer bare "yes". */
+      chunkStrategy: choice("message", CHUNK_STRATEGIES),
+      /**
+       * The model that embeds: the one that ships with the package, one that `embedding.baseUrl` serves, or "none":
+       * words only, nothing is embedded.
+       */
+      embeddingModel: text(MODEL_NAME, "the name of a model", (value) => value.length <= 200),
+      /** Vectors are written when nothing new was queued for so long. */
+      idleMs: integer(60_000, 1, 24 * HOUR_MS),
+      /** Vectors are written when the oldest has waited for so long. */
+      forceMs: integer(1_800_000, 1, 24 * HOUR_MS),
+      /** Bytes of vectors in memory; beyond half of it they are written, beyond it embedding waits. */
+      maxBytes: integer(32 * MIB, 1, 1024 * MIB),
+      /**
+       * How long a process that embeds a session may be silent before another takes over. Shorter: sooner after a crash
+       * on another host, and more work done twice when a machine stalls.
+       */
+      leaseMs: integer(10_000, 30, HOUR_MS),
     },
 
     query: {
@@ -99,6 +144,35 @@ export const OPTIONS = {
 
     speculativeBuffer: notBuilt("the SpeculativeBuffer"),
   },
+
+  embedding: {
+    /** An OpenAI-compatible server, up to and without "/embeddings". Left out: the model in the package. */
+    baseUrl: maybe(text("", ADDRESS, isAddress)),
+    /** Sent as a bearer token. */
+    apiKey: maybe(text("", "a key", (value) => value !== "")),
+    /** How long one request may take. */
+    timeoutMs: integer(30_000, 1, HOUR_MS),
+    /** Texts per request. More: fewer requests; too many, and the server refuses them. */
+    batchSize: integer(64, 1, 10_000),
+    /** Asked of servers that can shorten their vectors. Left out: as long as the model makes them. */
+    dimensions: maybe(integer(384, 1, 65_536)),
+    /** The longest text the model takes, in tokens. Left out: what is known of the model, or 512. */
+    tokensMax: maybe(integer(512, 1, 10_000_000)),
+  },
+
+  qdrant: {
+    /** A Qdrant server that is kept up to date with the file's vectors and searched instead of them. Left out: none. */
+    url: maybe(text("", ADDRESS, isAddress)),
+    apiKey: maybe(text("", "a key", (value) => value !== "")),
+    /** How the names of its collections begin. */
+    collection: text("holdfast", "letters, digits, - and _", (value) => /^[\w-]{1,64}$/.test(value)),
+  },
+
+  /** An embedder of your own; it wins over `embeddingModel` and `embedding`. */
+  embedder: instance<Embedder>("an Embedder", ["describe", "countTokens", "embed", "close"]),
+
+  /** A vector index of your own; it wins over `qdrant`. */
+  vectorIndex: instance<VectorIndex>("a VectorIndex", ["prepare", "upsert", "delete", "search", "close"]),
 
   /** Where time comes from. Another clock than the system's is for tests: expiry and ids follow it. */
   clock: clock(),
@@ -148,15 +222,60 @@ function choice<const T extends string>(fallback: T, choices: readonly T[]): Fie
   };
 }
 
+function flag(fallback: boolean): Field<boolean> {
+  return {
+    built: true,
+    expected: "true or false",
+    fallback,
+    accepts: (value): value is boolean => typeof value === "boolean",
+    fromText: (value) => (value === "true" ? true : value === "false" ? false : value),
+  };
+}
+
+function text(fallback: string, expected: string, isRight: (value: string) => boolean): Field<string> {
+  return {
+    built: true,
+    expected,
+    fallback,
+    accepts: (value): value is string => typeof value === "string" && value !== "" && isRight(value),
+    fromText: (value) => value,
+  };
+}
+
+/** The same, without a default. */
+function maybe<T>(field: Field<T>): Field<T | undefined> {
+  return { ...field, fallback: undefined, optional: true };
+}
+
+/** An object with these methods, given in code. Undefined if it is not. */
+function instance<T extends object>(expected: string, methods: readonly (keyof T & string)[]): Field<T | undefined> {
+  return {
+    built: true,
+    expected,
+    fallback: undefined,
+    optional: true,
+    codeOnly: true,
+    accepts: (value): value is T =>
+      typeof value === "object" &&
+      value !== null &&
+      methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function"),
+    fromText: (value) => value,
+  };
+}
+
+function isAddress(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
 function clock(): Field<Clock> {
   return {
     built: true,
-    expected: "a clock with now() and after()",
+    expected: "a clock with now(), passed() and after()",
     fallback: systemClock,
     codeOnly: true,
     accepts: (value): value is Clock => {
-      const { now, after } = (value ?? {}) as Partial<Clock>;
-      return typeof now === "function" && typeof after === "function";
+      const { now, passed, after } = (value ?? {}) as Partial<Clock>;
+      return [now, passed, after].every((part) => typeof part === "function");
     },
     fromText: (text) => text,
   };

@@ -2,27 +2,12 @@
 import { HoldfastError } from "./errors.js";
 import { parseIdentity } from "./input/identity.js";
 import { parseInteger } from "./input/integer.js";
-import { RESULTS_MAX } from "./input/limits.js";
+import { type PageOptions, parsePage } from "./input/page.js";
 import { parseSpace } from "./input/scope.js";
 import type { BufferService } from "./service.js";
 import type { AmendWrite, RegisterWrite } from "./stores/store.js";
 import { repairText } from "./text.js";
 import type { Entry, ForgetReceipt, Page, SessionEntry, SpaceKind, SpaceRef } from "./types.js";
-
-export interface PageOptions {
-  /** 1 to 1000; 100 if left out. */
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-const PAGE = 100;
-
-function parsePage({ limit, cursor }: PageOptions): { limit: number; cursor?: string } {
-  return {
-    limit: limit === undefined ? PAGE : parseInteger(limit, "options.limit", 1, RESULTS_MAX),
-    ...(cursor !== undefined && { cursor }),
-  };
-}
 
 /** Users, agents or teams. */
 export class Entries {

@@ -1,16 +1,24 @@
 /**
  * BufferService: the two paths, to be read aloud.
  *
- *   add    validate → WriteBuffer (group commit: rows, words, sequences, versions) → durable and searchable → answer
- *   query  validate → words of the question → the store's candidates, scored → content read at the end → answer
+ *   add    validate → WriteBuffer (group commit: rows, words, sequences, versions) → durable and searchable → answer;
+ *          behind it: RoundBuffer → HybridBuffer (embed) → store (vectors) → external index
+ *   query  validate → by words and by meaning, side by side → fused → content read at the end → answer
  *
  * Everything else a memory can do stands below them. A method parses, moves, answers; parts decide, the service moves.
  */
 import { mergeAdded } from "./buffers/answers.js";
+import { type Health, healthOf } from "./buffers/health.js";
+import type { Meaning } from "./buffers/meaning.js";
+import { MeaningPath, type MeaningStats } from "./buffers/meaning-path.js";
+import { type Latencies, Meter } from "./buffers/meter.js";
+import type { RoundView } from "./buffers/round-buffer.js";
 import type { Turn } from "./buffers/turn.js";
 import { turnUnit, withId } from "./buffers/turn-unit.js";
 import { laneOf, NOTHING_ADDED, WriteBuffer, type WriteBufferStats } from "./buffers/write.js";
+import type { Embedder } from "./embedding/embedder.js";
 import { HoldfastError } from "./errors.js";
+import { answer, type Found, narrow, readHits } from "./hits.js";
 import {
   type AddOptions,
   parseAddOptions,
@@ -21,37 +29,55 @@ import {
 } from "./input/call.js";
 import { parseIdentity } from "./input/identity.js";
 import { type ListOptions, parseList } from "./input/list.js";
-import { parseItems, parseMessages } from "./input/message.js";
+import { type ParsedRound, parseItems, parseMessages } from "./input/message.js";
+import { type PageOptions, parsePage } from "./input/page.js";
 import { parsePatch } from "./input/patch.js";
-import { type ParsedQuery, parseQuery, type QueryOptions } from "./input/query.js";
+import { parseQuery, type QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
 import { Keeper } from "./keeper.js";
 import type { ResolvedOptions } from "./options.js";
+import { fuse } from "./retrieval/fusion.js";
 import { analyse } from "./retrieval/words/analyse.js";
+import { contentTerms } from "./retrieval/words/stop.js";
+import type { IndexingStats, Lane, ParkedItem } from "./stores/indexing.js";
 import type { Done, ForgetWrite, Store, StoreStats, Write } from "./stores/store.js";
-import type {
-  Added,
-  ForgetReceipt,
-  Hit,
-  Hits,
-  Item,
-  ItemPatch,
-  NewItem,
-  NewMessage,
-  Page,
-  Scope,
-  SpaceRef,
-} from "./types.js";
+import type { VectorIndex } from "./stores/vector-index.js";
+import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";
 
 export interface ServiceStats {
   readonly write: WriteBufferStats;
-  readonly store: StoreStats;
+  readonly store: StoreStats & IndexingStats;
+  /** RoundBuffer, HybridBuffer, embedder, external index; absent without an embedding model. */
+  readonly meaning?: MeaningStats;
+  readonly latencies: Latencies;
+  readonly health: Health;
+}
+
+/** What waits after a flush or a close: on disk, and taken up again by whoever opens the file next. */
+export interface FlushReport {
+  /** Items that are not embedded yet, those parked not counted. */
+  readonly pending: number;
+  readonly parked: number;
 }
 
 /** What `close` has to say: everything accepted was written. */
-export interface CloseReport {
+export interface CloseReport extends FlushReport {
   readonly commit: number;
   readonly items: number;
+}
+
+/** What works behind the service; those given by the caller are his to close. */
+export interface ServiceParts {
+  readonly embedder?: Embedder | undefined;
+  readonly index?: VectorIndex | undefined;
+}
+
+/** The buffers, to look at. */
+export interface Buffers {
+  readonly write: WriteBufferStats;
+  /** What gathers for one session, tokens included. */
+  round(scope: Scope): Promise<RoundView>;
+  readonly hybrid: MeaningStats["hybrid"] | undefined;
 }
 
 /** How long a forget waits for other readers of the file before it says that the log still holds the text. */
@@ -62,26 +88,53 @@ export class BufferService {
   readonly #options: ResolvedOptions;
   readonly #writes: WriteBuffer;
   readonly #keeper: Keeper;
+  readonly #meter: Meter;
+  readonly #meaning: MeaningPath | undefined;
   #closing: Promise<CloseReport> | undefined;
 
-  /** Requires a store that is open. */
-  constructor(store: Store, options: ResolvedOptions) {
+  /** Requires a store that is open. Without an embedder it works by words alone. */
+  constructor(store: Store, options: ResolvedOptions, { embedder, index }: ServiceParts = {}) {
     this.#store = store;
     this.#options = options;
+    this.#meter = new Meter(options.clock);
     this.#writes = new WriteBuffer({ store, clock: options.clock, ...options.buffer.writeBuffer });
     this.#keeper = new Keeper(options.clock, store, () => this.#forget({ expired: true }));
+    this.#meaning =
+      embedder &&
+      new MeaningPath({
+        store,
+        options,
+        meter: this.#meter,
+        embedder,
+        isEmbedderShared: embedder === options.embedder,
+        ...(index && { index }),
+        isIndexShared: index === options.vectorIndex,
+      });
+  }
+
+  /** Takes up what waits to be embedded. Refuses a file with another model's vectors (`vector_space`). */
+  async start(): Promise<void> {
+    await this.#meaning?.start();
   }
 
   // The write path.
 
   /** Adds messages to the scope's session, in order. When it resolves they are durable and searchable. */
   async add(scope: Scope, messages: readonly NewMessage[], options: AddOptions = {}): Promise<Added> {
-    return this.#writes.add(parseScope(scope), parseMessages(messages, this.#now()), parseAddOptions(options));
+    return this.#addRound(parseScope(scope), parseMessages(messages, this.#now()), parseAddOptions(options));
   }
 
   /** Adds items of other kinds: knowledge, facts, overflow. */
   async addItems(scope: Scope, items: readonly NewItem[], options: AddOptions = {}): Promise<Added> {
-    return this.#writes.add(parseScope(scope), parseItems(items, this.#now()), parseAddOptions(options));
+    return this.#addRound(parseScope(scope), parseItems(items, this.#now()), parseAddOptions(options));
+  }
+
+  async #addRound(place: ParsedScope, round: ParsedRound, key: string | undefined): Promise<Added> {
+    const started = performance.now();
+    const added = await this.#writes.add(place, round, key);
+    this.#meter.added(performance.now() - started);
+    await this.#meaning?.added(laneIn(place), 1);
+    return added;
   }
 
   /**
@@ -93,7 +146,13 @@ export class BufferService {
     rounds: readonly (readonly NewMessage[])[],
     options: AddOptions = {},
   ): Promise<readonly Added[]> {
-    return this.#writes.addBatch(parseScope(scope), parseRounds(rounds, this.#now()), parseAddOptions(options));
+    const place = parseScope(scope);
+    const parsed = parseRounds(rounds, this.#now());
+    try {
+      return await this.#writes.addBatch(place, parsed, parseAddOptions(options));
+    } finally {
+      await this.#meaning?.added(laneIn(place), parsed.length); // some rounds may be written even if others failed
+    }
   }
 
   /** Commits what a turn has gathered, in one transaction. If that fails, the turn keeps all of it for another try. */
@@ -104,7 +163,9 @@ export class BufferService {
     try {
       const sized = turnUnit(place, writes, now);
       if (!sized) return NOTHING_ADDED;
-      return mergeAdded(await this.#writes.write({ lane: laneOf(place), units: [sized], stepwise: true }), 1);
+      const added = mergeAdded(await this.#writes.write({ lane: laneOf(place), units: [sized], stepwise: true }), 1);
+      await this.#meaning?.added(laneIn(place), 1);
+      return added;
     } catch (error) {
       turn.restore(writes);
       throw error;
@@ -117,34 +178,24 @@ export class BufferService {
   async query(scope: Scope, text: string, options: QueryOptions = {}): Promise<Hits> {
     const place = parseScope(scope);
     const question = parseQuery(text, options, this.#options.buffer.query);
-    const request = {
-      spaces: question.spaces ?? [place.space],
-      terms: [...analyse(question.text).keys()],
-      filter: narrow(question, place),
-      limit: question.topK,
-    };
+    const started = performance.now();
+    const request = { spaces: question.spaces ?? [place.space], filter: narrow(question, place) };
+    const limit = question.topK * CANDIDATES_PER_HIT;
+    const said = [...analyse(question.text).keys()];
+    const terms = this.#meaning ? contentTerms(said) : said;
     for (let attempt = 1; ; attempt++) {
       const now = this.#now();
-      const found = await this.#store.searchWords({ ...request, now });
-      const items = await this.#readFound(found, now);
-      // What was edited or forgotten between search and read is dropped, and its place is filled by another search.
-      const hits = found.flatMap(({ space, id, version, score }): Hit[] => {
-        const item = items.get(keyOf(space, id));
-        if (item?.version !== version) return [];
-        const scope =
-          place.session !== undefined &&
-          item.session === place.session &&
-          keyOf(item.space, "") === keyOf(place.space, "");
-        return [{ ...item, score, level: "store", scope: scope ? "in_session" : "cross_session" }];
-      });
-      if (hits.length === found.length || attempt === 3) return answer(hits, question);
+      const [words, meaning] = await Promise.all([
+        this.#store.searchWords({ ...request, terms, limit, now }),
+        this.#meaning?.search({ ...request, text: question.text, limit, now }) ?? NO_MEANING,
+      ]);
+      const ranked: readonly Found[] = fuse(words, meaning.hits);
+      const { hits, dropped } = await readHits(this.#store, ranked, { ...request, now }, question.topK, place);
+      // What was edited or forgotten between search and read is dropped; too many, and the search is repeated.
+      if (hits.length < question.topK && dropped > 0 && attempt < 3) continue;
+      this.#meter.queried(performance.now() - started);
+      return answer(hits, question, meaning);
     }
-  }
-
-  async #readFound(found: readonly { space: SpaceRef; id: string }[], now: number): Promise<Map<string, Item>> {
-    const spaces = [...new Map(found.map(({ space }) => [keyOf(space, ""), space])).values()];
-    const items = await this.#store.get(spaces, [...new Set(found.map(({ id }) => id))], now);
-    return new Map(items.map((item) => [keyOf(item.space, item.id), item]));
   }
 
   // Items by id and by page.
@@ -166,6 +217,11 @@ export class BufferService {
     return this.#store.list({ ...request, spaces: [space], filter: narrowed, now: this.#now() });
   }
 
+  /** A page of the session's messages, as `list`, in the seed's name. */
+  messages(scope: Scope, options: ListOptions = {}): Promise<Page<Item>> {
+    return this.list(scope, { kind: "message", ...options });
+  }
+
   /** Edits an item and returns its new version number; the old text is in no later answer. */
   async update(scope: Scope, id: string, patch: ItemPatch, options: UpdateOptions = {}): Promise<number> {
     const place = parseScope(scope);
@@ -176,6 +232,7 @@ export class BufferService {
       patch: parsePatch(patch),
       ...parseUpdateOptions(options),
     });
+    this.#meaning?.edited(place.space, [id]);
     return done.op === "update" ? done.version : 0;
   }
 
@@ -186,7 +243,7 @@ export class BufferService {
     const { space } = parseScope(scope);
     const wanted = parseIds(ids);
     const existing = new Set((await this.#store.get([space], wanted, this.#now())).map(({ id }) => id));
-    const receipt = await this.#forget({ space, ids: wanted });
+    const receipt = await this.#forget({ space, ids: wanted }, () => this.#meaning?.removed(space, wanted));
     return { ...receipt, missing: wanted.filter((id) => !existing.has(id)) };
   }
 
@@ -194,7 +251,7 @@ export class BufferService {
   async forget(scope: Scope): Promise<ForgetReceipt> {
     const { space, session } = parseScope(scope);
     const target = session === undefined ? { space, entry: true } : { space, session, entry: true };
-    const receipt = await this.#forget(target);
+    const receipt = await this.#forget(target, () => this.#meaning?.removed(space, undefined, session));
     if (session !== undefined || !("agent" in space) || receipt.entries === 0) return receipt;
     const left = {
       what: "items in other spaces",
@@ -203,7 +260,8 @@ export class BufferService {
     return { ...receipt, left: [...receipt.left, left] };
   }
 
-  async #forget(target: ForgetWrite["target"]): Promise<ForgetReceipt> {
+  /** `onGone` lets go of what is in memory, before the file is cleaned. */
+  async #forget(target: ForgetWrite["target"], onGone = (): void => {}): Promise<ForgetReceipt> {
     const sum = { items: 0, sessions: 0, entries: 0 };
     for (let remaining = true; remaining; ) {
       const done = await this.#writeOne(FORGET_LANE, { op: "forget", target });
@@ -213,6 +271,7 @@ export class BufferService {
       sum.entries += done.entries;
       remaining = done.remaining;
     }
+    onGone();
     const touched = sum.items + sum.sessions + sum.entries > 0;
     const purge = touched ? await this.#store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
     const { commit } = await this.#store.stats();
@@ -237,13 +296,59 @@ export class BufferService {
     return this.#store;
   }
 
-  /** Resolves when everything accepted so far is durable. */
-  async flush(): Promise<void> {
+  /**
+   * Resolves when everything accepted so far is durable, embedded, and its vectors are written: of the scope's session, or
+   * everywhere. What could not be embedded is still pending or parked.
+   */
+  async flush(scope?: Scope): Promise<FlushReport> {
+    const lanes = scope && [laneIn(parseScope(scope))];
+    this.#now();
     await this.#writes.flushAll();
+    await this.#meaning?.flush(lanes);
+    const { pending, parked } = await this.#store.indexingStats();
+    return { pending, parked };
+  }
+
+  /** Items of the scope's space that could not be embedded, with the reason; words find them all the same. */
+  async parked(scope: Scope, options: PageOptions = {}): Promise<Page<ParkedItem>> {
+    const { space } = parseScope(scope);
+    return this.#store.parked({ spaces: [space], ...parsePage(options), now: this.#now() });
+  }
+
+  /** Tries again to embed parked items of the scope's space: these, or all. Answers with how many. */
+  async replay(scope: Scope, ids?: readonly string[]): Promise<number> {
+    const { space } = parseScope(scope);
+    const which = { space, ...(ids && { ids: parseIds(ids) }) };
+    let replayed = 0;
+    for (let remaining = true; remaining; ) {
+      const done = await this.#writeOne(REPLAY_LANE, { op: "replay", which });
+      if (done.op !== "replay") break;
+      replayed += done.replayed;
+      remaining = done.remaining;
+    }
+    this.#meaning?.replayed();
+    return replayed;
+  }
+
+  get buffers(): Buffers {
+    const meaning = this.#meaning;
+    return {
+      write: this.#writes.stats(),
+      round: async (scope) => (await meaning?.view(laneIn(parseScope(scope)))) ?? EMPTY_ROUND,
+      hybrid: meaning?.stats.hybrid,
+    };
   }
 
   async stats(): Promise<ServiceStats> {
-    return { write: this.#writes.stats(), store: await this.#store.stats() };
+    const meaning = this.#meaning?.stats;
+    const write = this.#writes.stats();
+    return {
+      write,
+      store: { ...(await this.#store.stats()), ...(await this.#store.indexingStats()) },
+      ...(meaning && { meaning }),
+      latencies: this.#meter.latencies,
+      health: healthOf(this.#meter, write.waitingBytes + (meaning?.hybrid.bytes ?? 0)),
+    };
   }
 
   /** Removes what has expired now instead of within a minute. */
@@ -251,7 +356,7 @@ export class BufferService {
     await this.#keeper.sweep();
   }
 
-  /** Stops intake, writes what was accepted, syncs, and lets go of the file. */
+  /** Stops intake, writes what was accepted, embeds what it can until the deadline, syncs, and lets go of the file. */
   close(): Promise<CloseReport> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -260,9 +365,11 @@ export class BufferService {
   async #close(): Promise<CloseReport> {
     await this.#keeper.stop();
     await this.#writes.close();
+    await this.#meaning?.close(this.#options.buffer.closeMs);
     const { commit, items } = await this.#store.stats();
+    const { pending, parked } = await this.#store.indexingStats();
     await this.#store.close();
-    return { commit, items };
+    return { commit, items, pending, parked };
   }
 
   #now(): number {
@@ -273,23 +380,10 @@ export class BufferService {
 
 const FORGET_LANE = "forget";
 const REGISTRY_LANE = "registry";
+const REPLAY_LANE = "replay";
+/** Candidates of each arm for one hit: what one of them ranks low the other may rank high. */
+const CANDIDATES_PER_HIT = 4;
+const NO_MEANING: Meaning = { hits: [], partial: false };
+const EMPTY_ROUND: RoundView = { currentTokens: 0, roundCount: 0, messageCount: 0 };
 
-const keyOf = (space: SpaceRef, id: string): string => JSON.stringify([space, id]);
-
-function narrow({ filter, within }: ParsedQuery, { session, agent }: ParsedScope): ParsedQuery["filter"] {
-  if (within === "space") return filter;
-  const own = within === "session" ? session : agent;
-  if (own === undefined) {
-    throw new HoldfastError("invalid_input", `within "${within}" needs a ${within} in the scope`, {
-      hint: `name the ${within} when you make the session object`,
-    });
-  }
-  return within === "session" ? { ...filter, sessions: [own] } : { ...filter, agents: [own] };
-}
-
-/** The hits that score best, in the order asked for; frozen, because answers are shared. */
-function answer(hits: readonly Hit[], { sortBy, order }: ParsedQuery): Hits {
-  const sorted = sortBy === "timestamp" ? [...hits].sort((a, b) => b.occurredAt - a.occurredAt) : [...hits];
-  if (order === "asc") sorted.reverse();
-  return Object.freeze(Object.assign(sorted.map(Object.freeze) as Hit[], { partial: false }));
-}
+const laneIn = ({ space, session }: ParsedScope): Lane => (session === undefined ? { space } : { space, session });

@@ -126,19 +126,38 @@ export interface Added {
   readonly repeated: boolean;
 }
 
+/**
+ * What kind of vectors these are. Only vectors of one space can be compared; a store refuses those of another one
+ * instead of mixing them.
+ */
+export interface VectorSpace {
+  readonly model: string;
+  /** What computed them, where that makes a difference. */
+  readonly runtime: string;
+  readonly dimensions: number;
+}
+
+/**
+ * round: embedded for this question, because its batch was not due yet · hybrid: embedded, not yet written (the
+ * HybridBuffer's VectorCache) · store: from the store, by words or by meaning.
+ */
+export type Level = "round" | "hybrid" | "store";
+
 /** One found item. */
 export interface Hit extends Item {
   readonly score: number;
-  /** Which level of the hierarchy answered. */
-  readonly level: "store";
+  /** Which level of the hierarchy answered; the youngest one, if several did. */
+  readonly level: Level;
   /** Whether the item belongs to the session that asks. */
   readonly scope: "in_session" | "cross_session";
 }
 
 /** The hits of a query, best first, with what the caller should know about them. */
 export interface Hits extends ReadonlyArray<Hit> {
-  /** True when something was left out to keep a deadline. */
+  /** True when something was left out to keep a deadline: some items were searched by words only. */
   readonly partial: boolean;
+  /** Why the question was answered by words alone, if it was. */
+  readonly degraded?: string;
 }
 
 export interface Page<T> {

@@ -47,6 +47,14 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
       if (!found) throw new HoldfastError("not_found", `the ${entry.kind} was changed again meanwhile`);
       return write.op === "register" ? { op: "register", entry: found, created: true } : { op: "amend", entry: found };
     }
+    case "replay": // a slice more finds nothing, or the rest
+      return { op: "replay", replayed: 0, remaining: true };
+    case "adopt":
+      return { op: "adopt" };
+    case "attach":
+      return { op: "attach", remaining: true };
+    default:
+      throw new HoldfastError("unsupported", `a write of kind ${write.op} does not go through the WriteBuffer`);
   }
 }
 

@@ -5,8 +5,8 @@ import { parseMessages } from "../input/message.js";
 import type { ParsedScope } from "../input/scope.js";
 import type { AddWrite, NewRow } from "../stores/store.js";
 import type { SizedUnit } from "./lanes.js";
-import { bytesOf } from "./round.js";
 import type { BufferedWrite } from "./turn.js";
+import { bytesOf } from "./units.js";
 
 /** Ids are given before the first try, so that a second one cannot add twice. */
 export function withId(write: BufferedWrite, now: number): BufferedWrite {

@@ -18,7 +18,7 @@ import { batchAnswer, mergeAdded } from "./answers.js";
 import { GROUP_BYTES, GROUP_MESSAGES, GROUP_WORK_MS } from "./group.js";
 import { type Job, Lanes, type SizedUnit, type Taken } from "./lanes.js";
 import { answerFromStore } from "./recovery.js";
-import { unitsOf } from "./round.js";
+import { unitsOf } from "./units.js";
 
 /** How often a group whose commit was lost is written again before its callers are told. */
 const ATTEMPTS = 3;

@@ -1,4 +1,38 @@
 /** The stores, and the contract for writing another one (`holdfast/testing` has the suite that a store must pass). */
+export type {
+  AcknowledgeWrite,
+  AdoptWrite,
+  AttachWrite,
+  BeatWrite,
+  Claim,
+  ClaimWrite,
+  EmbeddedItem,
+  Holder,
+  Indexing,
+  IndexingDone,
+  IndexingStats,
+  IndexingWrite,
+  IndexWrite,
+  Lane,
+  Neighbour,
+  OutboxRow,
+  Owner,
+  ParkedItem,
+  ParkedPage,
+  ParkedRequest,
+  ParkWrite,
+  PendingItem,
+  PendingRequest,
+  ReleaseWrite,
+  ReplayWrite,
+  StoredChunk,
+  Tail,
+  TailRequest,
+  VectorScored,
+  VectorsRequest,
+  WaitingLane,
+} from "./indexing.js";
+export { OUTBOX } from "./indexing.js";
 export { MemoryStore } from "./memory/memory-store.js";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite/store.js";
 export type {
@@ -8,10 +42,12 @@ export type {
   Committed,
   Done,
   ForgetWrite,
+  KeyedItem,
   ListRequest,
   NewRow,
   Outcome,
   Purged,
+  ReadRequest,
   RegisterWrite,
   RegistryRequest,
   RowFilter,
@@ -23,3 +59,4 @@ export type {
   WordsRequest,
   Write,
 } from "./store.js";
+export type { FoundPoint, Point, PointSearch, VectorIndex } from "./vector-index.js";

@@ -10,6 +10,8 @@
  * - Each commit has the next global commit number; a space's version is the number of the last commit that changed it.
  * - Sequences of a session count 1, 2, 3… in commit order, and are never given twice, also after a delete.
  * - No read returns an item of a space it was not given, or one that has expired.
+ *
+ * Retrieval by meaning (pending items, leases, vectors, outbox) is the other half of the contract: indexing.ts.
  */
 import type { ErrorRecord } from "../errors.js";
 import type {
@@ -28,6 +30,7 @@ import type {
   SpaceRef,
   Tier,
 } from "../types.js";
+import type { Indexing, IndexingDone, IndexingWrite } from "./indexing.js";
 
 /** An item ready to be stored: validated, with id and times. */
 export interface NewRow {
@@ -116,7 +119,7 @@ export interface AmendWrite {
   readonly retentionMs?: number | null;
 }
 
-export type Write = AddWrite | UpdateWrite | ForgetWrite | RegisterWrite | AmendWrite;
+export type Write = AddWrite | UpdateWrite | ForgetWrite | RegisterWrite | AmendWrite | IndexingWrite;
 
 /** What one write did. */
 export type Done =
@@ -130,7 +133,8 @@ export type Done =
       readonly remaining: boolean;
     }
   | { readonly op: "register"; readonly entry: Entry | SessionEntry; readonly created: boolean }
-  | { readonly op: "amend"; readonly entry: Entry | SessionEntry };
+  | { readonly op: "amend"; readonly entry: Entry | SessionEntry }
+  | IndexingDone;
 
 /** Writes that stand or fall together. */
 export type Unit = readonly Write[];
@@ -157,6 +161,8 @@ export interface RowFilter {
   readonly tiers?: readonly Tier[];
   readonly from?: number;
   readonly to?: number;
+  /** True: only items that wait to be embedded, parked ones included. */
+  readonly pending?: true;
   readonly metadata?: readonly { readonly path: readonly string[]; readonly anyOf: readonly Scalar[] }[];
 }
 
@@ -181,9 +187,11 @@ export interface WordsRequest {
   readonly now: number;
 }
 
-/** A found item by reference; content is read at the end, with `get`. */
+/** A found item by reference; content is read at the end, with `read`. */
 export interface Scored {
   readonly space: SpaceRef;
+  /** The store's number of the item, which is never given twice. */
+  readonly key: number;
   readonly id: string;
   readonly version: number;
   readonly score: number;
@@ -229,9 +237,23 @@ export interface StoreStats {
   readonly busyMs: number;
 }
 
-export interface Store {
+/** Items by the store's numbers, in no order; those that are gone, elsewhere or filtered out are left out. */
+export interface ReadRequest {
+  readonly spaces: readonly SpaceRef[];
+  readonly keys: readonly number[];
+  readonly filter: RowFilter;
+  readonly now: number;
+}
+
+/** An item with the store's number of it. */
+export interface KeyedItem extends Item {
+  readonly key: number;
+}
+
+export interface Store extends Indexing {
   /**
-   * Commits units in one transaction. `group` names this attempt, so that `wasCommitted` can tell afterwards.
+   * Commits units in one transaction. `group` names this attempt, so that `wasCommitted` can tell afterwards; with an
+   * empty name nothing is remembered of it, which is for writes that can be repeated.
    * Rejects with `busy` or `store_failed` (nothing written) or `outcome_unknown` (reopen, then ask `wasCommitted`).
    */
   commit(units: readonly Unit[], now: number, group: string): Promise<Committed>;
@@ -241,6 +263,7 @@ export interface Store {
   wasCommitted(group: string): Promise<boolean>;
 
   get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]>;
+  read(request: ReadRequest): Promise<readonly KeyedItem[]>;
   list(request: ListRequest): Promise<Page<Item>>;
   searchWords(request: WordsRequest): Promise<readonly Scored[]>;
   /** The space's version: the last commit that changed it; 0 if it does not exist. */

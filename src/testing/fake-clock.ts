@@ -23,6 +23,10 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
+  passed(): number {
+    return this.#passed;
+  }
+
   after(ms: number, task: () => void): () => void {
     const timer: Timer = { due: this.#passed + Math.max(ms, 0), task };
     this.#timers = [...this.#timers, timer].sort((a, b) => a.due - b.due);

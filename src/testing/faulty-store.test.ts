@@ -85,11 +85,32 @@ describe("FaultyStore", () => {
     const held = [commit("b"), commit("c")];
     await new Promise((resolve) => setImmediate(resolve));
     expect(await ids(), "reads are not held").toEqual(["a"]);
-    expect(store.waiting).toBe(2);
+    expect(store.heldCommits).toBe(2);
     release();
     await Promise.all([...held, commit("d")]);
     expect(await ids()).toEqual(["a", "b", "c", "d"]);
-    expect(store.waiting).toBe(0);
+    expect(store.heldCommits).toBe(0);
+  });
+
+  it("fails searches and reads of pending items as often as told", async () => {
+    const { store, commit } = open();
+    await commit("a");
+    const search = () => store.searchWords({ spaces: [SPACE], terms: ["a"], filter: {}, limit: 10, now: 0 });
+    const pending = () => store.pending({ lanes: [{ lane: { space: SPACE } }], limit: 10, maxBytes: 100, now: 0 });
+    const vectors = () =>
+      store.searchVectors({
+        spaces: [SPACE],
+        vectorSpace: { model: "m", runtime: "r", dimensions: 1 },
+        vector: new Float32Array([1]),
+        filter: {},
+        limit: 10,
+        now: 0,
+      });
+    store.failReads(3);
+    for (const read of [search, pending, vectors]) {
+      await expect(read()).rejects.toMatchObject({ code: "store_failed", retryable: true });
+    }
+    expect([await search(), await pending(), await vectors()]).toMatchObject([[{ id: "a" }], [{ id: "a" }], []]);
   });
 
   it("holds commits until every stall is released", async () => {

@@ -5,10 +5,27 @@
  */
 import { HoldfastError } from "../errors.js";
 import type {
+  IndexingStats,
+  Neighbour,
+  OutboxRow,
+  ParkedPage,
+  ParkedRequest,
+  PendingItem,
+  PendingRequest,
+  StoredChunk,
+  Tail,
+  TailRequest,
+  VectorScored,
+  VectorsRequest,
+  WaitingLane,
+} from "../stores/indexing.js";
+import type {
   Changes,
   Committed,
+  KeyedItem,
   ListRequest,
   Purged,
+  ReadRequest,
   RegistryRequest,
   Scored,
   Store,
@@ -32,9 +49,10 @@ export class FaultyStore implements Store {
   readonly #inner: Store;
   readonly #faults: CommitFault[] = [];
   #reopenFaults = 0;
+  #readFaults = 0;
   #isOutcomeUnknown = false;
   #gate: Promise<void> = Promise.resolve();
-  #waiting = 0;
+  #held = 0;
   #commits = 0;
 
   constructor(inner: Store) {
@@ -49,6 +67,11 @@ export class FaultyStore implements Store {
   /** Makes the next reopens fail with `store_failed`. */
   failReopens(times = 1): void {
     this.#reopenFaults += times;
+  }
+
+  /** Makes the next searches and reads of pending items fail with `store_failed`, whichever come. */
+  failReads(times = 1): void {
+    this.#readFaults += times;
   }
 
   /** Holds every commit from now on, before anything of it is written, until the returned function is called. */
@@ -67,15 +90,15 @@ export class FaultyStore implements Store {
   }
 
   /** Commits that are being held. */
-  get waiting(): number {
-    return this.#waiting;
+  get heldCommits(): number {
+    return this.#held;
   }
 
   async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
     this.#commits++;
-    this.#waiting++;
+    this.#held++;
     await this.#gate;
-    this.#waiting--;
+    this.#held--;
     this.#requireKnownOutcome();
     const fault = this.#faults.shift();
     if (fault === undefined) return this.#inner.commit(units, now, group);
@@ -105,11 +128,16 @@ export class FaultyStore implements Store {
     return this.#inner.get(spaces, ids, now);
   }
 
+  read(request: ReadRequest): Promise<readonly KeyedItem[]> {
+    return this.#inner.read(request);
+  }
+
   list(request: ListRequest): Promise<Page<Item>> {
     return this.#inner.list(request);
   }
 
-  searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+  async searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+    this.#failRead();
     return this.#inner.searchWords(request);
   }
 
@@ -129,6 +157,44 @@ export class FaultyStore implements Store {
     return this.#inner.sessions(request);
   }
 
+  waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
+    return this.#inner.waiting(owner, limit, now);
+  }
+
+  async pending(request: PendingRequest): Promise<readonly PendingItem[]> {
+    this.#failRead();
+    return this.#inner.pending(request);
+  }
+
+  tail(request: TailRequest): Promise<Tail> {
+    return this.#inner.tail(request);
+  }
+
+  earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]> {
+    return this.#inner.earlier(keys, count, now);
+  }
+
+  async searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
+    this.#failRead();
+    return this.#inner.searchVectors(request);
+  }
+
+  chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {
+    return this.#inner.chunks(spaces, ids, now);
+  }
+
+  parked(request: ParkedRequest): Promise<ParkedPage> {
+    return this.#inner.parked(request);
+  }
+
+  outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]> {
+    return this.#inner.outbox(limit, maxBytes, now);
+  }
+
+  indexingStats(): Promise<IndexingStats> {
+    return this.#inner.indexingStats();
+  }
+
   purge(deadlineMs: number): Promise<Purged> {
     return this.#inner.purge(deadlineMs);
   }
@@ -143,6 +209,12 @@ export class FaultyStore implements Store {
 
   close(): Promise<void> {
     return this.#inner.close();
+  }
+
+  #failRead(): void {
+    if (this.#readFaults === 0) return;
+    this.#readFaults--;
+    throw new HoldfastError("store_failed", "The store was told to fail this read.", { hint: "Try again." });
   }
 
   #requireKnownOutcome(): void {

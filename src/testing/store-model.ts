@@ -11,7 +11,9 @@ import type { Committed, Done, Outcome, Store, Unit } from "../stores/store.js";
 import type { SpaceKind } from "../types.js";
 import { bruteForceScores } from "./brute-force.js";
 import type { OpenedStore } from "./conformance/check.js";
-import { IDS, type Operation, operation, SPACES, START, type Twist, twisted } from "./model/operations.js";
+import { IndexingComparison } from "./model/indexing-comparison.js";
+import type { IndexingOperation } from "./model/indexing-operations.js";
+import { IDS, indexing, type Operation, operation, SPACES, START, type Twist, twisted } from "./model/operations.js";
 import { type PlainOutcome, PlainStore } from "./model/plain-store.js";
 
 export interface StoreModel {
@@ -29,7 +31,8 @@ export interface StoreModel {
 export function storeModel({ name, open, runs, seed, path }: StoreModel): void {
   describe(`${name} does what a plain model does`, () => {
     it(`in ${runs} random sequences of operations`, { timeout: 600_000 }, async () => {
-      const sequence = fc.array(operation, { minLength: 1, maxLength: 40, size: "max" });
+      const one = fc.oneof({ weight: 1, arbitrary: operation }, { weight: 1, arbitrary: indexing });
+      const sequence = fc.array(one, { minLength: 1, maxLength: 60, size: "max" });
       const property = fc.asyncProperty(sequence, async (operations) => {
         const opened = await open();
         const comparison = new Comparison(opened);
@@ -57,6 +60,13 @@ class Comparison {
   readonly #past: Unit[] = [];
   /** Handles that were opened here, and are to be closed here. */
   readonly #handles: Store[] = [];
+  readonly #indexing = new IndexingComparison({
+    store: () => this.#store,
+    model: this.#model,
+    now: () => this.#now,
+    send: (units) => this.#send(units),
+    commit: (units) => this.#commitBoth(units),
+  });
   #store: Store;
   #now = START;
   #groups = 0;
@@ -70,7 +80,7 @@ class Comparison {
     for (const handle of this.#handles) await handle.close();
   }
 
-  async run(one: Operation): Promise<void> {
+  async run(one: Operation | IndexingOperation): Promise<void> {
     switch (one.do) {
       case "commit":
         return this.#commit(one.units);
@@ -93,17 +103,24 @@ class Comparison {
         return this.#changes(Math.max(0, this.#model.commit - one.ago));
       case "reopen":
         return this.#reopen(one.how);
+      default:
+        return this.#indexing.run(one);
     }
   }
 
-  async #commit(units: readonly Unit[]): Promise<void> {
+  #commit(units: readonly Unit[]): Promise<void> {
     this.#past.push(...units);
+    return this.#commitBoth(units);
+  }
+
+  async #commitBoth(units: readonly Unit[]): Promise<void> {
     const before = this.#model.commit;
     const expected = this.#model.apply(units, this.#now);
     const committed = await this.#send(units);
     expect(committed.outcomes.map(plainOutcome)).toEqual(expected);
     this.#expectNumber(committed.commit, before, units, expected);
     await this.#compareVersions();
+    await this.#indexing.comparePending();
   }
 
   #again(which: number, twist: Twist): Promise<void> {
@@ -111,12 +128,10 @@ class Comparison {
     return this.#commit(unit ? [twisted(unit, twist)] : []);
   }
 
-  /** Where all that was written is a key to remember, the store may count that as a commit. */
+  /** Where all that was written is a key to remember, or nothing that a space shows, the store may count a commit. */
   #expectNumber(commit: number, before: number, units: readonly Unit[], outcomes: readonly PlainOutcome[]): void {
-    const keptKey = units.some(
-      (unit, at) => "done" in (outcomes[at] ?? {}) && unit.some((write) => write.op === "add" && write.idempotency),
-    );
-    if (this.#model.commit === before && keptKey && commit === before + 1) this.#model.skipTo(commit);
+    const kept = units.some((unit, at) => "done" in (outcomes[at] ?? {}) && unit.some((write) => isKept(write)));
+    if (this.#model.commit === before && kept && commit === before + 1) this.#model.skipTo(commit);
     expect(commit, "the commit number").toBe(this.#model.commit);
   }
 
@@ -145,6 +160,7 @@ class Comparison {
     expect(commit).toBe(this.#model.commit);
     if (slices > 1) await this.#adoptVersions(before);
     await this.#compareVersions();
+    await this.#indexing.comparePending();
   }
 
   /** Which slice changed which space is the store's affair; the model only knows that one of them did. */
@@ -202,7 +218,7 @@ class Comparison {
       .sort((a, b) => (isClose(a.score, b.score) ? b.arrival - a.arrival : b.score - a.score));
     const hits = await this.#store.searchWords({ spaces, terms, filter, limit, now: this.#now });
     const best = expected.slice(0, limit);
-    const reference = ({ space, id, version }: (typeof hits)[number]) => ({ space, id, version });
+    const reference = ({ space, id, version }: Omit<(typeof hits)[number], "key">) => ({ space, id, version });
     expect(hits.map(reference)).toEqual(best.map(reference));
     for (const [at, hit] of hits.entries()) expect(hit.score).toBeCloseTo(best[at]?.score ?? Number.NaN, 9);
   }
@@ -238,6 +254,7 @@ class Comparison {
     const sessions = (await this.#store.sessions({ kind: "session", limit: 1000 })).items.map(withoutId);
     expect(sessions.toSorted(byPlace)).toEqual(this.#model.sessions().toSorted(byPlace));
     await this.#changes(0);
+    await this.#indexing.compareEverything();
     expect(await this.#store.stats()).toMatchObject({ commit: this.#model.commit, items: this.#model.stored });
   }
 
@@ -245,6 +262,11 @@ class Comparison {
     const entries = (await this.#store.entries({ kind, limit: 1000 })).items.map(withoutId);
     expect(entries.toSorted(byPlace)).toEqual(this.#model.entries(kind).toSorted(byPlace));
   }
+}
+
+/** Whether a write may leave something behind that changes no space. */
+function isKept(write: Unit[number]): boolean {
+  return write.op === "index" || write.op === "park" || (write.op === "add" && write.idempotency !== undefined);
 }
 
 function plainOutcome(outcome: Outcome): PlainOutcome {

@@ -1,4 +1,7 @@
-/** What users get: the packed package, installed into an empty folder, runs the README's ten lines. */
+/**
+ * What users get: the packed package, installed into an empty folder, runs the README's ten lines and embeds, with
+ * onnxruntime-node and without it (it is an optional dependency: not every machine can load it).
+ */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +13,7 @@ const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"
 
 interface Packed {
   readonly filename: string;
+  readonly size: number;
   readonly files: readonly { readonly path: string }[];
 }
 
@@ -23,31 +27,68 @@ function npm(args: readonly string[], cwd: string): string {
   return execFileSync("npm", args, { cwd, encoding: "utf8", timeout: 300_000 });
 }
 
+/** Embeds one text, and prints with what; or prints the error and its hint. */
+const EMBED = `
+import { MiniLmEmbedder } from "holdfast/embedding";
+const embedder = new MiniLmEmbedder();
+try {
+  const [vector] = await embedder.embed(["I moved to Lisbon in May."]);
+  console.log((await embedder.describe()).loaded, vector.length);
+} catch (error) {
+  console.log(error.code, error.hint);
+}
+await embedder.close();
+`;
+
 describe("the package", () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-package-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   const [packed] = JSON.parse(npm(["pack", "--json", ...QUIET, "--pack-destination", folder], root)) as Packed[];
   const paths = packed?.files.map(({ path }) => path) ?? [];
 
-  it("holds the compiled library and its papers, and nothing of the workshop", () => {
+  function outputOf(name: string, code: string): string {
+    writeFileSync(join(folder, name), code);
+    return execFileSync(process.execPath, [name], { cwd: folder, encoding: "utf8", timeout: 60_000 }).trim();
+  }
+
+  it("holds the compiled library, its model and its papers, and nothing of the workshop", () => {
     expect(paths).toEqual(
       expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "LICENSE", "README.md", "package.json"]),
     );
     expect(paths).toContain("dist/stores/sqlite/worker.js");
+    expect(paths).toContain("dist/embedding/minilm/worker.js");
+    expect(paths.filter((path) => path.startsWith("models/")).sort()).toEqual([
+      "models/README.md",
+      "models/all-MiniLM-L6-v2-q8/LICENSE",
+      "models/all-MiniLM-L6-v2-q8/config.json",
+      "models/all-MiniLM-L6-v2-q8/onnx/model_quantized.onnx",
+      "models/all-MiniLM-L6-v2-q8/tokenizer.json",
+      "models/all-MiniLM-L6-v2-q8/tokenizer_config.json",
+    ]);
     expect(paths.filter((path) => /\.test\.|^(src|test|bench|build|scripts|docs)\//.test(path))).toEqual([]);
+    expect(packed?.size).toBeLessThan(20_000_000);
   });
 
-  it("runs the README's ten lines in an empty folder", { timeout: 600_000 }, () => {
+  it("embeds and runs the README's ten lines in an empty folder", { timeout: 600_000 }, () => {
+    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+    npm(["install", ...QUIET, "--prefer-offline", join(folder, packed?.filename ?? "")], folder);
+    expect(outputOf("embed.js", EMBED)).toBe("node 384");
+    expect(outputOf("ten.js", tenLines())).toContain("I moved to Lisbon in May.");
+  });
+
+  it("embeds and runs them also where onnxruntime-node is not installed, and says so where there is no runtime", () => {
+    rmSync(join(folder, "node_modules/onnxruntime-node"), { recursive: true });
+    expect(outputOf("embed.js", EMBED)).toBe("web 384");
+    expect(outputOf("ten.js", tenLines())).toContain("I moved to Lisbon in May.");
+    rmSync(join(folder, "node_modules/onnxruntime-web"), { recursive: true });
+    expect(outputOf("embed.js", EMBED)).toBe("embedder_failed run: npm install onnxruntime-node");
+  });
+
+  it("has the README's ten lines as strict TypeScript, against the packed declarations", () => {
     const code = tenLines();
     const lines = code.split("\n").filter((line) => line.trim() !== "");
     expect(lines.length).toBeGreaterThanOrEqual(8);
     expect(lines.length).toBeLessThanOrEqual(12);
-    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
-    npm(["install", ...QUIET, "--prefer-offline", join(folder, packed?.filename ?? "")], folder);
-    writeFileSync(join(folder, "ten.js"), code);
-    const output = execFileSync(process.execPath, ["ten.js"], { cwd: folder, encoding: "utf8", timeout: 60_000 });
-    expect(output).toContain("I moved to Lisbon in May.");
-    // The same lines as strict TypeScript, against the packed declarations.
     writeFileSync(join(folder, "ten.ts"), code);
     const options = {
       target: "ES2023",

@@ -3,13 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type HoldfastError, openMemory } from "holdfast";
 import { FakeClock } from "holdfast/testing";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { newFolder, newPath, open } from "../support/opened.js";
 import { openRaw } from "../support/raw.js";
 
 afterEach(() => {
-  for (const name of Object.keys(process.env))
-    if (name.startsWith("HOLDFAST_BUFFER") || name === "HOLDFAST_CONFIG") delete process.env[name];
+  vi.unstubAllEnvs();
 });
 
 const boats = Array.from({ length: 20 }, (_, at) => ({
@@ -111,18 +110,19 @@ describe("the option", () => {
       return (await memory.session({ user: "ada" }).query("boat")).length;
     };
     expect(await count({ config: file })).toBe(2);
-    process.env["HOLDFAST_BUFFER_QUERY_MAX_SIZE"] = "4";
+    vi.stubEnv("HOLDFAST_BUFFER_QUERY_MAX_SIZE", "4");
     expect(await count({ config: file })).toBe(4);
     expect(await count({ config: file, buffer: { query: { maxSize: 6 } } })).toBe(6);
-    process.env["HOLDFAST_CONFIG"] = file;
+    vi.stubEnv("HOLDFAST_CONFIG", file);
     expect(await count({})).toBe(4);
   });
 
   it.each([
     [{ path: ":memory:", buffer: { querry: {} } }, "query"],
     [{ path: ":memory:", buffer: { query: { maxSise: 1 } } }, "buffer.query.maxSize"],
-    [{ path: ":memory:", buffer: { roundBuffer: { maxTokens: 800 } } }, "RoundBuffer"],
-    [{ path: ":memory:", buffer: { enabled: false } }, "not built"],
+    [{ path: ":memory:", buffer: { query: { cacheSize: 100 } } }, "not built"],
+    [{ path: ":memory:", buffer: { hybridBuffer: { embeddingModel: "gte-small" } } }, "embedding.baseUrl"],
+    [{ path: ":memory:", buffer: { roundBuffer: { tokenModel: "mystery" } } }, "tokens can be counted"],
     [{}, "path"],
   ])("that is unknown, of a part not built yet, or missing is refused: %j", async (options, mention) => {
     const error = (await openMemory(options as object).catch((reason: unknown) => reason)) as HoldfastError;

@@ -10,8 +10,10 @@ export class Attempt {
   readonly now: number;
   /** The number that this commit will have if any of its units changes something. */
   readonly commit: number;
-  /** The spaces changed so far. Empty: the unit is a no-op. */
+  /** The spaces changed so far. */
   readonly touched = new Set<Space>();
+  /** Whether anything has changed that belongs to no space's version: a lease, say. */
+  changed = false;
   readonly #undo: (() => void)[] = [];
 
   constructor(now: number, commit: number) {
@@ -49,5 +51,11 @@ export class Attempt {
     for (const step of this.#undo.reverse()) step();
     this.#undo.length = 0;
     this.touched.clear();
+    this.changed = false;
+  }
+
+  /** Whether the unit is a no-op so far. */
+  get isEmpty(): boolean {
+    return this.touched.size === 0 && !this.changed;
   }
 }

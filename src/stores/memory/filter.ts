@@ -1,9 +1,10 @@
 /** Whether a row passes a filter: all that is given must hold, a list means any of its values. */
 import type { Json, Metadata, Scalar } from "../../types.js";
 import type { RowFilter } from "../store.js";
+import type { Marks } from "./marks.js";
 import type { Row } from "./row.js";
 
-export function passes(row: Row, filter: RowFilter): boolean {
+export function passes(row: Row, filter: RowFilter, marks: Marks): boolean {
   return (
     isOneOf(filter.sessions, row.home?.entry.name) &&
     isOneOf(filter.agents, row.agent) &&
@@ -12,6 +13,7 @@ export function passes(row: Row, filter: RowFilter): boolean {
     isOneOf(filter.tiers, row.tier) &&
     (filter.from === undefined || row.occurredAt >= filter.from) &&
     (filter.to === undefined || row.occurredAt < filter.to) &&
+    (filter.pending === undefined || !marks.get(row.arrival)?.embedding) &&
     (filter.metadata ?? []).every(({ path, anyOf }) => isOneOf<Json>(anyOf, valueAt(row.metadata, path)))
   );
 }

@@ -18,12 +18,13 @@ export function forget({ target }: ForgetWrite, state: State, attempt: Attempt, 
     if (!session) return done(0, false);
     const slice = forgetRows(rowsOfSession(space, session), space, state, attempt, itemsMax);
     if (slice.remaining || !target.entry) return slice;
-    forgetSession(space, session, attempt);
+    forgetSession(space, session, state, attempt);
     return { ...slice, sessions: 1 };
   }
   const slice = forgetRows(space.rows.values(), space, state, attempt, itemsMax);
   if (slice.remaining || !target.entry) return slice;
   state.registry.delete(space, attempt);
+  for (const home of [space, ...space.sessions.values()]) state.leases.end(home, attempt);
   const { kind, name } = space.entry;
   if (kind === "agent") nameAgent(name, undefined, state.registry, attempt);
   return { ...slice, sessions: space.sessions.size, entries: 1 };
@@ -51,8 +52,9 @@ function forgetRows(rows: Iterable<Row>, space: Space, state: State, attempt: At
   return done(slice.length, remaining);
 }
 
-function forgetSession(space: Space, session: Session, attempt: Attempt): void {
+function forgetSession(space: Space, session: Session, { leases }: State, attempt: Attempt): void {
   attempt.delete(space.sessions, session.entry.name);
+  leases.end(session, attempt);
   space.answers.forgetSession(session.entry.id, attempt);
   attempt.touched.add(space);
 }

@@ -7,12 +7,29 @@
 import { HoldfastError, toRecord } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
 import type {
+  IndexingStats,
+  Neighbour,
+  OutboxRow,
+  ParkedPage,
+  ParkedRequest,
+  PendingItem,
+  PendingRequest,
+  StoredChunk,
+  Tail,
+  TailRequest,
+  VectorScored,
+  VectorsRequest,
+  WaitingLane,
+} from "../indexing.js";
+import type {
   Changes,
   Committed,
   Done,
+  KeyedItem,
   ListRequest,
   Outcome,
   Purged,
+  ReadRequest,
   RegistryRequest,
   Scored,
   Store,
@@ -24,18 +41,28 @@ import type {
 import { add } from "./add.js";
 import { amend } from "./amend.js";
 import { Attempt } from "./attempt.js";
+import { adopt, index } from "./embed.js";
 import { passes } from "./filter.js";
 import { forget } from "./forget.js";
+import { beat, claim, release } from "./owning.js";
 import { pageOf } from "./page.js";
+import { park, replay } from "./park.js";
+import { parkedItems } from "./parked.js";
 import { register } from "./register.js";
 import { toSessionEntry } from "./registry.js";
 import { isVisible, toItem } from "./row.js";
+import { acknowledge, attach } from "./sending.js";
 import type { Space } from "./space.js";
 import { State } from "./state.js";
 import { update } from "./update.js";
+import { chunks, searchVectors } from "./vectors.js";
+import { earlier, pendingItems, tail, waitingLanes } from "./waiting.js";
 
 export interface MemoryStoreOptions {
-  /** Items that one forget removes before it answers `remaining`. More of them hold up the event loop for longer. */
+  /**
+   * Items that one forget removes, a replay takes up or an attach queues before it answers `remaining`. More of them
+   * hold up the event loop for longer.
+   */
   readonly forgetMax?: number;
   /** Removals that `changes` remembers (one per space and commit). Fewer: readers that lag behind start over sooner. */
   readonly removalsMax?: number;
@@ -58,21 +85,26 @@ export class MemoryStore implements Store {
     const started = performance.now();
     const commit = this.#commit + 1;
     const changed = new Set<Space>();
-    const outcomes = units.map((unit) => this.#attempt(unit, new Attempt(now, commit), changed));
-    if (changed.size > 0) {
+    let isEmpty = true;
+    const outcomes = units.map((unit) => {
+      const attempt = new Attempt(now, commit);
+      const outcome = this.#attempt(unit, attempt);
+      isEmpty &&= attempt.isEmpty;
+      for (const space of attempt.touched) changed.add(space);
+      return outcome;
+    });
+    if (!isEmpty) {
       this.#commit = commit;
-      this.#lastGroup = group;
+      if (group !== "") this.#lastGroup = group;
       for (const space of changed) space.version = commit;
       this.#state.removals.trim();
     }
     return { commit: this.#commit, outcomes, workMs: performance.now() - started };
   }
 
-  #attempt(unit: Unit, attempt: Attempt, changed: Set<Space>): Outcome {
+  #attempt(unit: Unit, attempt: Attempt): Outcome {
     try {
-      const done = unit.map((write) => this.#apply(write, attempt));
-      for (const space of attempt.touched) changed.add(space);
-      return { ok: true, done };
+      return { ok: true, done: unit.map((write) => this.#apply(write, attempt)) };
     } catch (error) {
       attempt.rollback();
       return { ok: false, error: { hint: "Nothing of this unit was written. Please report it.", ...toRecord(error) } };
@@ -91,6 +123,24 @@ export class MemoryStore implements Store {
         return register(write, this.#state, attempt);
       case "amend":
         return amend(write, this.#state, attempt);
+      case "claim":
+        return claim(write, this.#state, attempt);
+      case "beat":
+        return beat(write, this.#state, attempt);
+      case "release":
+        return release(write, this.#state, attempt);
+      case "index":
+        return index(write, this.#state, attempt);
+      case "park":
+        return park(write, this.#state, attempt);
+      case "replay":
+        return replay(write, this.#state, attempt, this.#forgetMax);
+      case "adopt":
+        return adopt(write, this.#state, attempt);
+      case "attach":
+        return attach(write, this.#state, attempt, this.#forgetMax);
+      case "acknowledge":
+        return acknowledge(write, this.#state, attempt);
     }
   }
 
@@ -115,10 +165,22 @@ export class MemoryStore implements Store {
     return items;
   }
 
+  async read({ spaces, keys, filter, now }: ReadRequest): Promise<readonly KeyedItem[]> {
+    const asked = new Set(this.#spaces(spaces));
+    const { marks } = this.#state;
+    return [...new Set(keys)].flatMap((key) => {
+      const found = marks.find(key);
+      if (!found || !asked.has(found.mark.space)) return [];
+      const { row, mark } = found;
+      if (!isVisible(row, mark.space, now) || !passes(row, filter, marks)) return [];
+      return { ...toItem(row, mark.space), key };
+    });
+  }
+
   async list({ spaces, filter, sortBy, order, limit, cursor, now }: ListRequest): Promise<Page<Item>> {
     const rows = this.#spaces(spaces).flatMap((space) =>
       [...space.rows.values()]
-        .filter((row) => isVisible(row, space, now) && passes(row, filter))
+        .filter((row) => isVisible(row, space, now) && passes(row, filter, this.#state.marks))
         .map((row) => ({ row, space })),
     );
     const page = pageOf(rows, {
@@ -135,13 +197,13 @@ export class MemoryStore implements Store {
     const hits = this.#spaces(spaces).flatMap((space) =>
       [...space.words.scores(terms)].flatMap(([id, score]) => {
         const row = space.rows.get(id);
-        return row && isVisible(row, space, now) && passes(row, filter) ? { row, space, score } : [];
+        return row && isVisible(row, space, now) && passes(row, filter, this.#state.marks) ? { row, space, score } : [];
       }),
     );
     hits.sort((a, b) => b.score - a.score || b.row.arrival - a.row.arrival);
     return hits
       .slice(0, limit)
-      .map(({ row, space, score }) => ({ space: space.ref, id: row.id, version: row.version, score }));
+      .map(({ row: { arrival: key, id, version }, space, score }) => ({ space: space.ref, key, id, version, score }));
   }
 
   async versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
@@ -192,6 +254,57 @@ export class MemoryStore implements Store {
       cursor,
     });
     return { ...page, items: page.items.map(({ session, space }) => toSessionEntry(session, space)) };
+  }
+
+  async waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
+    this.#requireOpen();
+    return waitingLanes(this.#state, owner, limit, now);
+  }
+
+  async pending(request: PendingRequest): Promise<readonly PendingItem[]> {
+    this.#requireOpen();
+    return pendingItems(request, this.#state);
+  }
+
+  async tail(request: TailRequest): Promise<Tail> {
+    this.#requireOpen();
+    return tail(request, this.#state);
+  }
+
+  async earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]> {
+    this.#requireOpen();
+    return earlier(keys, count, now, this.#state);
+  }
+
+  async searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
+    this.#requireOpen();
+    return searchVectors(request, this.#state);
+  }
+
+  async chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {
+    this.#requireOpen();
+    return chunks(spaces, ids, now, this.#state);
+  }
+
+  async parked(request: ParkedRequest): Promise<ParkedPage> {
+    this.#requireOpen();
+    return parkedItems(request, this.#state);
+  }
+
+  async outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]> {
+    this.#requireOpen();
+    return this.#state.outbox.due(limit, maxBytes, now, this.#state.marks);
+  }
+
+  async indexingStats(): Promise<IndexingStats> {
+    this.#requireOpen();
+    const { marks, outbox, vectorSpace } = this.#state;
+    return {
+      ...marks.count(),
+      ...(vectorSpace && { vectorSpace: { ...vectorSpace } }),
+      ...(outbox.attached && { index: outbox.attached.index }),
+      ...outbox.count(),
+    };
   }
 
   /** There is no medium from which anything could be recovered. */

@@ -47,6 +47,7 @@ export function visibleIn(spaces: readonly SpaceRow[], now: number, scan: boolea
 /** The filter's condition; undefined when it asks for nothing. `sessions` and `agents` are the keys of the names. */
 export function matching(
   filter: RowFilter,
+  spaces: readonly SpaceRow[],
   sessions: readonly number[] | undefined,
   agents: readonly number[] | undefined,
 ): Condition | undefined {
@@ -58,6 +59,7 @@ export function matching(
   if (filter.tiers) conditions.push(anyOf("item.tier", filter.tiers.map(tierCode)));
   if (filter.from !== undefined) conditions.push({ sql: "item.occurred_at >= ?", values: [filter.from] });
   if (filter.to !== undefined) conditions.push({ sql: "item.occurred_at < ?", values: [filter.to] });
+  if (filter.pending) conditions.push(pendingIn(spaces));
   for (const { path, anyOf: wanted } of filter.metadata ?? []) {
     conditions.push({
       sql: `${metadataAt(path.length)} IN (SELECT type || ':' || coalesce(atom, '') FROM json_each(?))`,
@@ -66,6 +68,16 @@ export function matching(
   }
   return conditions.length === 0 ? undefined : all(conditions);
 }
+
+/** Items that are not embedded: those that wait, found by their index, and those that are set aside. */
+const pendingIn = (spaces: readonly SpaceRow[]): Condition => ({
+  sql: `item.key IN (
+    SELECT waits.key FROM json_each(?) CROSS JOIN item AS waits INDEXED BY item_tail ON waits.space = json_each.value
+      WHERE waits.indexed <> waits.version AND waits.parked = 0
+    UNION ALL SELECT parked.item FROM parked)
+    AND item.indexed <> item.version`,
+  values: [JSON.stringify(spaces.map(({ key }) => key))],
+});
 
 /**
  * Type and value under a path, as "type:value". Each step looks a key up by equality in json_each, because a JSON path

@@ -3,11 +3,15 @@
  *
  * A small forget takes its words out of the index at once. A large one leaves marks and merges the index afterwards,
  * which costs less than an item-by-item removal from about a hundred items on; `head.purge` remembers that it is due.
+ *
+ * The newest items go first: what they have borrowed from older ones is gone when those go, and nobody has to be made
+ * pending who is forgotten next.
  */
 import type { SpaceRef } from "../../types.js";
 import type { Done, ForgetWrite } from "../store.js";
 import type { Database, Row, Statement } from "./driver.js";
 import { ITEM_ROW, type ItemRow, type Items } from "./items.js";
+import type { Leases } from "./leases.js";
 import type { Registry } from "./registry.js";
 import type { Residue } from "./residue.js";
 import type { Transaction } from "./transaction.js";
@@ -21,6 +25,7 @@ const LARGE = 64;
 
 export class Forgetter {
   readonly #items: Items;
+  readonly #leases: Leases;
   readonly #registry: Registry;
   readonly #residue: Residue;
   readonly #byId: Statement;
@@ -31,14 +36,15 @@ export class Forgetter {
   readonly #retaining: Statement;
   readonly #database: Database;
 
-  constructor(database: Database, registry: Registry, items: Items, residue: Residue) {
+  constructor(database: Database, registry: Registry, items: Items, leases: Leases, residue: Residue) {
     this.#database = database;
     this.#registry = registry;
     this.#items = items;
+    this.#leases = leases;
     this.#residue = residue;
     this.#byId = database.prepare(`${ITEM_ROW} WHERE id = ? AND space = ?`);
-    this.#bySession = database.prepare(`${ITEM_ROW} WHERE session = ? LIMIT ${SLICE_ITEMS}`);
-    this.#bySpace = database.prepare(`${ITEM_ROW} WHERE space = ? LIMIT ${SLICE_ITEMS}`);
+    this.#bySession = database.prepare(`${ITEM_ROW} WHERE session = ? ORDER BY seq DESC LIMIT ${SLICE_ITEMS}`);
+    this.#bySpace = database.prepare(`${ITEM_ROW} WHERE space = ? ORDER BY key DESC LIMIT ${SLICE_ITEMS}`);
     this.#expired = database.prepare(`${ITEM_ROW} WHERE expires_at <= ? LIMIT ${SLICE_ITEMS}`);
     this.#oldest = database.prepare(
       `${ITEM_ROW} WHERE key IN (SELECT key FROM item WHERE space = ? ORDER BY key LIMIT ${SLICE_ITEMS}) AND recorded_at <= ?`,
@@ -87,8 +93,7 @@ export class Forgetter {
     let removed = 0;
     for (const row of slice) {
       if (removed > 0 && performance.now() > until) break;
-      this.#items.remove(row as unknown as ItemRow, transaction, marks ? "mark" : "remove");
-      this.#residue.remember(row);
+      this.#items.remove(row as ItemRow, transaction, marks ? "mark" : "remove");
       removed++;
     }
     transaction.forgot(marks ? 2 : 1);
@@ -111,6 +116,7 @@ export class Forgetter {
   #dropSession(space: number, session: number, name: string, transaction: Transaction): void {
     this.#database.prepare("DELETE FROM receipt WHERE space = ? AND session = ?").run(space, session);
     this.#database.prepare("DELETE FROM session WHERE key = ?").run(session);
+    this.#leases.end(session, transaction);
     this.#residue.remember({ name });
     transaction.touch(space);
     transaction.forgot(1);
@@ -118,6 +124,7 @@ export class Forgetter {
 
   #dropSpace(space: number, ref: SpaceRef, transaction: Transaction): { sessions: number; entries: number } {
     this.#database.prepare("DELETE FROM receipt WHERE space = ?").run(space);
+    this.#leases.endOfSpace(space);
     const { changes } = this.#database.prepare("DELETE FROM session WHERE space = ?").run(space);
     if ("agent" in ref) this.#registry.touchWhereNamed(space, transaction);
     this.#database.prepare("DELETE FROM presence WHERE space = ?1 OR agent = ?1").run(space);

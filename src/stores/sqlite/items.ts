@@ -6,24 +6,37 @@ import type { Item, Kind, Role } from "../../types.js";
 import type { AddWrite, Done, NewRow, UpdateWrite } from "../store.js";
 import { ITEM_SELECT, jsonOrNull, kindCode, packWords, readItem, roleCode, tierCode } from "./codec.js";
 import type { Database, Row, Statement } from "./driver.js";
+import type { Embeddings } from "./embeddings.js";
+import type { Parking } from "./parking.js";
 import type { Registry } from "./registry.js";
+import type { Residue } from "./residue.js";
 import type { Place, Transaction } from "./transaction.js";
 import type { WordWriter } from "./words.js";
 
 /** How long an idempotency key answers for its add. */
 const RECEIPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** What removing an item needs to know of it. */
-export interface ItemRow {
+/** What removing an item needs to know of it; its texts are there for the purge. */
+export interface ItemRow extends Row {
   readonly key: number;
   readonly space: number;
   readonly session: number | null;
   readonly id: string;
   readonly words: string;
   readonly length: number;
+  readonly indexed: number;
 }
 
-export const ITEM_ROW = "SELECT key, space, session, words, length, id, name, content, parts, metadata FROM item";
+export const ITEM_ROW =
+  "SELECT key, space, session, words, length, indexed, id, name, content, parts, metadata FROM item";
+
+/** What goes with an item when its text is edited or removed. */
+export interface Attached {
+  readonly words: WordWriter;
+  readonly embeddings: Embeddings;
+  readonly parking: Parking;
+  readonly residue: Residue;
+}
 
 interface Placed {
   readonly key: number;
@@ -40,6 +53,7 @@ type Rewrite = Omit<UpdateWrite["patch"], "role"> & {
 
 export class Items {
   readonly #words: WordWriter;
+  readonly #attached: Attached;
   readonly #registry: Registry;
   readonly #insert: Statement;
   readonly #find: Statement;
@@ -53,9 +67,10 @@ export class Items {
   readonly #emptyReceipts: Statement;
   readonly #expireReceipts: Statement;
 
-  constructor(database: Database, registry: Registry, words: WordWriter) {
+  constructor(database: Database, registry: Registry, attached: Attached) {
     this.#registry = registry;
-    this.#words = words;
+    this.#attached = attached;
+    this.#words = attached.words;
     this.#insert = database.prepare(
       `INSERT INTO item (key, space, id, kind, session, agent, seq, round, role, name, content, parts, metadata, tier,
          occurred_at, recorded_at, updated_at, expires_at, version, commit_no, words, length)
@@ -63,9 +78,11 @@ export class Items {
     );
     this.#find = database.prepare(`${ITEM_SELECT} WHERE item.id = ? AND item.space = ?`);
     this.#row = database.prepare(`${ITEM_ROW} WHERE key = ?`);
+    // What was embedded stays so if its text is the same.
     this.#replace = database.prepare(
       `UPDATE item SET kind = ?, agent = ?, role = ?, name = ?, content = ?, parts = ?, metadata = ?, tier = ?, occurred_at = ?,
-         expires_at = ?, updated_at = ?, version = version + 1, commit_no = ?, words = ?, length = ? WHERE key = ?`,
+         expires_at = ?, updated_at = ?, version = version + 1, commit_no = ?, words = ?, length = ?,
+         indexed = CASE WHEN ? AND indexed = version THEN version + 1 ELSE 0 END, parked = 0 WHERE key = ?`,
     );
     this.#delete = database.prepare("DELETE FROM item WHERE key = ?");
     this.#bury = database.prepare("INSERT INTO tombstone (commit_no, item, space) VALUES (?, ?, ?)");
@@ -219,7 +236,7 @@ export class Items {
     const found = this.#findVisible(row.id, place.space, transaction.now);
     if (!found) {
       const { key } = this.#find.get(row.id, place.space) as Row;
-      this.remove(this.#row.get(key as number) as unknown as ItemRow, transaction);
+      this.remove(this.#row.get(key as number) as ItemRow, transaction);
       transaction.forgot(1);
       return this.#insertRow(row, place, transaction) as Placed;
     }
@@ -270,11 +287,14 @@ export class Items {
 
   #rewrite(found: Row, patch: Rewrite, transaction: Transaction): void {
     const key = Number(found["key"]);
-    const old = this.#row.get(key) as unknown as ItemRow;
+    const old = this.#row.get(key) as ItemRow;
     const pick = <T>(value: T | undefined, column: string) => (value === undefined ? (found[column] ?? null) : value);
     const content = String(pick(patch.content, "content"));
     const name = pick(patch.name, "name") as string | null;
     const { counts, words, length } = wordsOf(name ?? undefined, content);
+    const sameText = content === found["content"] && name === found["name"];
+    if (!sameText) this.#attached.embeddings.remove(old, transaction, false);
+    this.#attached.parking.clear(key);
     if (words !== old.words) {
       this.#words.remove(old, "remove");
       this.#words.insert(key, old.space, counts, length);
@@ -294,6 +314,7 @@ export class Items {
       transaction.commit,
       words,
       length,
+      sameText ? 1 : 0,
       key,
     );
     transaction.touch(old.space, 0, length - old.length);
@@ -301,10 +322,14 @@ export class Items {
 
   /** Takes an item out of every table; what remains is a number in `tombstone`. */
   remove(item: ItemRow, transaction: Transaction, how: "remove" | "mark" = "remove"): void {
+    const { embeddings, parking, residue } = this.#attached;
     this.#words.remove(item, how);
+    embeddings.remove(item, transaction, true);
+    parking.clear(item.key);
     this.#delete.run(item.key);
     this.#bury.run(transaction.commit, item.key, item.space);
     this.#emptyReceipts.run(item.space, item.session ?? 0, item.key, item.key, item.id);
+    residue.remember(item);
     transaction.touch(item.space, -1, -item.length);
   }
 }

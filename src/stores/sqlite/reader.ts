@@ -2,13 +2,33 @@
 import { statSync } from "node:fs";
 import { idf, termWeight } from "../../retrieval/words/bm25.js";
 import type { Entry, Item, Page, SessionEntry, SpaceRef } from "../../types.js";
-import type { Changes, ListRequest, RegistryRequest, RowFilter, Scored, WordsRequest } from "../store.js";
+import type {
+  IndexingStats,
+  Neighbour,
+  OutboxRow,
+  ParkedPage,
+  ParkedRequest,
+  PendingItem,
+  PendingRequest,
+  StoredChunk,
+  Tail,
+  TailRequest,
+  VectorScored,
+  VectorsRequest,
+  WaitingLane,
+} from "../indexing.js";
+import type { Changes, KeyedItem, ListRequest, ReadRequest, RegistryRequest, Scored, WordsRequest } from "../store.js";
+import { Backlog } from "./backlog.js";
 import { ITEM_SELECT, readItem, spaceCode, spaceRef, unpackWords } from "./codec.js";
 import { type ConnectionRole, connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
-import { all, type Condition, matching, type SpaceRow, visibleIn } from "./filter.js";
+import { all, type Condition, type SpaceRow, visibleIn } from "./filter.js";
+import { OutboxReader } from "./outbox-reader.js";
 import { badCursor, Registry } from "./registry.js";
 import { addWordPieces, findResidue, type Traces } from "./residue.js";
+import { resolveScope } from "./scope.js";
+import { VectorReader } from "./vector-reader.js";
+import { VectorTables } from "./vector-table.js";
 import { type Candidate, type TermLists, WordReader } from "./words.js";
 
 /**
@@ -26,12 +46,19 @@ export class Reader {
   readonly #path: string;
   readonly #database: Database;
   readonly #registry: Registry;
+  readonly #backlog: Backlog;
+  readonly #vectors: VectorReader;
+  readonly #outbox: OutboxReader;
   #words: WordReader | undefined;
 
   constructor(path: string, role: ConnectionRole) {
     this.#path = path;
     this.#database = connect(path, role);
     this.#registry = new Registry(this.#database);
+    const tables = new VectorTables(this.#database);
+    this.#backlog = new Backlog(this.#database, this.#registry, tables);
+    this.#vectors = new VectorReader(this.#database, this.#registry, tables, (work) => this.#snapshot(work));
+    this.#outbox = new OutboxReader(this.#database, tables);
   }
 
   /** Runs `work` on one snapshot of the file. Everything in it is synchronous, so the snapshot is short-lived. */
@@ -55,7 +82,8 @@ export class Reader {
 
   list(request: ListRequest): Page<Item> {
     return this.#snapshot(() => {
-      const { condition, sessions } = this.#resolve(request.spaces, request.filter, request.now, true);
+      const { spaces, filter, now } = request;
+      const { condition, sessions } = resolveScope(this.#registry, spaces, filter, now, true);
       if (!condition) return { items: [] };
       const direction = request.order === "asc" ? "ASC" : "DESC";
       const after = request.order === "asc" ? ">" : "<";
@@ -81,18 +109,25 @@ export class Reader {
     });
   }
 
-  searchWords({ spaces, terms, filter, limit, now }: WordsRequest): Scored[] {
+  read({ spaces, keys, filter, now }: ReadRequest): KeyedItem[] {
     return this.#snapshot(() => {
-      const { rows, condition } = this.#resolve(spaces, filter, now, false);
+      const { condition } = resolveScope(this.#registry, spaces, filter, now, false);
+      if (!condition || keys.length === 0) return [];
+      const wanted = { sql: "item.key IN (SELECT value FROM json_each(?))", values: [JSON.stringify(keys)] };
+      const rows = this.#select(all([wanted, condition]), "");
+      return rows.map((row) => ({ ...readItem(row), key: Number(row["key"]) }));
+    });
+  }
+
+  searchWords({ spaces: refs, terms, filter, limit, now }: WordsRequest): Scored[] {
+    return this.#snapshot(() => {
+      const { spaces, condition } = resolveScope(this.#registry, refs, filter, now, false);
       if (!condition || terms.length === 0) return [];
       const narrowed = Object.keys(filter).length > 0;
-      const found = rows.flatMap((space) =>
+      const found = spaces.flatMap((space) =>
         this.#searchSpace(space, terms, narrowed ? condition : undefined, condition, limit),
       );
-      return found
-        .sort(bestFirst)
-        .slice(0, limit)
-        .map(({ key, ...scored }) => scored);
+      return found.sort(bestFirst).slice(0, limit);
     });
   }
 
@@ -106,7 +141,7 @@ export class Reader {
     narrowing: Condition | undefined,
     visible: Condition,
     limit: number,
-  ): (Scored & { readonly key: number })[] {
+  ): Scored[] {
     this.#words ??= new WordReader(this.#database);
     const words = this.#words;
     const lists: TermLists[] = terms
@@ -211,6 +246,42 @@ export class Reader {
     });
   }
 
+  waiting(owner: string, limit: number, now: number): WaitingLane[] {
+    return this.#snapshot(() => this.#backlog.waiting(owner, limit, now));
+  }
+
+  pending(request: PendingRequest): PendingItem[] {
+    return this.#snapshot(() => this.#backlog.pending(request));
+  }
+
+  tail(request: TailRequest): Tail {
+    return this.#snapshot(() => this.#backlog.tail(request));
+  }
+
+  earlier(keys: readonly number[], count: number, now: number): Neighbour[][] {
+    return this.#snapshot(() => this.#backlog.earlier(keys, count, now));
+  }
+
+  parked(request: ParkedRequest): ParkedPage {
+    return this.#snapshot(() => this.#backlog.parked(request));
+  }
+
+  indexingStats(): IndexingStats {
+    return this.#snapshot(() => this.#backlog.stats());
+  }
+
+  searchVectors(request: VectorsRequest): VectorScored[] {
+    return this.#vectors.search(request);
+  }
+
+  chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): StoredChunk[] {
+    return this.#snapshot(() => this.#vectors.chunks(spaces, ids, now));
+  }
+
+  outbox(limit: number, maxBytes: number, now: number): OutboxRow[] {
+    return this.#snapshot(() => this.#outbox.due(limit, maxBytes, now));
+  }
+
   stats(): { commit: number; items: number; bytes: number } {
     const head = this.#database.prepare("SELECT commit_no, items FROM head").get() as Row;
     const size = (suffix: string): number => statSync(this.#path + suffix, { throwIfNoEntry: false })?.size ?? 0;
@@ -236,19 +307,6 @@ export class Reader {
     this.#database.close();
   }
 
-  /** The spaces that exist, and the condition for their visible items under the filter; none if there can be none. */
-  #resolve(refs: readonly SpaceRef[], filter: RowFilter, now: number, scan: boolean): Resolved {
-    const rows = this.#registry.findSpaces(refs);
-    if (rows.length === 0) return { rows };
-    const sessions = filter.sessions && this.#registry.sessionKeys(rows, filter.sessions);
-    const agents = filter.agents && this.#registry.agentKeys(filter.agents);
-    if (sessions?.length === 0 || agents?.length === 0) return { rows };
-    const narrowing = matching(filter, sessions, agents);
-    const visible = visibleIn(rows, now, scan && sessions === undefined);
-    const condition = narrowing ? all([visible, narrowing]) : visible;
-    return { rows, condition, ...(sessions && { sessions }) };
-  }
-
   /** Sorts keys and times only, then reads the items of the page. */
   #selectPage(condition: Condition, order: string): Row[] {
     const page = `SELECT item.key FROM item WHERE ${condition.sql} ${order}`;
@@ -262,13 +320,6 @@ export class Reader {
 
 const bestFirst = (a: { score: number; key: number }, b: { score: number; key: number }): number =>
   b.score - a.score || b.key - a.key;
-
-/** The spaces that exist; the condition for their items, absent if there can be none; the sessions of the filter. */
-interface Resolved {
-  readonly rows: SpaceRow[];
-  readonly condition?: Condition;
-  readonly sessions?: readonly number[];
-}
 
 /** How many of the lists, rarest first, fit into the budget of postings; one at least, if there is one. */
 function withinBudget(lists: readonly TermLists[]): number {

@@ -13,11 +13,15 @@ import type { Row } from "./driver.js";
 const PIECE = 12;
 /** Shorter words and ends of words are too common to tell anything. */
 const WORD_END = 6;
+/** Of vectors one piece in so many bytes is enough: a copy that is left behind is a row, or most of one. */
+const VECTOR_STRIDE = 96;
+/** A piece of a vector needs so many bytes other than zero to tell it from others. */
+const TELLING_BYTES = 6;
 /** Beyond this many pieces the search would cost more than the rewrite. */
 const PIECES_MAX = 200_000;
 const PAGES_PER_READ = 256;
 
-/** What to look for: pieces of text, and tokens of the words index ("space:term") that may be gone from it. */
+/** What to look for: pieces of text and of vectors, and tokens of the words index ("space:term") that may be gone from it. */
 export interface Traces {
   readonly pieces: readonly string[];
   readonly tokens: readonly string[];
@@ -29,12 +33,23 @@ export class Residue {
   #tokens = new Set<string>();
   #overflowed = false;
 
+  /** Texts of a row, and its words. */
   remember({ words, space, ...texts }: Row): void {
     if (this.#overflowed) return;
     for (const value of Object.values(texts)) if (typeof value === "string") addPieces(value, this.#pieces);
     if (typeof words === "string") {
       for (const term of unpackWords(words).keys()) this.#tokens.add(`${Number(space).toString(36)}:${term}`);
     }
+    this.#bound();
+  }
+
+  rememberVectors(bytes: Uint8Array): void {
+    if (this.#overflowed) return;
+    addVectorPieces(bytes, this.#pieces);
+    this.#bound();
+  }
+
+  #bound(): void {
     if (this.#pieces.size + this.#tokens.size <= PIECES_MAX) return;
     this.take();
     this.#overflowed = true;
@@ -54,6 +69,20 @@ function addPieces(text: string, pieces: Set<string>): void {
   const bytes = Buffer.from(text, "utf8").toString("latin1");
   if (bytes.length >= WORD_END && bytes.length < PIECE) pieces.add(bytes);
   for (let at = 0; at + PIECE <= bytes.length; at += PIECE) pieces.add(bytes.slice(at, at + PIECE));
+}
+
+/** From each stretch the first piece that tells something; none from a stretch of zeros. */
+function addVectorPieces(vectors: Uint8Array, pieces: Set<string>): void {
+  const bytes = Buffer.from(vectors.buffer, vectors.byteOffset, vectors.byteLength).toString("latin1");
+  for (let stretch = 0; stretch < bytes.length; stretch += VECTOR_STRIDE) {
+    const end = Math.min(stretch + VECTOR_STRIDE, bytes.length);
+    for (let at = stretch; at + PIECE <= end; at++) {
+      const piece = bytes.slice(at, at + PIECE);
+      if (piece[0] === "\0" || piece.replaceAll("\0", "").length < TELLING_BYTES) continue;
+      pieces.add(piece);
+      break;
+    }
+  }
 }
 
 /** The pieces of a word that no item has any more. The index stores words without what they share with the one before. */

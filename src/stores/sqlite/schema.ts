@@ -133,8 +133,79 @@ CREATE TABLE tombstone (
 ) WITHOUT ROWID;
 `;
 
+/**
+ * Retrieval by meaning. Every item of an older file is pending. The tables of vectors are made when their vector space
+ * is adopted (vector-spaces.ts).
+ *
+ * - `item.indexed` is the version that was embedded, or 0; so it is pending while `indexed <> version`. The two indexes
+ *   hold only items that wait; all that `waiting` asks for is in `item_lane` itself, so that no item is read for it.
+ * - A lane is a session's key, or the negative key of a space for what it holds outside any session; 0 is the outbox.
+ */
+const VERSION_2 = `
+ALTER TABLE item ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE item ADD COLUMN parked INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX item_lane ON item (session, space, key, expires_at, recorded_at) WHERE indexed <> version AND parked = 0;
+CREATE INDEX item_tail ON item (space) WHERE indexed <> version AND parked = 0;
+CREATE INDEX space_retention ON space (key) WHERE retention_ms IS NOT NULL;
+
+-- The vector space in use (0: none), how many items have vectors of it, and how many vectors those are.
+ALTER TABLE head ADD COLUMN vector_space INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE head ADD COLUMN embedded INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE head ADD COLUMN chunks INTEGER NOT NULL DEFAULT 0;
+-- Fences of leases and beats of owners come from this one counter.
+ALTER TABLE head ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+-- The external index attached, and the item up to which its first load is queued (null: all of it).
+ALTER TABLE head ADD COLUMN outbox_index TEXT;
+ALTER TABLE head ADD COLUMN outbox_cursor INTEGER;
+
+CREATE TABLE vector_space (
+  key INTEGER PRIMARY KEY,
+  model TEXT NOT NULL,
+  runtime TEXT NOT NULL,
+  dimensions INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+);
+
+-- Whose vectors carry whose text.
+CREATE TABLE borrow (lender INTEGER NOT NULL, borrower INTEGER NOT NULL, PRIMARY KEY (lender, borrower)) WITHOUT ROWID;
+CREATE INDEX borrow_borrower ON borrow (borrower);
+
+-- How often an item could not be embedded. It stays while the item is tried again, to keep the count; set aside are
+-- those with item.parked = 1.
+CREATE TABLE parked (
+  item INTEGER PRIMARY KEY,
+  version INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  error TEXT NOT NULL,
+  parked_at INTEGER NOT NULL,
+  retry_at INTEGER
+);
+CREATE INDEX parked_retry ON parked (retry_at, parked_at) WHERE retry_at IS NOT NULL;
+
+CREATE TABLE lease (lane INTEGER PRIMARY KEY, owner TEXT NOT NULL, fence INTEGER NOT NULL);
+CREATE INDEX lease_owner ON lease (owner);
+CREATE TABLE owner (id TEXT PRIMARY KEY, process TEXT NOT NULL, beat INTEGER NOT NULL) WITHOUT ROWID;
+
+-- Changes of vectors for the external index: op 0 upsert, 1 delete. Numbers only, so that nothing forgotten stays here.
+CREATE TABLE outbox (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  item INTEGER NOT NULL,
+  space INTEGER NOT NULL,
+  space_id TEXT NOT NULL,
+  op INTEGER NOT NULL,
+  parts INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  failed_at INTEGER NOT NULL DEFAULT 0,
+  retry_at INTEGER NOT NULL DEFAULT 0,
+  error TEXT
+);
+CREATE INDEX outbox_item ON outbox (item, seq);
+CREATE INDEX outbox_space ON outbox (space, item);
+CREATE INDEX outbox_failed ON outbox (seq) WHERE attempts > 0;
+`;
+
 /** Each entry takes a file from the version before it to its own; they are never edited once released. */
-const MIGRATIONS: readonly string[] = [VERSION_1];
+const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -10,10 +10,27 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
 import type {
+  IndexingStats,
+  Neighbour,
+  OutboxRow,
+  ParkedPage,
+  ParkedRequest,
+  PendingItem,
+  PendingRequest,
+  StoredChunk,
+  Tail,
+  TailRequest,
+  VectorScored,
+  VectorsRequest,
+  WaitingLane,
+} from "../indexing.js";
+import type {
   Changes,
   Committed,
+  KeyedItem,
   ListRequest,
   Purged,
+  ReadRequest,
   RegistryRequest,
   Scored,
   Store,
@@ -76,7 +93,7 @@ export class SqliteStore implements Store {
     const committed = await this.#writer<Committed>("commit", units, now, group);
     const since = this.#sinceCheckpoint;
     since.commits++;
-    for (const unit of units) for (const write of unit) since.messages += write.op === "add" ? write.items.length : 1;
+    for (const unit of units) for (const write of unit) since.messages += "items" in write ? write.items.length : 1;
     const due = since.commits >= COMMITS_DUE || since.messages >= MESSAGES_DUE;
     if (due) this.#checkpointing ??= this.#checkpoint();
     return committed;
@@ -124,6 +141,12 @@ export class SqliteStore implements Store {
     return retryBusy(() => peek.get(spaces, ids, now), this.#options.busyTimeoutMs);
   }
 
+  async read(request: ReadRequest): Promise<readonly KeyedItem[]> {
+    if (request.keys.length > PEEK_MAX) return this.#reader("read", request);
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.read(request), this.#options.busyTimeoutMs);
+  }
+
   list(request: ListRequest): Promise<Page<Item>> {
     return this.#reader("list", request);
   }
@@ -147,6 +170,42 @@ export class SqliteStore implements Store {
 
   sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
     return this.#reader("sessions", request);
+  }
+
+  waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
+    return this.#reader("waiting", owner, limit, now);
+  }
+
+  pending(request: PendingRequest): Promise<readonly PendingItem[]> {
+    return this.#reader("pending", request);
+  }
+
+  tail(request: TailRequest): Promise<Tail> {
+    return this.#reader("tail", request);
+  }
+
+  earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]> {
+    return this.#reader("earlier", keys, count, now);
+  }
+
+  searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
+    return this.#reader("searchVectors", request);
+  }
+
+  chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {
+    return this.#reader("chunks", spaces, ids, now);
+  }
+
+  parked(request: ParkedRequest): Promise<ParkedPage> {
+    return this.#reader("parked", request);
+  }
+
+  outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]> {
+    return this.#reader("outbox", limit, maxBytes, now);
+  }
+
+  indexingStats(): Promise<IndexingStats> {
+    return this.#reader("indexingStats");
   }
 
   /** Words out of the index, text out of the log, then a look at the bytes; a rewrite of the file if any were found. */

@@ -8,8 +8,8 @@ import type { Database, Row, Statement } from "./driver.js";
 import { newerFile, SCHEMA_VERSION } from "./schema.js";
 
 interface Delta {
-  items: number;
-  terms: number;
+  readonly items: number;
+  readonly terms: number;
 }
 
 /** Where an item goes: all keys; `round` is the sequence of the first item of its add. */
@@ -21,6 +21,30 @@ export interface Place {
   readonly round: number | null;
 }
 
+/** What has changed: in one unit, or in all units that have succeeded so far. */
+class Tally {
+  readonly spaces = new Map<number, Delta>();
+  changed = false;
+  purge = 0;
+  renamed = false;
+  embedded = 0;
+  chunks = 0;
+
+  add(space: number, items: number, terms: number): void {
+    const sum = this.spaces.get(space) ?? { items: 0, terms: 0 };
+    this.spaces.set(space, { items: sum.items + items, terms: sum.terms + terms });
+  }
+
+  include(unit: Tally): void {
+    for (const [space, { items, terms }] of unit.spaces) this.add(space, items, terms);
+    this.changed ||= unit.changed;
+    this.purge = Math.max(this.purge, unit.purge);
+    this.renamed ||= unit.renamed;
+    this.embedded += unit.embedded;
+    this.chunks += unit.chunks;
+  }
+}
+
 export class Transaction {
   /** Places that adds of this transaction have looked up, by name, and the sequences that sessions have come to. */
   readonly #places = new Map<string, Place>();
@@ -28,25 +52,26 @@ export class Transaction {
   readonly now: number;
   /** The number that this commit will have. */
   readonly commit: number;
-  readonly #nextKey: { value: number };
-  #spaces = new Map<number, Delta>();
-  #unit = new Map<number, Delta>();
-  #changed = false;
-  #unitChanged = false;
-  #purge = 0;
-  #unitPurge = 0;
-  #renamed = false;
-  #unitRenamed = false;
+  #itemKey: number;
+  #fence: number;
+  readonly #total = new Tally();
+  #unit = new Tally();
 
-  constructor(head: { readonly commit: number; readonly itemKey: number }, now: number) {
+  constructor(head: { readonly commit: number; readonly itemKey: number; readonly fence: number }, now: number) {
     this.now = now;
     this.commit = head.commit + 1;
-    this.#nextKey = { value: head.itemKey };
+    this.#itemKey = head.itemKey;
+    this.#fence = head.fence;
   }
 
   /** A key no item has or ever had. Keys of a unit that fails are not given again; nobody misses them. */
   takeKey(): number {
-    return ++this.#nextKey.value;
+    return ++this.#itemKey;
+  }
+
+  /** A number above all fences and beats that were ever given. */
+  takeFence(): number {
+    return ++this.#fence;
   }
 
   /** A place that an add of this transaction has looked up before, as it is by now. */
@@ -74,50 +99,45 @@ export class Transaction {
 
   /** Something changed that readers of this space may see. */
   touch(space: number, items = 0, terms = 0): void {
-    const delta = this.#unit.get(space) ?? { items: 0, terms: 0 };
-    this.#unit.set(space, { items: delta.items + items, terms: delta.terms + terms });
-    this.#unitChanged = true;
+    this.#unit.add(space, items, terms);
+    this.#unit.changed = true;
+  }
+
+  /** Items have got or lost their vectors. */
+  embedded(items: 1 | -1, chunks: number): void {
+    this.#unit.embedded += items;
+    this.#unit.chunks += items * chunks;
   }
 
   /** A space has lost its name. */
   renamed(): void {
-    this.#unitRenamed = true;
-    this.#unitChanged = true;
+    this.#unit.renamed = true;
+    this.#unit.changed = true;
   }
 
   /** Something was kept that no read shows. */
   kept(): void {
-    this.#unitChanged = true;
+    this.#unit.changed = true;
   }
 
   /** Text was removed: 1, its bytes are to be checked; 2, its words are to be merged away first. */
   forgot(level: 1 | 2): void {
-    this.#unitPurge = Math.max(this.#unitPurge, level);
+    this.#unit.purge = Math.max(this.#unit.purge, level);
   }
 
   endUnit(succeeded: boolean): void {
-    if (!succeeded) this.forgetPlaces();
-    if (succeeded) {
-      for (const [space, delta] of this.#unit) {
-        const sum = this.#spaces.get(space) ?? { items: 0, terms: 0 };
-        this.#spaces.set(space, { items: sum.items + delta.items, terms: sum.terms + delta.terms });
-      }
-      this.#changed ||= this.#unitChanged;
-      this.#purge = Math.max(this.#purge, this.#unitPurge);
-      this.#renamed ||= this.#unitRenamed;
-    }
-    this.#unit = new Map();
-    this.#unitChanged = false;
-    this.#unitPurge = 0;
-    this.#unitRenamed = false;
+    if (succeeded) this.#total.include(this.#unit);
+    else this.forgetPlaces();
+    this.#unit = new Tally();
   }
 
   get changed(): boolean {
-    return this.#changed;
+    return this.#total.changed;
   }
 
   get summary() {
-    return { spaces: this.#spaces, itemKey: this.#nextKey.value, purge: this.#purge, renamed: this.#renamed };
+    const { spaces, purge, renamed, embedded, chunks } = this.#total;
+    return { spaces, purge, renamed, embedded, chunks, itemKey: this.#itemKey, fence: this.#fence };
   }
 }
 
@@ -133,7 +153,7 @@ export class Head {
     this.#path = path;
     this.#read = database.prepare("SELECT * FROM head");
     this.#write = database.prepare(
-      `UPDATE head SET commit_no = ?, item_key = ?, items = items + ?, purge = max(purge, ?),
+      `UPDATE head SET commit_no = ?, item_key = ?, fence = ?, embedded = embedded + ?, chunks = chunks + ?, items = items + ?, purge = max(purge, ?),
        purge_since = CASE WHEN ? > 0 AND purge = 0 THEN ? ELSE purge_since END,
        unpurged = unpurged + (? > 0),
        names_floor = CASE WHEN ? THEN ? ELSE names_floor END`,
@@ -155,18 +175,20 @@ export class Head {
         hint: "run the same version in every process, and open the file again",
       });
     }
-    return new Transaction({ commit: Number(head["commit_no"]), itemKey: Number(head["item_key"]) }, now);
+    const [commit, itemKey, fence] = [Number(head["commit_no"]), Number(head["item_key"]), Number(head["fence"])];
+    return new Transaction({ commit, itemKey, fence }, now);
   }
 
   end(transaction: Transaction, writer: string, group: string): void {
-    const { spaces, itemKey, purge, renamed } = transaction.summary;
+    const { spaces, itemKey, fence, embedded, chunks, purge, renamed } = transaction.summary;
     const { commit, now } = transaction;
     let items = 0;
     for (const [key, delta] of spaces) {
       items += delta.items;
       this.#space.run(commit, delta.items, delta.terms, key);
     }
-    this.#write.run(commit, itemKey, items, purge, purge, now, purge, renamed ? 1 : 0, commit);
-    this.#writer.run(writer, group, now);
+    const counts = [commit, itemKey, fence, embedded, chunks, items] as const;
+    this.#write.run(...counts, purge, purge, now, purge, renamed ? 1 : 0, commit);
+    if (group !== "") this.#writer.run(writer, group, now);
   }
 }

@@ -5,9 +5,14 @@ import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
 import type { Committed, Done, Outcome, Unit, Write } from "../store.js";
 import { connect } from "./connection.js";
 import { type Database, isBusy, isRefusal, type Statement } from "./driver.js";
+import { Embeddings } from "./embeddings.js";
 import { secureFile } from "./file.js";
 import { Forgetter } from "./forget.js";
+import { Indexer } from "./indexer.js";
 import { Items, wordsOf } from "./items.js";
+import { Leases } from "./leases.js";
+import { OutboxWriter } from "./outbox.js";
+import { Parking } from "./parking.js";
 import { Registrar } from "./registrar.js";
 import { Registry } from "./registry.js";
 import { Residue, type Traces } from "./residue.js";
@@ -33,6 +38,7 @@ export class Writer {
   readonly #items: Items;
   readonly #words: WordWriter;
   readonly #forgetter: Forgetter;
+  readonly #indexer: Indexer;
   readonly #residue = new Residue();
   readonly #head: Head;
   readonly #begin: Statement;
@@ -50,8 +56,13 @@ export class Writer {
     const registry = new Registry(database);
     this.#registrar = new Registrar(database, registry);
     this.#words = new WordWriter(database);
-    this.#items = new Items(database, registry, this.#words);
-    this.#forgetter = new Forgetter(database, registry, this.#items, this.#residue);
+    const leases = new Leases(database, registry);
+    const outbox = new OutboxWriter(database, leases);
+    const embeddings = new Embeddings(database, outbox, this.#residue);
+    const parking = new Parking(database, registry, leases);
+    this.#indexer = new Indexer(database, { registry, leases, embeddings, parking, outbox });
+    this.#items = new Items(database, registry, { words: this.#words, embeddings, parking, residue: this.#residue });
+    this.#forgetter = new Forgetter(database, registry, this.#items, leases, this.#residue);
     this.#head = new Head(database, options.path);
     this.#begin = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
@@ -168,18 +179,22 @@ export class Writer {
   }
 
   #apply(write: Write, transaction: Transaction): Done {
-    if (write.op !== "add" && write.op !== "update") transaction.forgetPlaces();
     switch (write.op) {
       case "add":
         return this.#items.add(write, transaction);
       case "update":
         return this.#items.update(write, transaction);
       case "forget":
+        transaction.forgetPlaces();
         return this.#forgetter.forget(write, transaction);
       case "register":
+        transaction.forgetPlaces();
         return this.#registrar.register(write, transaction);
       case "amend":
+        transaction.forgetPlaces();
         return this.#registrar.amend(write, transaction);
+      default:
+        return this.#indexer.apply(write, transaction);
     }
   }
 

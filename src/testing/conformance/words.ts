@@ -27,7 +27,7 @@ export function words(check: Check): void {
     await probe.add(ADA, [{ id: "x", content: "lamp" }]);
     await probe.update(ADA, "x", { tier: "working" });
     const [hit, ...others] = await probe.search(ADA, "lamp");
-    expect(hit).toStrictEqual({ space: ADA, id: "x", version: 2, score: expect.any(Number) });
+    expect(hit).toStrictEqual({ space: ADA, key: expect.any(Number), id: "x", version: 2, score: expect.any(Number) });
     expect(others).toEqual([]);
   });
 

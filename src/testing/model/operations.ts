@@ -16,6 +16,7 @@ import type {
   Write,
 } from "../../stores/store.js";
 import { KINDS, ROLES, type SpaceRef, TIERS } from "../../types.js";
+import { indexingOperation } from "./indexing-operations.js";
 
 export const START = Date.UTC(2026, 10, 15, 12);
 const SECOND = 1000;
@@ -207,6 +208,7 @@ const narrow: fc.Arbitrary<RowFilter> = fc.oneof(
   fc.record({ tiers: someOf(TIERS) }),
   fc.record({ from: moment }),
   fc.record({ to: moment }),
+  fc.record({ pending: fc.constant(true as const) }),
   fc.record({
     metadata: fc.constantFrom<NonNullable<RowFilter["metadata"]>[]>(
       [{ path: ["color"], anyOf: ["red", 1] }],
@@ -285,6 +287,8 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
 );
+
+export const indexing = indexingOperation({ space, spaces, sessions: SESSIONS, ids: IDS, filter });
 
 /** The same unit, but for one detail of its adds. */
 export function twisted(unit: Unit, twist: Twist): Unit {

@@ -34,6 +34,32 @@ export interface PlainItem {
   updatedAt: number;
   version: number;
   commit: number;
+  /** The store's number of it, once the store has told. */
+  key: number | undefined;
+  /** Absent while it waits to be embedded. */
+  embedding: PlainEmbedding | undefined;
+  parking: PlainParking | undefined;
+  attempts: number;
+}
+
+export interface PlainEmbedding {
+  /** One vector per chunk. */
+  readonly vectors: readonly (readonly number[])[];
+  /** The store's numbers of the items whose text they carry. */
+  readonly borrowed: readonly number[];
+}
+
+export interface PlainParking {
+  readonly error: string;
+  readonly at: number;
+  readonly retryAt: number | undefined;
+}
+
+export interface PlainLease {
+  /** The key of a space or of a session, which are never the same; 0: the outbox. */
+  readonly lane: number;
+  readonly owner: string;
+  readonly fence: number;
 }
 
 export interface PlainAnswer {
@@ -54,6 +80,9 @@ export interface PlainState {
   /** In the order of arrival. */
   items: PlainItem[];
   answers: PlainAnswer[];
+  leases: PlainLease[];
+  /** The external index attached. */
+  index: string | undefined;
   removals: { readonly space: number; readonly commit: number }[];
   /** When a name last went to another space or to none, or was sliced: changes from before cannot be told by name. */
   moved: Record<string, number>;
@@ -75,6 +104,19 @@ export function entryOf({ kind, name, description, retentionMs, createdAt, updat
 export function payload(row: NewRow, session: number | undefined): string {
   const { kind, role, name, content, parts, metadata, tier } = row;
   return JSON.stringify([session, kind, role, name, content, parts, metadata, tier]);
+}
+
+/** The item becomes pending, and so does whoever borrowed its text. Tells the spaces that this has changed. */
+export function dropVectorsWith(item: PlainItem, items: readonly PlainItem[]): readonly number[] {
+  const borrowers = items.filter((one) => item.key !== undefined && one.embedding?.borrowed.includes(item.key));
+  for (const one of [item, ...borrowers]) waitAgain(one);
+  return borrowers.map(({ space }) => space);
+}
+
+export function waitAgain(item: PlainItem): void {
+  item.embedding = undefined;
+  item.parking = undefined;
+  item.attempts = 0;
 }
 
 export function passes(item: Omit<Item, "sessionId">, filter: RowFilter): boolean {

@@ -16,7 +16,9 @@ import type {
   Write,
 } from "../../stores/store.js";
 import type { Item, SpaceKind, SpaceRef } from "../../types.js";
+import { PlainIndexing } from "./plain-indexing.js";
 import {
+  dropVectorsWith,
   entryOf,
   type PlainItem,
   type PlainSession,
@@ -25,6 +27,7 @@ import {
   passes,
   payload,
   refOf,
+  waitAgain,
 } from "./plain-state.js";
 
 const KEY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
@@ -49,9 +52,19 @@ export class PlainStore {
     sessions: [],
     items: [],
     answers: [],
+    leases: [],
+    index: undefined,
     removals: [],
     moved: {},
   };
+  /** The other half of the contract. */
+  readonly indexing = new PlainIndexing({
+    state: () => this.#state,
+    isVisible: (item, now) => this.#isVisibleAt(item, now),
+    space: (ref) => this.#space(ref),
+    session: (space, name) => this.#session(space, name),
+    touch: (space) => this.#touched.add(space),
+  });
   #touched = new Set<number>();
   #now = 0;
 
@@ -101,7 +114,12 @@ export class PlainStore {
     if (write.op === "add") return this.#add(write);
     if (write.op === "update") return this.#update(write);
     if (write.op === "forget") return this.#forget(write);
-    return write.op === "register" ? this.#register(write) : this.#amend(write);
+    if (write.op === "register") return this.#register(write);
+    if (write.op === "amend") return this.#amend(write);
+    if (write.op === "index") return this.indexing.index(write, this.#now);
+    if (write.op === "park") return this.indexing.park(write, this.#now);
+    if (write.op === "replay") return this.indexing.replay(write, this.#now);
+    throw new Error(`the model is not asked to ${write.op} as a part of a unit`);
   }
 
   #add(write: AddWrite): PlainDone {
@@ -151,6 +169,10 @@ export class PlainStore {
           updatedAt: this.#now,
           version: 1,
           commit: this.#state.commit + 1,
+          key: undefined,
+          embedding: undefined,
+          parking: undefined,
+          attempts: 0,
         };
         if (session) session.next++;
         this.#state.items.push(fresh);
@@ -196,6 +218,8 @@ export class PlainStore {
   }
 
   #edit(item: PlainItem, row: NewRow): void {
+    if (item.row.name !== row.name || item.row.content !== row.content) this.#dropVectorsWith(item);
+    else if (!item.embedding) waitAgain(item);
     item.row = row;
     item.version++;
     item.updatedAt = this.#now;
@@ -226,23 +250,34 @@ export class PlainStore {
     for (const one of sessions) {
       this.#state.sessions = this.#state.sessions.filter((other) => other !== one);
       this.#state.answers = this.#state.answers.filter((answer) => answer.session !== one.key);
+      this.#endLease(one.key);
     }
     this.#touched.add(space.key);
     if (session) return { ...done, items: chosen.length, sessions: 1 };
     this.#state.spaces = this.#state.spaces.filter((one) => one !== space);
     this.#state.answers = this.#state.answers.filter((answer) => answer.space !== space.key);
+    this.#endLease(space.key);
     this.#move(space.kind, space.name);
     this.#touchAllNaming(space);
     return { ...done, items: chosen.length, sessions: sessions.length, entries: 1 };
   }
 
+  #dropVectorsWith(item: PlainItem): void {
+    for (const space of dropVectorsWith(item, this.#state.items)) this.#touched.add(space);
+  }
+
   #remove(item: PlainItem): void {
+    this.#dropVectorsWith(item);
     this.#state.items = this.#state.items.filter((one) => one !== item);
     this.#state.removals.push({ space: item.space, commit: this.#state.commit + 1 });
     for (const answer of this.#state.answers) {
       if (answer.space === item.space && answer.ids.includes(item.row.id)) answer.hash = undefined;
     }
     this.#touched.add(item.space);
+  }
+
+  #endLease(lane: number): void {
+    this.#state.leases = this.#state.leases.filter((lease) => lease.lane !== lane);
   }
 
   #register({ entry, create }: RegisterWrite): PlainDone {
@@ -348,9 +383,13 @@ export class PlainStore {
   }
 
   #isVisible(item: PlainItem): boolean {
+    return this.#isVisibleAt(item, this.#now);
+  }
+
+  #isVisibleAt(item: PlainItem, now: number): boolean {
     const retentionMs = this.#byKey(item.space)?.retentionMs;
-    const isExpired = item.row.expiresAt !== undefined && item.row.expiresAt <= this.#now;
-    const isTooOld = retentionMs !== undefined && item.recordedAt + retentionMs <= this.#now;
+    const isExpired = item.row.expiresAt !== undefined && item.row.expiresAt <= now;
+    const isTooOld = retentionMs !== undefined && item.recordedAt + retentionMs <= now;
     return !isExpired && !isTooOld;
   }
 
@@ -396,6 +435,7 @@ export class PlainStore {
     const keys = new Set(spaces.map((ref) => this.#space(ref)?.key));
     return this.#state.items
       .filter((item) => keys.has(item.space) && this.#isVisible(item))
+      .filter((item) => !filter.pending || !item.embedding)
       .map((item) => this.#item(item))
       .filter((item) => passes(item, filter));
   }

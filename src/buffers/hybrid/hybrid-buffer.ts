@@ -1,0 +1,366 @@
+/**
+ * HybridBuffer: a batch of rounds is chunked and embedded once; its vectors go to the VectorCache, where they are
+ * searchable now, and to the RoundQueue, from where they are written in batches.
+ *
+ * Invariants:
+ * - An item leaves cache and queue only when the store has answered for it: readable throughout, embedded once.
+ * - Nothing is locked across an await: a flush that hangs delays neither a query nor an add nor the next transfer.
+ * - What is in here is bounded: beyond `maxBytes` a transfer waits for the flush.
+ */
+import type { Clock } from "../../clock.js";
+import type { EmbedderDescription } from "../../embedding/embedder.js";
+import type { GuardedEmbedder } from "../../embedding/guarded.js";
+import { HoldfastError } from "../../errors.js";
+import { chunkItems } from "../../retrieval/chunks/chunks.js";
+import type { ChunkStrategy } from "../../retrieval/chunks/strategy.js";
+import type { IndexWrite, Lane, ParkWrite, PendingItem } from "../../stores/indexing.js";
+import type { Done, Store } from "../../stores/store.js";
+import { laneName } from "../lane-name.js";
+import type { Meter } from "../meter.js";
+import type { RepeatableCommits } from "./commits.js";
+import { type ChunkedItem, embedItems } from "./embedding-run.js";
+import { flushGroups } from "./flush-groups.js";
+import type { Leases } from "./leases.js";
+import { retryAfter } from "./parking.js";
+import { RoundQueue } from "./round-queue.js";
+import { type CachedItem, VectorCache } from "./vector-cache.js";
+
+/** A transfer reads at most so much at once; the rest stays on disk. */
+const BATCH_ITEMS = 256;
+const BATCH_BYTES = 1024 * 1024;
+
+/** A question waits for a batch that is being embedded if it is this small; else it has its items embedded first. */
+const UNDER_WAY_MAX = 16;
+
+const RETRY_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
+
+/** Why vectors were written. through: the buffers are switched off. */
+export const FLUSH_REASONS = ["rounds", "bytes", "idle", "forced", "manual", "close", "through"] as const;
+export type FlushReason = (typeof FLUSH_REASONS)[number];
+
+export interface HybridBufferOptions {
+  readonly store: Store;
+  readonly commits: RepeatableCommits;
+  readonly leases: Leases;
+  readonly embedder: GuardedEmbedder;
+  readonly strategy: ChunkStrategy;
+  readonly clock: Clock;
+  readonly meter: Meter;
+  readonly maxSize: number;
+  readonly maxBytes: number;
+  readonly idleMs: number;
+  readonly forceMs: number;
+  /** Something of the lane waits again: more came meanwhile, or what was embedded is out of date. */
+  readonly onWaiting: (lane: Lane) => void;
+  /** A flush failed; it is repeated by whoever calls `flush` next. */
+  readonly onFailure: (error: HoldfastError) => void;
+}
+
+export interface HybridBufferStats {
+  readonly chunkCount: number;
+  readonly itemCount: number;
+  readonly roundCount: number;
+  readonly bytes: number;
+  readonly flushOperations: number;
+  readonly flushTriggers: { readonly [reason in FlushReason]: number };
+  readonly itemsWritten: number;
+  /** Embedded, but edited, forgotten or taken over before they were written. */
+  readonly itemsDropped: number;
+  readonly itemsParked: number;
+}
+
+export class HybridBuffer {
+  readonly #options: HybridBufferOptions;
+  readonly cache = new VectorCache();
+  readonly #queue = new RoundQueue();
+  readonly #flushTriggers = Object.fromEntries(FLUSH_REASONS.map((reason) => [reason, 0])) as {
+    [reason in FlushReason]: number;
+  };
+  readonly #counts = { flushOperations: 0, itemsWritten: 0, itemsDropped: 0, itemsParked: 0 };
+  readonly #attempts = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  #description: EmbedderDescription | undefined;
+  #flushing: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  /** After a flush that failed: not before this, and longer with each failure. */
+  #notBefore = 0;
+  #retryMs = RETRY_MS;
+
+  constructor(options: HybridBufferOptions) {
+    this.#options = options;
+  }
+
+  /** Loads the embedder and makes sure that the store keeps its kind of vectors; `vector_space` if it does not. */
+  async ready(): Promise<EmbedderDescription> {
+    if (this.#description) return this.#description;
+    const description = await this.#options.embedder.describe();
+    await this.#options.commits.one<"adopt">({ op: "adopt", vectorSpace: description.space });
+    this.#description = description;
+    return description;
+  }
+
+  /**
+   * Embeds what waits in these lanes, as much as fits a batch; answers with how many items that were. Lanes that another
+   * process has are left to it; lanes with more are told to `onWaiting`.
+   */
+  async transfer(lanes: readonly Lane[], signal: AbortSignal): Promise<number> {
+    const { store, leases, clock, meter, maxBytes } = this.#options;
+    const started = clock.passed();
+    await this.ready();
+    if (this.cache.stats.bytes > maxBytes) await this.flush("bytes");
+    const mine = await leases.claim(lanes);
+    if (mine.length === 0) return 0;
+    const read = await store.pending({
+      lanes: mine.map((lane) => ({ lane, after: this.#queue.lastKey(lane) ?? 0 })),
+      limit: BATCH_ITEMS,
+      maxBytes: BATCH_BYTES,
+      now: clock.now(),
+    });
+    await this.#embed(read, signal);
+    this.#tellOfTheRest(mine, read);
+    if (read.length > 0) meter.transferred(clock.passed() - started);
+    return read.length;
+  }
+
+  async #embed(items: readonly PendingItem[], signal: AbortSignal): Promise<void> {
+    // A question may be having some of them embedded right now; that is soon done.
+    await Promise.allSettled(items.flatMap((item) => this.#underWay.get(nameOf(item)) ?? []));
+    const fresh: PendingItem[] = [];
+    for (const item of items) {
+      const known = this.cache.find(item.lane.space, item.key, item.version);
+      if (known) this.#accept(known);
+      else fresh.push(item);
+    }
+    const setAside: { item: PendingItem; error: HoldfastError }[] = [];
+    try {
+      await this.#track(fresh, async () =>
+        embedItems(this.#options.embedder, await this.#chunk(fresh), {
+          signal,
+          accept: (item) => this.#accept(item),
+          setAside: (item, error) => setAside.push({ item, error }),
+        }),
+      );
+    } finally {
+      if (setAside.length > 0) await this.#park(setAside);
+      this.#arm();
+    }
+  }
+
+  /** Embeds these items ahead of their batch, because somebody asks. They are kept for the transfer. */
+  async embedAhead(items: readonly PendingItem[], signal: AbortSignal): Promise<void> {
+    const { embedder, meter, maxBytes } = this.#options;
+    if (this.cache.stats.bytes > maxBytes) this.cache.dropRound();
+    await this.#track(items, async () =>
+      embedItems(embedder, await this.#chunk(items), {
+        signal,
+        urgent: true,
+        accept: (item) => {
+          this.cache.put(item, "round");
+          meter.searchable(item.recordedAt);
+        },
+        setAside: () => {}, // the transfer will meet it again, and park it
+      }),
+    );
+  }
+
+  /** While it runs, others can see that these items are being embedded, and wait instead of doing it again. */
+  async #track(items: readonly PendingItem[], work: () => Promise<void>): Promise<void> {
+    const run = work();
+    const names = items.length <= UNDER_WAY_MAX ? items.map(nameOf) : [];
+    for (const name of names) this.#underWay.set(name, run);
+    try {
+      await run;
+    } finally {
+      for (const name of names) this.#underWay.delete(name);
+    }
+  }
+
+  /** Whoever is embedding this item right now. */
+  underWay(item: PendingItem): Promise<void> | undefined {
+    return this.#underWay.get(nameOf(item));
+  }
+
+  async #chunk(items: readonly PendingItem[]): Promise<readonly ChunkedItem[]> {
+    if (items.length === 0) return [];
+    const { store, strategy, embedder, clock } = this.#options;
+    const { tokensMax } = await this.ready();
+    const keys = items.map(({ key }) => key);
+    const earlier = strategy.neighbours > 0 ? await store.earlier(keys, strategy.neighbours, clock.now()) : [];
+    const chunked = await chunkItems(
+      strategy,
+      items.map((item, at) => ({ item, earlier: earlier[at] ?? [] })),
+      { tokensMax, countTokens: (texts) => embedder.countTokens(texts) },
+    );
+    return items.flatMap((item, at) => (chunked[at] ? [{ item, chunked: chunked[at] }] : []));
+  }
+
+  #accept(item: CachedItem): void {
+    const { clock, meter } = this.#options;
+    if (!this.cache.find(item.lane.space, item.key, item.version)) meter.searchable(item.recordedAt);
+    this.cache.put(item, "hybrid");
+    this.#queue.put(item, clock.passed());
+    this.#attempts.delete(nameOf(item));
+  }
+
+  async #park(setAside: readonly { item: PendingItem; error: HoldfastError }[]): Promise<void> {
+    const { commits, leases, clock } = this.#options;
+    const writes = setAside.flatMap(({ item, error }): ParkWrite[] => {
+      const fence = leases.fenceOf(item.lane);
+      if (fence === undefined) return [];
+      const attempts = (this.#attempts.get(nameOf(item)) ?? 0) + 1;
+      this.#attempts.set(nameOf(item), attempts);
+      const retryAt = retryAfter(error, attempts, clock.now());
+      const { key, version, lane } = item;
+      const parked = { key, version, error: error.message, ...(retryAt !== undefined && { retryAt }) };
+      return [{ op: "park", owner: leases.owner.id, lane, fence, items: [parked] }];
+    });
+    for (const done of await commits.commit(writes)) {
+      if (!(done instanceof HoldfastError) && done.op === "park") this.#counts.itemsParked += done.parked;
+    }
+  }
+
+  /** Whoever has more waiting than was read is due again at once. */
+  #tellOfTheRest(lanes: readonly Lane[], read: readonly PendingItem[]): void {
+    if (read.length === 0) return;
+    const bytes = read.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+    if (read.length < BATCH_ITEMS && bytes < BATCH_BYTES) return;
+    const last = laneName((read.at(-1) as PendingItem).lane);
+    for (const lane of lanes.slice(lanes.findIndex((lane) => laneName(lane) === last))) this.#options.onWaiting(lane);
+  }
+
+  // Writing.
+
+  /** True when enough has gathered to be written. */
+  get isFlushDue(): FlushReason | undefined {
+    if (this.#queue.items === 0 || this.#options.clock.passed() < this.#notBefore) return undefined;
+    if (this.cache.stats.bytes > this.#options.maxBytes / 2) return "bytes";
+    return this.#queue.rounds >= this.#options.maxSize ? "rounds" : undefined;
+  }
+
+  /** Writes what is queued. One flush at a time: who comes meanwhile waits for it, then for one of his own. */
+  async flush(reason: FlushReason): Promise<void> {
+    while (this.#flushing) await this.#flushing.catch(() => undefined); // whoever began it has its error
+    if (this.#queue.items === 0) return;
+    this.#flushing = this.#flush(reason).then(
+      () => this.#ended(0),
+      (error: unknown) => {
+        this.#ended(this.#retryMs * (0.75 + Math.random() / 2));
+        throw error;
+      },
+    );
+    await this.#flushing;
+  }
+
+  #ended(waitMs: number): void {
+    this.#flushing = undefined;
+    this.#notBefore = this.#options.clock.passed() + waitMs;
+    this.#retryMs = waitMs === 0 ? RETRY_MS : Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+    this.#arm();
+  }
+
+  get isFlushing(): boolean {
+    return this.#flushing !== undefined;
+  }
+
+  async #flush(reason: FlushReason): Promise<void> {
+    const { commits, leases, clock, meter } = this.#options;
+    const { space } = await this.ready();
+    const started = clock.passed();
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const queued = this.#queue.snapshot(started);
+    for (const { lane, items } of queued) if (leases.fenceOf(lane) === undefined) this.#drop(lane, items);
+    for (const group of flushGroups(queued, leases, space)) {
+      const results = await commits.commit(group.map(({ write }) => write));
+      for (const [at, { write, items }] of group.entries()) this.#settle(write, items, results[at]);
+    }
+    this.#counts.flushOperations++;
+    this.#flushTriggers[reason]++;
+    meter.flushed(clock.passed() - started);
+  }
+
+  #settle(write: IndexWrite, items: readonly CachedItem[], result: Done | HoldfastError | undefined): void {
+    if (result instanceof HoldfastError) throw result;
+    if (result?.op !== "index") throw new HoldfastError("store_failed", "the store gave no answer for this write");
+    if (result.fenced) {
+      this.#options.leases.forget(write.lane);
+      this.#drop(write.lane, items);
+      return;
+    }
+    this.#counts.itemsWritten += result.written.length;
+    this.#counts.itemsDropped += items.length - result.written.length;
+    this.#remove(items);
+    if (result.released) this.#options.leases.forget(write.lane);
+    else if (write.release && this.#queue.count(write.lane) === 0) this.#options.onWaiting(write.lane);
+  }
+
+  /** These can no longer be written under this process's lease; whoever has it now embeds them. */
+  #drop(lane: Lane, items: readonly CachedItem[]): void {
+    this.#counts.itemsDropped += items.length;
+    this.#remove(items);
+    this.#options.onWaiting(lane);
+  }
+
+  #remove(items: readonly CachedItem[]): void {
+    this.#queue.remove(items);
+    for (const { lane, key, version } of items) this.cache.remove(lane.space, key, version);
+  }
+
+  /** Items were edited or forgotten: their vectors leave at once. */
+  forget(lane: Lane, gone: (item: CachedItem) => boolean): void {
+    const dropped = this.cache.drop(lane.space, gone);
+    this.#queue.remove(dropped);
+    this.#counts.itemsDropped += dropped.length;
+  }
+
+  /** One timer for both: nothing new for `idleMs`, or something older than `forceMs`. */
+  #arm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const times = this.#queue.times;
+    if (!times || this.#flushing) return;
+    const { clock, idleMs, forceMs } = this.#options;
+    const [idle, forced] = [times.newest + idleMs, times.oldest + forceMs];
+    const reason = forced < idle ? "forced" : "idle";
+    const at = Math.max(Math.min(idle, forced), this.#notBefore);
+    this.#cancelTimer = clock.after(Math.max(at - clock.passed(), 0), () => {
+      this.flush(reason).catch((error: unknown) => {
+        if (!(error instanceof HoldfastError)) throw error;
+        this.#options.onFailure(error);
+      });
+    });
+  }
+
+  /** How many items of the lane wait to be written. */
+  queuedIn(lane: Lane): number {
+    return this.#queue.count(lane);
+  }
+
+  isQueued(item: PendingItem): boolean {
+    return this.#queue.has(item);
+  }
+
+  get isEmpty(): boolean {
+    return this.#queue.items === 0;
+  }
+
+  get stats(): HybridBufferStats {
+    const { chunks, items, bytes } = this.cache.stats;
+    return {
+      chunkCount: chunks,
+      itemCount: items,
+      roundCount: this.#queue.rounds,
+      bytes,
+      flushTriggers: { ...this.#flushTriggers },
+      ...this.#counts,
+    };
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+}
+
+const nameOf = ({ key, version }: { readonly key: number; readonly version: number }): string => `${key}.${version}`;

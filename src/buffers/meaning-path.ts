@@ -1,0 +1,176 @@
+/**
+ * MeaningPath: everything behind retrieval by meaning, put together: embedder, Pipeline, search, external index. A memory
+ * without an embedding model has none, and works by words alone.
+ */
+import type { Embedder } from "../embedding/embedder.js";
+import { GuardedEmbedder, type GuardStatus } from "../embedding/guarded.js";
+import { HoldfastError } from "../errors.js";
+import type { ResolvedOptions } from "../options.js";
+import type { Lane } from "../stores/indexing.js";
+import type { Store } from "../stores/store.js";
+import type { VectorIndex } from "../stores/vector-index.js";
+import { TokenCounter } from "../tokens/counter.js";
+import type { SpaceRef } from "../types.js";
+import type { HybridBufferStats } from "./hybrid/hybrid-buffer.js";
+import { type Meaning, MeaningReader, type MeaningRequest } from "./meaning.js";
+import type { Meter } from "./meter.js";
+import { OutboxDispatcher, type OutboxStats } from "./outbox.js";
+import { OuterIndex, type OuterIndexStats } from "./outer-index.js";
+import { Pipeline } from "./pipeline.js";
+import type { RoundBufferStats, RoundView } from "./round-buffer.js";
+
+export interface MeaningParts {
+  readonly store: Store;
+  readonly options: ResolvedOptions;
+  readonly meter: Meter;
+  readonly embedder: Embedder;
+  /** Given by the caller, who closes it; else it is closed with the memory. */
+  readonly isEmbedderShared: boolean;
+  readonly index?: VectorIndex;
+  readonly isIndexShared: boolean;
+}
+
+export interface MeaningStats {
+  readonly round: RoundBufferStats;
+  readonly hybrid: HybridBufferStats;
+  readonly embedder: GuardStatus;
+  /** Transactions of claims, vectors and parking. */
+  readonly transactions: number;
+  readonly leases: number;
+  /** Why nothing is embedded until the memory is opened again, if so. */
+  readonly fault?: string;
+  readonly index?: OuterIndexStats & OutboxStats;
+}
+
+export class MeaningPath {
+  readonly #parts: MeaningParts;
+  readonly #embedder: GuardedEmbedder;
+  readonly #tokens: TokenCounter;
+  readonly #pipeline: Pipeline;
+  readonly #reader: MeaningReader;
+  readonly #outer: OuterIndex | undefined;
+  readonly #outbox: OutboxDispatcher | undefined;
+
+  constructor(parts: MeaningParts) {
+    this.#parts = parts;
+    const { store, options, meter, embedder, index } = parts;
+    const { clock, buffer } = options;
+    this.#embedder = new GuardedEmbedder(embedder, { clock });
+    this.#tokens = new TokenCounter(buffer.roundBuffer.tokenModel, clock);
+    this.#pipeline = new Pipeline({
+      store,
+      clock,
+      meter,
+      embedder: this.#embedder,
+      countTokens: (texts) => this.#tokens.count(texts),
+      enabled: buffer.enabled,
+      roundBuffer: buffer.roundBuffer,
+      hybridBuffer: buffer.hybridBuffer,
+      onFlushed: () => this.#outbox?.notify(),
+    });
+    this.#outer = index && new OuterIndex(store, index);
+    this.#outbox = index && this.#dispatcher(index);
+    this.#reader = new MeaningReader({
+      store,
+      clock,
+      pipeline: this.#pipeline,
+      embedder: this.#embedder,
+      ...(this.#outer && { outer: this.#outer }),
+    });
+  }
+
+  #dispatcher(index: VectorIndex): OutboxDispatcher {
+    const { store, options } = this.#parts;
+    const { commits, leases } = this.#pipeline;
+    return new OutboxDispatcher({
+      commit: async (write) => {
+        const [done] = await commits.commit([write]);
+        if (!done || done instanceof HoldfastError) throw done ?? new HoldfastError("store_failed", "no answer");
+        return done;
+      },
+      read: (limit, maxBytes, now) => store.outbox(limit, maxBytes, now),
+      vectorSpace: async () => (await store.indexingStats()).vectorSpace,
+      index,
+      clock: options.clock,
+      owner: leases.owner,
+      judge: (holder) => leases.isSilent(holder),
+    });
+  }
+
+  /** Refuses a file that holds another model's vectors; then takes up what waits. */
+  async start(): Promise<void> {
+    const { store, embedder, index } = this.#parts;
+    const { vectorSpace } = await store.indexingStats();
+    if (vectorSpace && vectorSpace.model !== embedder.model) throw otherModel(vectorSpace.model, embedder.model);
+    if (index) await this.#attach(index);
+    this.#pipeline.start();
+    this.#outbox?.notify();
+  }
+
+  /** From now on every change of vectors is queued for the index; what is there already is queued now. */
+  async #attach(index: VectorIndex): Promise<void> {
+    for (let remaining = true; remaining; ) {
+      ({ remaining } = await this.#pipeline.commits.one<"attach">({ op: "attach", index: index.name }));
+    }
+  }
+
+  /** Rounds were committed. Resolves at once, unless the buffers are switched off. */
+  added(lane: Lane, rounds: number): Promise<void> {
+    return this.#pipeline.added(lane, rounds);
+  }
+
+  edited(space: SpaceRef, ids: readonly string[]): void {
+    this.#pipeline.edited(space, ids);
+    this.#outbox?.notify();
+  }
+
+  removed(space: SpaceRef, ids?: readonly string[], session?: string): void {
+    this.#pipeline.removed(space, ids, session);
+    this.#outbox?.notify();
+  }
+
+  /** Parked items wait again. */
+  replayed(): void {
+    this.#pipeline.rescan();
+  }
+
+  search(request: MeaningRequest): Promise<Meaning> {
+    return this.#reader.search(request);
+  }
+
+  /** Embeds and writes all that waits, here or in the lanes named. */
+  async flush(lanes?: readonly Lane[]): Promise<void> {
+    await this.#pipeline.drain(lanes, "manual");
+  }
+
+  view(lane: Lane): Promise<RoundView> {
+    return this.#pipeline.view(lane);
+  }
+
+  get stats(): MeaningStats {
+    const index = this.#outer && this.#outbox && { ...this.#outer.stats, ...this.#outbox.stats() };
+    return { ...this.#pipeline.stats, ...(index && { index }) };
+  }
+
+  /** What is not done by the deadline stays pending on disk. */
+  async close(deadlineMs: number): Promise<void> {
+    const { index, isEmbedderShared, isIndexShared } = this.#parts;
+    await this.#pipeline.finish(deadlineMs);
+    await this.#outbox?.close();
+    await this.#pipeline.release();
+    await this.#tokens.close();
+    if (!isEmbedderShared) await this.#embedder.close();
+    if (!isIndexShared) await index?.close();
+  }
+}
+
+function otherModel(theirs: string, ours: string): HoldfastError {
+  return new HoldfastError(
+    "vector_space",
+    `the file's vectors were made by ${theirs}; this memory would make them by ${ours}`,
+    {
+      hint: `open it with the embedding model ${theirs}, or with "none" for words only; nothing was changed`,
+      details: { file: theirs, configured: ours },
+    },
+  );
+}

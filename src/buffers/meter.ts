@@ -1,0 +1,111 @@
+/**
+ * Meter: how long things take and how often they happen, in the seed's terms. Numbers only, never content.
+ *
+ * Times are kept in histograms of bounded size; rates count what happened in the last minute.
+ */
+import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
+import type { Clock } from "../clock.js";
+
+const MINUTE_MS = 60_000;
+/** More than this per minute is remembered as this many: the alert is far below. */
+const TRANSFERS_KEPT = 10_000;
+
+/** Milliseconds of what was measured. */
+export interface Latency {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface Latencies {
+  /** From the call to the answer: durable, and searchable by words. */
+  readonly add: Latency;
+  /** RoundBuffer → HybridBuffer, embedding included. */
+  readonly transfer: Latency;
+  /** HybridBuffer → store. */
+  readonly flush: Latency;
+  readonly query: Latency;
+  /** From the commit of a message until it was searchable by meaning. */
+  readonly meaning: Latency;
+}
+
+export class Meter {
+  readonly #clock: Clock;
+  readonly #add = new Timings();
+  readonly #transfer = new Timings();
+  readonly #flush = new Timings();
+  readonly #query = new Timings();
+  readonly #meaning = new Timings();
+  #transfers: number[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  added(ms: number): void {
+    this.#add.record(ms);
+  }
+
+  transferred(ms: number): void {
+    this.#transfer.record(ms);
+    this.#transfers.push(this.#clock.passed());
+    if (this.#transfers.length > TRANSFERS_KEPT) this.#transfers.shift();
+  }
+
+  flushed(ms: number): void {
+    this.#flush.record(ms);
+  }
+
+  queried(ms: number): void {
+    this.#query.record(ms);
+  }
+
+  /** An item recorded at this time of day can be found by meaning from now on. */
+  searchable(recordedAt: number): void {
+    this.#meaning.record(Math.max(this.#clock.now() - recordedAt, 0));
+  }
+
+  /** Transfers in the last minute. */
+  get transferRate(): number {
+    const since = this.#clock.passed() - MINUTE_MS;
+    this.#transfers = this.#transfers.filter((at) => at > since);
+    return this.#transfers.length;
+  }
+
+  get transferCount(): number {
+    return this.#transfer.count;
+  }
+
+  get latencies(): Latencies {
+    return {
+      add: this.#add.summary,
+      transfer: this.#transfer.summary,
+      flush: this.#flush.summary,
+      query: this.#query.summary,
+      meaning: this.#meaning.summary,
+    };
+  }
+}
+
+/** A histogram in microseconds, told in milliseconds. */
+class Timings {
+  readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 2 });
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  record(ms: number): void {
+    this.#count++;
+    this.#histogram.record(Math.min(Math.max(Math.round(ms * 1000), 1), 3_600_000_000));
+  }
+
+  get summary(): Latency {
+    if (this.#count === 0) return { count: 0, p50: 0, p95: 0, p99: 0, max: 0 };
+    const at = (percentile: number) => this.#histogram.percentile(percentile) / 1000;
+    return { count: this.#count, p50: at(50), p95: at(95), p99: at(99), max: this.#histogram.max / 1000 };
+  }
+}

@@ -1,0 +1,410 @@
+/**
+ * Pipeline: steps 3 to 6 of the write path, behind every add.
+ *
+ *   RoundBuffer (what is due) → HybridBuffer (embed once) → flush (vectors into the store) → outbox (external index)
+ *
+ * It runs in the background and may fail or stop at any point: the journal is the item table, so whoever comes next goes
+ * on where it ended. One run at a time takes what is due; when nothing is left, it ends.
+ */
+import type { Clock } from "../clock.js";
+import type { GuardedEmbedder, GuardStatus } from "../embedding/guarded.js";
+import { HoldfastError } from "../errors.js";
+import type { ChunkStrategyName } from "../retrieval/chunks/chunk.js";
+import { chunkStrategy } from "../retrieval/chunks/strategy.js";
+import type { Lane } from "../stores/indexing.js";
+import type { Store } from "../stores/store.js";
+import type { SpaceRef } from "../types.js";
+import { RepeatableCommits } from "./hybrid/commits.js";
+import { type FlushReason, HybridBuffer, type HybridBufferStats } from "./hybrid/hybrid-buffer.js";
+import { Leases } from "./hybrid/leases.js";
+import { newOwner } from "./hybrid/owner.js";
+import type { CachedItem } from "./hybrid/vector-cache.js";
+import { laneName } from "./lane-name.js";
+import type { Meter } from "./meter.js";
+import {
+  type DueLane,
+  type Gathered,
+  RoundBuffer,
+  type RoundBufferStats,
+  type TransferReason,
+} from "./round-buffer.js";
+
+/** Sessions taken, and looked for on disk, at a time. */
+const LANES_AT_ONCE = 256;
+const LANES_FOUND = 1_024;
+/** Rows of one session that are looked at to see whether a threshold is passed. */
+const GATHERED_ITEMS = 256;
+const GATHERED_BYTES = 1024 * 1024;
+/** A store that fails is tried again after a second, then after twice as long, up to half a minute. */
+const RETRY_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
+/** How long work that was told to stop may take to do so. */
+const GRACE_MS = 1_000;
+/** How often parked items are looked at whose time may have come. */
+const REPLAY_MS = 30_000;
+
+export interface PipelineOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly meter: Meter;
+  readonly embedder: GuardedEmbedder;
+  readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
+  /** False: whoever adds waits until what he added is embedded and written. */
+  readonly enabled: boolean;
+  readonly roundBuffer: {
+    readonly maxTokens: number;
+    readonly maxSize: number;
+    readonly idleMs: number;
+    readonly eager: boolean;
+  };
+  readonly hybridBuffer: {
+    readonly maxSize: number;
+    readonly maxBytes: number;
+    readonly idleMs: number;
+    readonly forceMs: number;
+    readonly leaseMs: number;
+    readonly chunkStrategy: ChunkStrategyName;
+  };
+  /** Vectors were written. */
+  readonly onFlushed: () => void;
+}
+
+export interface PipelineStats {
+  readonly round: RoundBufferStats;
+  readonly hybrid: HybridBufferStats;
+  readonly embedder: GuardStatus;
+  /** Transactions of claims, vectors and parking. */
+  readonly transactions: number;
+  readonly leases: number;
+  /** Why nothing is embedded at the moment, if so. */
+  readonly fault?: string;
+}
+
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #commits: RepeatableCommits;
+  readonly #rounds: RoundBuffer;
+  readonly #abort = new AbortController();
+  readonly leases: Leases;
+  readonly hybrid: HybridBuffer;
+  #running: Promise<void> | undefined;
+  #transferring: ReadonlySet<string> = new Set();
+  #turn = newTurn();
+  #scanDue = true;
+  #stopped = false;
+  #retryMs = RETRY_MS;
+  #retry: (() => void) | undefined;
+  #cancelPoll: (() => void) | undefined;
+  #replayAt = 0;
+  #fault: HoldfastError | undefined;
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+    const { store, clock, meter, embedder, roundBuffer, hybridBuffer } = options;
+    this.#commits = new RepeatableCommits(store, clock);
+    const owner = newOwner(clock.now());
+    this.leases = new Leases({ commits: this.#commits, clock, owner, leaseMs: hybridBuffer.leaseMs });
+    this.#rounds = new RoundBuffer({
+      clock,
+      ...roundBuffer,
+      gathered: (lane) => this.#gathered(lane),
+      countTokens: options.countTokens,
+      onDue: () => this.#wake(),
+    });
+    this.hybrid = new HybridBuffer({
+      store,
+      clock,
+      meter,
+      embedder,
+      commits: this.#commits,
+      leases: this.leases,
+      ...hybridBuffer,
+      strategy: chunkStrategy(hybridBuffer.chunkStrategy),
+      onWaiting: (lane) => this.#rounds.found(lane, "eager"),
+      onFailure: (error) => this.#failed(error),
+    });
+  }
+
+  /** Takes up what earlier processes have left, newest first, and looks from time to time for what others leave. */
+  start(): void {
+    this.#poll();
+    this.#wake();
+  }
+
+  /** Rounds were committed to this lane. Resolves at once, unless the buffers are switched off. */
+  async added(lane: Lane, rounds: number): Promise<void> {
+    if (this.#options.enabled) this.#rounds.added(lane, rounds);
+    else await this.drain([lane], "through");
+  }
+
+  /** Items of the space were edited: what was embedded of them is out of date, and they wait again. */
+  edited(space: SpaceRef, ids: readonly string[]): void {
+    this.removed(space, ids);
+    this.rescan();
+  }
+
+  /** Items of the space were forgotten: these ids, those of one session, or all. */
+  removed(space: SpaceRef, ids?: readonly string[], session?: string): void {
+    const gone = ids && new Set(ids);
+    this.hybrid.forget(
+      { space },
+      (item: CachedItem) =>
+        item.borrowed.length > 0 || (gone ? gone.has(item.id) : session === undefined || item.lane.session === session),
+    );
+  }
+
+  /** Transfers and writes what waits in these lanes, or everywhere, before it resolves. Failures are in `stats`. */
+  async drain(lanes: readonly Lane[] | undefined, reason: TransferReason & FlushReason): Promise<void> {
+    if (lanes) await this.#transferAll(lanes, reason);
+    else {
+      do {
+        const found = await this.#scan(reason);
+        await this.#transferAll([...this.#rounds.lanes, ...found], reason);
+        await this.#flush(reason);
+      } while (this.#scanDue && this.#isAble);
+    }
+    await this.#flush(reason);
+  }
+
+  /** Resolves when each of these lanes has had its turn, or nothing can be embedded. */
+  async #transferAll(lanes: readonly Lane[], reason: TransferReason): Promise<void> {
+    for (const lane of lanes) this.#rounds.force(lane, reason);
+    this.#wake();
+    const isWaiting = (lane: Lane) => this.#rounds.has(lane) || this.#transferring.has(laneName(lane));
+    while (this.#running && this.#isAble && lanes.some(isWaiting)) await this.#turn.promise;
+  }
+
+  get #isAble(): boolean {
+    return !this.#stopped && !this.#retry && !this.#fault;
+  }
+
+  /** What of the session waits, and is neither transferred nor parked. */
+  async #gathered(lane: Lane): Promise<Gathered> {
+    const request = { lanes: [{ lane }], limit: GATHERED_ITEMS, maxBytes: GATHERED_BYTES };
+    const pending = await this.#options.store.pending({ ...request, now: this.#options.clock.now() });
+    const items = pending.filter((item) => !this.hybrid.isQueued(item));
+    const rounds = new Set(items.map(({ round, key }) => round ?? -key)).size;
+    return { rounds, texts: items.map(({ content }) => content) };
+  }
+
+  #wake(): void {
+    if (this.#running || !this.#isAble) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+      this.#endTurn();
+      if (this.#rounds.takeOverflow()) this.#scanDue = true;
+      if (this.#rounds.isDue) this.#wake(); // it came while the run was ending
+    });
+  }
+
+  /** Whoever waits for a transfer looks whether it was his. */
+  #endTurn(): void {
+    const { end } = this.#turn;
+    this.#turn = newTurn();
+    end();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (let due = await this.#next(); due.length > 0 && !this.#stopped; due = await this.#next()) {
+        await this.#transfer(due);
+        const reason = this.hybrid.isFlushDue;
+        // Not waited for: the next batch is embedded meanwhile.
+        if (reason && !this.hybrid.isFlushing) void this.#flush(reason);
+      }
+      this.#retryMs = RETRY_MS;
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  async #next(): Promise<readonly DueLane[]> {
+    const due = this.#take();
+    if (due.length > 0 || !this.#scanDue) return due;
+    await this.#replay();
+    await this.#scan(undefined);
+    return this.#take();
+  }
+
+  #take(): readonly DueLane[] {
+    const due = this.#rounds.take(LANES_AT_ONCE);
+    this.#transferring = new Set(due.map(({ lane }) => laneName(lane)));
+    return due;
+  }
+
+  async #transfer(due: readonly DueLane[]): Promise<void> {
+    try {
+      await this.hybrid.transfer(
+        due.map(({ lane }) => lane),
+        this.#abort.signal,
+      );
+    } catch (error) {
+      this.#rounds.putBack(due);
+      throw error;
+    } finally {
+      this.#transferring = new Set();
+      this.#endTurn();
+    }
+  }
+
+  /** Looks for sessions with waiting items on disk; those that a living process has are left to it. */
+  async #scan(reason: TransferReason | undefined): Promise<readonly Lane[]> {
+    const { store, clock } = this.#options;
+    this.#scanDue = false;
+    const waiting = await store.waiting(this.leases.owner.id, LANES_FOUND, clock.now());
+    this.#scanDue = waiting.length === LANES_FOUND;
+    const free = waiting.flatMap(({ lane, items, holder }) => {
+      const isDone = this.hybrid.queuedIn(lane) >= items; // all of it is embedded, and waits to be written
+      return isDone || (holder && !this.leases.isSilent(holder)) ? [] : [lane];
+    });
+    if (reason === undefined) for (const lane of [...free].reverse()) this.#rounds.found(lane, "recovery");
+    return free;
+  }
+
+  /** Takes up parked items whose time has come. */
+  async #replay(): Promise<void> {
+    const { store, clock } = this.#options;
+    if (clock.passed() < this.#replayAt) return;
+    this.#replayAt = clock.passed() + REPLAY_MS;
+    if ((await store.indexingStats()).parked === 0) return;
+    for (let remaining = true; remaining; ) {
+      ({ remaining } = await this.#commits.one<"replay">({ op: "replay", which: { due: true } }));
+    }
+  }
+
+  async #flush(reason: FlushReason): Promise<void> {
+    try {
+      await this.hybrid.flush(reason);
+      this.#options.onFlushed();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Something of the embedder's or the store's failed: nothing is lost, and it is tried again when there is hope. */
+  #failed(error: unknown): void {
+    if (this.#stopped || (error as Error)?.name === "AbortError") return;
+    if (!(error instanceof HoldfastError)) throw error;
+    if (error.code === "vector_space" || error.code === "closed" || error.code === "config") {
+      this.#fault = error;
+      return;
+    }
+    if (this.#retry) return;
+    if (error.code === "embedder_failed") {
+      const again = () => {
+        this.#retry = undefined;
+        this.#wake();
+      };
+      this.#retry = () => {};
+      void this.#options.embedder.whenAvailable().then(again, () => undefined); // rejects when it is closed
+      return;
+    }
+    const wait = this.#retryMs * (0.75 + Math.random() / 2);
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+    this.#retry = this.#options.clock.after(wait, () => {
+      this.#retry = undefined;
+      this.#wake();
+      const reason = this.hybrid.isFlushDue;
+      if (reason) void this.#flush(reason);
+    });
+  }
+
+  #poll(): void {
+    this.#cancelPoll = this.#options.clock.after(this.#options.hybridBuffer.leaseMs / 2, () => {
+      this.#scanDue = true;
+      this.#wake();
+      this.#poll();
+      if (!this.#running) void this.#releaseIdle();
+    });
+  }
+
+  async #releaseIdle(): Promise<void> {
+    try {
+      await this.leases.releaseIdle((lane) => this.hybrid.queuedIn(lane) > 0 || this.#transferring.has(laneName(lane)));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** The fault because of which nothing is embedded until the memory is opened again. */
+  get fault(): HoldfastError | undefined {
+    return this.#fault;
+  }
+
+  view(lane: Lane) {
+    return this.#rounds.view(lane);
+  }
+
+  get commits(): RepeatableCommits {
+    return this.#commits;
+  }
+
+  get stats(): PipelineStats {
+    const fault = this.#fault?.message;
+    return {
+      round: this.#rounds.stats,
+      hybrid: this.hybrid.stats,
+      embedder: this.#options.embedder.status(),
+      transactions: this.#commits.count,
+      leases: this.leases.count,
+      ...(fault !== undefined && { fault }),
+    };
+  }
+
+  /** Looks for waiting items on disk: there are some that nobody here has announced. */
+  rescan(): void {
+    this.#scanDue = true;
+    this.#wake();
+  }
+
+  /** Transfers what this process has taken in and writes what is embedded; what is not done by the deadline stays on disk. */
+  async finish(deadlineMs: number): Promise<void> {
+    await this.#within(deadlineMs, this.drain(this.#rounds.lanes, "close"));
+    this.#stopped = true;
+    this.#retry?.();
+    this.#cancelPoll?.();
+    this.#rounds.close();
+    this.hybrid.stop();
+    this.#abort.abort();
+    await this.#within(GRACE_MS, this.#running ?? Promise.resolve());
+  }
+
+  /** Writes what was embedded by the deadline, then lets go of all leases. */
+  async release(): Promise<void> {
+    await this.#within(GRACE_MS, this.#letGo());
+    this.leases.stop();
+  }
+
+  /** Waits for work that should end soon, but for no longer: it can do no harm any more. */
+  async #within(ms: number, work: Promise<void>): Promise<void> {
+    let cancel = (): void => {};
+    const deadline = new Promise<void>((resolve) => {
+      cancel = this.#options.clock.after(ms, resolve);
+    });
+    await Promise.race([work, deadline]);
+    cancel();
+  }
+
+  /** A store that fails keeps it all pending, and the leases end by silence. */
+  async #letGo(): Promise<void> {
+    try {
+      await this.hybrid.flush("close");
+      await this.leases.releaseAll();
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+    }
+  }
+}
+
+interface Turn {
+  readonly promise: Promise<void>;
+  readonly end: () => void;
+}
+
+function newTurn(): Turn {
+  let end = (): void => {};
+  const promise = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { promise, end };
+}

@@ -1,0 +1,5 @@
+/** The embedders, and the contract for writing another one (`holdfast/testing` has the suite that it must pass). */
+export type { Embedder, EmbedderDescription, EmbedOptions } from "./embedder.js";
+export type { MiniLmDescription } from "./minilm/choice.js";
+export { MiniLmEmbedder, type MiniLmOptions } from "./minilm/minilm.js";
+export { OpenAiEmbedder, type OpenAiOptions } from "./openai/embedder.js";

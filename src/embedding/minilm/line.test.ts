@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { Line } from "./line.js";
+
+/** A line whose model computes [2 × the token] and records it; a test may act before each text. */
+function lineOf(before: (token: number, line: Line) => void = () => undefined): { line: Line; computed: number[] } {
+  const computed: number[] = [];
+  const line: Line = new Line(
+    async ([token = Number.NaN]) => {
+      before(token, line);
+      computed.push(token);
+      if (token < 0) throw new Error("negative");
+      return Float32Array.of(token * 2);
+    },
+    async () => undefined,
+  );
+  return { line, computed };
+}
+
+const tokens = (...list: number[]): number[][] => list.map((token) => [token]);
+
+describe("Line", () => {
+  it("computes calls in the order in which they came, and answers each with its own vectors", async () => {
+    const { line, computed } = lineOf();
+    const answers = await Promise.all([line.add(1, tokens(1, 2), false), line.add(2, tokens(3), false)]);
+    expect(answers).toEqual([[Float32Array.of(2), Float32Array.of(4)], [Float32Array.of(6)]]);
+    expect(computed).toEqual([1, 2, 3]);
+  });
+
+  it("computes an urgent call after the text it is at, in the midst of another call", async () => {
+    const answers: Promise<unknown>[] = [];
+    const { line, computed } = lineOf((token, self) => {
+      if (token === 2) answers.push(self.add(3, tokens(8), true), self.add(4, tokens(9), true));
+    });
+    answers.push(line.add(1, tokens(1, 2, 3), false), line.add(2, tokens(4), false));
+    await Promise.all(answers);
+    expect(await answers[0]).toEqual([Float32Array.of(2), Float32Array.of(4), Float32Array.of(6)]);
+    expect(computed).toEqual([1, 2, 8, 9, 3, 4]);
+  });
+
+  it("does not compute what is left of a dropped call", async () => {
+    const { line, computed } = lineOf((token, self) => {
+      if (token === 2) self.drop(1);
+    });
+    void line.add(1, tokens(1, 2, 3), false);
+    await line.add(2, tokens(4), false);
+    expect(computed).toEqual([1, 2, 4]);
+  });
+
+  it("fails the call whose text fails, and goes on with the next", async () => {
+    const { line, computed } = lineOf();
+    const failing = line.add(1, tokens(1, -1, 2), false);
+    const next = line.add(2, tokens(3), false);
+    await expect(failing).rejects.toThrow("negative");
+    expect(await next).toEqual([Float32Array.of(6)]);
+    expect(computed).toEqual([1, -1, 3]);
+  });
+
+  it("stops after the text it is at", async () => {
+    const stopped: Promise<void>[] = [];
+    const { line, computed } = lineOf((token, self) => {
+      if (token === 2) stopped.push(self.stop());
+    });
+    void line.add(1, tokens(1, 2, 3), false);
+    void line.add(2, tokens(4), false);
+    await expect.poll(() => stopped.length).toBe(1);
+    await stopped[0];
+    expect(computed).toEqual([1, 2]);
+  });
+
+  it("works again after it was idle", async () => {
+    const { line, computed } = lineOf();
+    await line.add(1, tokens(1), false);
+    await line.add(2, tokens(2), false);
+    expect(computed).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,71 @@
+/**
+ * Texts that wait for the model. One is computed at a time; before each, whoever has come meanwhile is let in, so that
+ * an urgent call waits for one text and not for all that came before it, and a dropped call costs one text at most.
+ */
+
+/** A call: its texts as tokens, and the vectors it has so far. */
+interface Job {
+  readonly number: number;
+  readonly texts: readonly (readonly number[])[];
+  readonly urgent: boolean;
+  readonly vectors: Float32Array[];
+  readonly resolve: (vectors: Float32Array[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Line {
+  readonly #compute: (tokens: readonly number[]) => Promise<Float32Array>;
+  readonly #letIn: () => Promise<void>;
+  #jobs: Job[] = [];
+  #work: Promise<void> | undefined;
+
+  /** `letIn` resolves when the calls that have come meanwhile stand in the line. */
+  constructor(compute: (tokens: readonly number[]) => Promise<Float32Array>, letIn: () => Promise<void>) {
+    this.#compute = compute;
+    this.#letIn = letIn;
+  }
+
+  /** Never settles if the call is dropped. */
+  add(number: number, texts: readonly (readonly number[])[], urgent: boolean): Promise<Float32Array[]> {
+    return new Promise((resolve, reject) => {
+      this.#jobs.push({ number, texts, urgent, vectors: [], resolve, reject });
+      this.#work ??= this.#serve();
+    });
+  }
+
+  drop(number: number): void {
+    this.#jobs = this.#jobs.filter((job) => job.number !== number);
+  }
+
+  /** Drops all calls; resolves when the text that is being computed is done. */
+  async stop(): Promise<void> {
+    this.#jobs = [];
+    await this.#work;
+  }
+
+  async #serve(): Promise<void> {
+    for (let job = this.#next(); job; job = this.#next()) {
+      await this.#step(job);
+      await this.#letIn();
+    }
+    this.#work = undefined;
+  }
+
+  /** Urgent calls first; those that came first before those that came later. */
+  #next(): Job | undefined {
+    return this.#jobs.find(({ urgent }) => urgent) ?? this.#jobs[0];
+  }
+
+  /** One text of the call. */
+  async #step(job: Job): Promise<void> {
+    try {
+      const tokens = job.texts[job.vectors.length];
+      if (tokens) job.vectors.push(await this.#compute(tokens));
+      if (job.vectors.length < job.texts.length) return;
+      job.resolve(job.vectors);
+    } catch (error) {
+      job.reject(error);
+    }
+    this.drop(job.number);
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The neural network on one of two runtimes: onnxruntime-node (native, an optional dependency) or onnxruntime-web
+ * (WebAssembly, everywhere, six to nine times slower). Both compute the same int8 model, and differ in how they round:
+ * their vectors are of two kinds.
+ *
+ * One thread computes. On two cores a second one gains a tenth for short texts and a third for long ones, and takes the
+ * core that the main thread and the store live on.
+ */
+import { HoldfastError } from "../../errors.js";
+import type { RuntimeName } from "./choice.js";
+import type { NativeGate } from "./native-gate.js";
+
+export interface Network {
+  readonly runtime: RuntimeName;
+  /** The hidden state of every token, one behind the other. One text per run: int8 vectors depend on their batch. */
+  run(ids: readonly number[]): Promise<Float32Array>;
+  release(): Promise<void>;
+}
+
+/** What both runtimes have in common. */
+type Onnx = Pick<typeof import("onnxruntime-web"), "InferenceSession" | "Tensor">;
+
+/** Level 3: errors are thrown, warnings are not printed into somebody's program. */
+const OPTIONS = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
+
+/** Requires the verified bytes of the model. Without `wanted`, the first runtime that can be loaded. */
+export async function openNetwork(
+  bytes: Uint8Array,
+  wanted: RuntimeName | undefined,
+  gate: NativeGate,
+): Promise<Network> {
+  const { runtime, onnx } = await loadRuntime(wanted === undefined ? ["node", "web"] : [wanted]);
+  // WebAssembly can be ended at any time; only native code has to be waited for.
+  const guard = <T>(work: () => Promise<T>): Promise<T> => (runtime === "node" ? gate.pass(work) : work());
+  const session = await guard(() => onnx.InferenceSession.create(bytes, OPTIONS));
+  return {
+    runtime,
+    async run(ids) {
+      const filled = (value?: bigint) =>
+        new onnx.Tensor(
+          "int64",
+          BigInt64Array.from(ids, (id) => value ?? BigInt(id)),
+          [1, ids.length],
+        );
+      const inputs = { input_ids: filled(), attention_mask: filled(1n), token_type_ids: filled(0n) };
+      const { last_hidden_state: state } = await guard(() => session.run(inputs));
+      if (!(state?.data instanceof Float32Array)) throw new Error("the model gave no hidden state");
+      return state.data;
+    },
+    release: () => guard(() => session.release()),
+  };
+}
+
+async function loadRuntime(names: readonly RuntimeName[]): Promise<{ runtime: RuntimeName; onnx: Onnx }> {
+  const failures: string[] = [];
+  for (const runtime of names) {
+    try {
+      return { runtime, onnx: await LOADERS[runtime]() };
+    } catch (error) {
+      failures.push(`onnxruntime-${runtime}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new HoldfastError("embedder_failed", `no runtime for the model can be loaded (${failures.join("; ")})`, {
+    hint: `run: npm install onnxruntime-${names[0]}`,
+  });
+}
+
+const LOADERS: { readonly [name in RuntimeName]: () => Promise<Onnx> } = {
+  node: () => import("onnxruntime-node"),
+  async web() {
+    const onnx = await import("onnxruntime-web");
+    onnx.env.wasm.numThreads = 1; // its WebAssembly lies beside it and is read from there
+    return onnx;
+  },
+};

@@ -1,0 +1,88 @@
+/**
+ * The entry of the embedding thread: loads the model at once (the thread is started for the first call) and answers
+ * calls. If the model cannot be loaded the thread says why and ends; the next call starts another.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { type ErrorRecord, HoldfastError, toRecord } from "../../errors.js";
+import { type MiniLmDescription, MODEL_NAME, RUNTIME_NAME, type ThreadData } from "./choice.js";
+import { Line } from "./line.js";
+import { Model, TOKENS_MAX } from "./model.js";
+import { NativeGate } from "./native-gate.js";
+
+export type Question =
+  | { readonly ask: "describe" }
+  | { readonly ask: "count"; readonly texts: readonly string[] }
+  | { readonly ask: "embed"; readonly texts: readonly string[]; readonly urgent: boolean };
+
+/** What the main thread says. Questions are answered under their number; a dropped one is not. */
+export type Order =
+  | { readonly order: "answer"; readonly number: number; readonly question: Question }
+  | { readonly order: "drop"; readonly number: number }
+  | { readonly order: "close" };
+
+/** What this thread says. */
+export type Report =
+  | { readonly report: "answer"; readonly number: number; readonly value: unknown }
+  | { readonly report: "failure"; readonly number: number; readonly error: ErrorRecord }
+  /** The model could not be loaded: nothing is answered any more. */
+  | { readonly report: "unusable"; readonly error: ErrorRecord };
+
+const port = parentPort;
+if (!port) throw new Error("this module is the entry of a worker thread");
+
+const say = (report: Report, vectors: readonly Float32Array[] = []): void =>
+  port.postMessage(
+    report,
+    vectors.map(({ buffer }) => buffer as ArrayBuffer),
+  );
+
+const data = workerData as ThreadData;
+const model = await Model.load(data, new NativeGate(data.gate)).catch((error: unknown) => {
+  say({ report: "unusable", error: recordOf(error) });
+  process.exit(); // ends this thread only
+});
+
+/** Messages come in between two turns of the event loop. */
+const line = new Line(
+  (tokens) => model.vectorOf(tokens),
+  () => new Promise((resolve) => setImmediate(resolve)),
+);
+
+port.on("message", async (order: Order) => {
+  if (order.order === "drop") line.drop(order.number);
+  else if (order.order === "answer") await answer(order.number, order.question);
+  else {
+    await line.stop();
+    await model.release();
+    port.close();
+  }
+});
+
+async function answer(number: number, question: Question): Promise<void> {
+  try {
+    if (question.ask === "describe") say({ report: "answer", number, value: description() });
+    else if (question.ask === "count") {
+      say({ report: "answer", number, value: question.texts.map((text) => model.tokensOf(text).length) });
+    } else {
+      const value = await line.add(number, model.acceptedTokensOf(question.texts), question.urgent);
+      say({ report: "answer", number, value }, value);
+    }
+  } catch (error) {
+    say({ report: "failure", number, error: recordOf(error) });
+  }
+}
+
+function description(): MiniLmDescription {
+  const { dimensions, runtime } = model;
+  const space = { model: MODEL_NAME, runtime: RUNTIME_NAME, dimensions };
+  return { space, tokensMax: TOKENS_MAX, loaded: runtime };
+}
+
+function recordOf(error: unknown): ErrorRecord {
+  if (error instanceof HoldfastError) return toRecord(error);
+  return {
+    code: "embedder_failed",
+    message: `the model failed: ${error instanceof Error ? error.message : String(error)}`,
+    hint: "nothing was embedded; repeat the call",
+  };
+}

@@ -1,0 +1,49 @@
+/** A question's vector. One that is too long for the model is embedded in pieces, and their mean is its meaning. */
+import { chunkItems } from "../retrieval/chunks/chunks.js";
+import { chunkStrategy } from "../retrieval/chunks/strategy.js";
+import type { Embedder, EmbedderDescription } from "./embedder.js";
+
+/** Beyond this the rest of the question is left to the words. */
+const PIECES_MAX = 8;
+
+export interface QuestionVector {
+  readonly vector: Float32Array;
+  /** True when the end of the question was left out. */
+  readonly cut: boolean;
+}
+
+/** Undefined if the question has no text. */
+export async function embedQuestion(
+  embedder: Embedder,
+  { tokensMax }: EmbedderDescription,
+  text: string,
+  signal?: AbortSignal,
+): Promise<QuestionVector | undefined> {
+  const question = text.trim();
+  if (question === "") return undefined;
+  const options = { urgent: true, ...(signal && { signal }) };
+  const [tokens = 0] = isSurelyShort(question, tokensMax) ? [0] : await embedder.countTokens([question]);
+  if (tokens <= tokensMax) {
+    const [vector] = await embedder.embed([question], options);
+    return vector && { vector, cut: false };
+  }
+  const item = { key: 0, version: 0, content: question };
+  const fit = { tokensMax, countTokens: (texts: readonly string[]) => embedder.countTokens(texts) };
+  const [chunked] = await chunkItems(chunkStrategy("message"), [{ item, earlier: [] }], fit);
+  const chunks = chunked?.chunks ?? [];
+  if (chunks.length === 0) return undefined;
+  const pieces = chunks.slice(0, PIECES_MAX).map((chunk) => chunk.text);
+  return { vector: mean(await embedder.embed(pieces, options)), cut: chunks.length > PIECES_MAX };
+}
+
+/** No encoding makes more tokens than bytes. */
+const isSurelyShort = (text: string, tokensMax: number): boolean =>
+  Buffer.byteLength(text.normalize("NFD"), "utf8") + 8 <= tokensMax;
+
+/** The mean direction, of unit length. */
+function mean(vectors: readonly Float32Array[]): Float32Array {
+  const sum = new Float32Array(vectors[0]?.length ?? 0);
+  for (const vector of vectors) for (let at = 0; at < sum.length; at++) sum[at] = Number(sum[at]) + Number(vector[at]);
+  const length = Math.hypot(...sum) || 1;
+  return sum.map((value) => value / length);
+}

@@ -1,0 +1,13 @@
+/** Ids of chunks in an external index: a retry, on whatever machine, names the same point again. */
+import { createHash } from "node:crypto";
+
+/** A UUID of version 8 (RFC 9562: custom), made of the SHA-256 of what the chunk is. */
+export function chunkId(spaceId: string, key: number, part: number): string {
+  const bytes = createHash("sha256")
+    .update(JSON.stringify([spaceId, key, part]))
+    .digest();
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString("hex", 0, 16);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

@@ -1,0 +1,14 @@
+/** Which external vector index the options ask for. */
+import type { VectorIndex } from "../vector-index.js";
+import { QdrantIndex } from "./qdrant-index.js";
+
+/** Undefined: the file's own vectors only. */
+export function chooseIndex(options: {
+  readonly url: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly collection: string;
+}): VectorIndex | undefined {
+  const { url, apiKey, collection } = options;
+  if (url === undefined) return undefined;
+  return new QdrantIndex({ url, collection, ...(apiKey !== undefined && { apiKey }) });
+}

@@ -1,0 +1,85 @@
+/** Reading what an external index is to be told next. Requires a snapshot. */
+import type { OutboxRow } from "../indexing.js";
+import { spaceRef } from "./codec.js";
+import type { Database, Row } from "./driver.js";
+import { UPSERT } from "./outbox.js";
+import { ITEM_PLACE, PARTS, unpackVectors, type VectorTables } from "./vector-table.js";
+
+/** Rows read at a time: their vectors may be large. */
+const PAGE = 64;
+
+/** Whether a row waits for its retry. A failure that is still to come was written by a clock that ran ahead. */
+const waits = (row: string): string => `(${row}.retry_at > ?1 AND ${row}.failed_at <= ?1)`;
+
+export class OutboxReader {
+  readonly #database: Database;
+  readonly #tables: VectorTables;
+
+  constructor(database: Database, tables: VectorTables) {
+    this.#database = database;
+    this.#tables = tables;
+  }
+
+  due(limit: number, maxBytes: number, now: number): OutboxRow[] {
+    const due: OutboxRow[] = [];
+    let bytes = 0;
+    for (const row of this.#inOrder(now)) {
+      const read = readRow(row);
+      if (read.change.kind === "upsert") bytes += read.change.vectors?.byteLength ?? 0;
+      if (due.length >= limit || (due.length > 0 && bytes > maxBytes)) break;
+      due.push(read);
+    }
+    return due;
+  }
+
+  *#inOrder(now: number): Iterable<Row> {
+    const page = this.#database.prepare(this.#select());
+    for (let last: number | undefined = 0; last !== undefined; ) {
+      const rows = page.all(now, last);
+      yield* rows;
+      last = rows.length < PAGE ? undefined : Number(rows.at(-1)?.["seq"]);
+    }
+  }
+
+  #select(): string {
+    const table = this.#tables.current();
+    const [vectors, join] = table
+      ? [`vectors, ${PARTS} AS parts_now`, `LEFT JOIN ${table.name} ON place = ${ITEM_PLACE}`]
+      : ["NULL AS vectors, NULL AS parts_now", ""];
+    return `
+      SELECT outbox.seq, outbox.item, outbox.space_id, outbox.op, outbox.parts, outbox.attempts,
+        item.id, item.version, space.kind AS space_kind, space.name AS space_name, ${vectors}
+      FROM outbox LEFT JOIN item ON item.key = outbox.item AND outbox.op = ${UPSERT} ${join}
+      LEFT JOIN space ON space.key = outbox.space
+      WHERE NOT ${waits("outbox")} AND outbox.seq > ?2 AND NOT EXISTS (
+        SELECT 1 FROM outbox AS before WHERE before.item = outbox.item AND before.seq < outbox.seq AND ${waits("before")})
+      ORDER BY outbox.seq LIMIT ${PAGE}`;
+  }
+}
+
+function readRow(row: Row): OutboxRow {
+  return {
+    sequence: Number(row["seq"]),
+    // A space that is forgotten has no name any more, and none is kept here; its id still leads to its points.
+    space:
+      row["space_name"] === null ? { user: String(row["space_id"]) } : spaceRef(row["space_kind"], row["space_name"]),
+    spaceId: String(row["space_id"]),
+    key: Number(row["item"]),
+    attempts: Number(row["attempts"]),
+    change: row["op"] === UPSERT ? readUpsert(row) : { kind: "delete", parts: Number(row["parts"]) },
+  };
+}
+
+/** Also of items that are gone: their ids are forgotten, and a row further on deletes their points. */
+function readUpsert(row: Row): OutboxRow["change"] {
+  const id = row["id"] === null ? "" : String(row["id"]);
+  const version = Number(row["version"] ?? 0);
+  if (row["vectors"] === null) return { kind: "upsert", id, version, parts: 0 };
+  return {
+    kind: "upsert",
+    id,
+    version,
+    vectors: unpackVectors(row["vectors"]).slice(),
+    parts: Number(row["parts_now"]),
+  };
+}

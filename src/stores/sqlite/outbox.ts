@@ -1,0 +1,112 @@
+/**
+ * The outbox inside a write transaction: what an external index has yet to be told about changes of vectors.
+ *
+ * Rows hold numbers only. The vectors of an upsert are read when it is sent; what they were when it was queued is of no
+ * interest, because whatever changed them since has queued a row of its own.
+ */
+import { HoldfastError } from "../../errors.js";
+import type { AcknowledgeWrite, AttachWrite, IndexingDone } from "../indexing.js";
+import type { Database, Statement } from "./driver.js";
+import { OUTBOX_LANE } from "./lanes.js";
+import type { Leases } from "./leases.js";
+import type { Transaction } from "./transaction.js";
+import { ITEM_PLACE, PARTS, VectorTables } from "./vector-table.js";
+
+/** Codes of `outbox.op`. */
+export const UPSERT = 0;
+const DELETE = 1;
+
+/** Items looked at by one slice of the first load. */
+const SLICE_ITEMS = 1_024;
+
+/** Whose vectors changed. */
+interface Changed {
+  readonly key: number;
+  readonly space: number;
+}
+
+export class OutboxWriter {
+  readonly #database: Database;
+  readonly #leases: Leases;
+  readonly #tables: VectorTables;
+  readonly #queue: Statement;
+  readonly #attached: Statement;
+  readonly #sent: Statement;
+  readonly #failed: Statement;
+
+  constructor(database: Database, leases: Leases) {
+    this.#database = database;
+    this.#leases = leases;
+    this.#tables = new VectorTables(database);
+    this.#queue = database.prepare(
+      `INSERT INTO outbox (item, space, space_id, op, parts)
+       SELECT ?, key, id, ?, ? FROM space WHERE key = ? AND (SELECT outbox_index FROM head) IS NOT NULL`,
+    );
+    this.#attached = database.prepare("SELECT outbox_index, outbox_cursor FROM head");
+    this.#sent = database.prepare("DELETE FROM outbox WHERE seq = ?");
+    this.#failed = database.prepare(
+      "UPDATE outbox SET attempts = attempts + 1, failed_at = ?, retry_at = ?, error = ? WHERE seq = ?",
+    );
+  }
+
+  /** An item has new vectors. Nothing happens if no index is attached. */
+  upsert({ key, space }: Changed, parts: number): void {
+    this.#queue.run(key, UPSERT, parts, space);
+  }
+
+  /** An item's vectors are gone. */
+  delete({ key, space }: Changed, parts: number): void {
+    this.#queue.run(key, DELETE, parts, space);
+  }
+
+  attach({ index }: AttachWrite, transaction: Transaction): IndexingDone {
+    const { outbox_index: attached, outbox_cursor: cursor } = this.#attached.get() ?? {};
+    if (index === null) {
+      if (typeof attached === "string") this.#detach(transaction);
+      return { op: "attach", remaining: false };
+    }
+    if (typeof attached === "string" && attached !== index) {
+      throw new HoldfastError("conflict", `the file belongs to another vector index: ${attached}`, {
+        hint: "open it with that index, or detach it first",
+        details: { index: attached },
+      });
+    }
+    if (attached === index && cursor === null) return { op: "attach", remaining: false };
+    transaction.kept();
+    return { op: "attach", remaining: this.#queueSlice(index, Number(cursor ?? 0)) };
+  }
+
+  #detach(transaction: Transaction): void {
+    this.#database.exec("DELETE FROM outbox; UPDATE head SET outbox_index = NULL, outbox_cursor = NULL");
+    transaction.kept();
+  }
+
+  /** Queues vectors that are there already, in the order of their items; those that wait in the outbox anyway, not. */
+  #queueSlice(index: string, after: number): boolean {
+    const table = this.#tables.current();
+    const slice = `SELECT key, space FROM item WHERE key > ? ORDER BY key LIMIT ${SLICE_ITEMS}`;
+    const last = this.#database.prepare(`SELECT max(key) AS key, count(*) AS items FROM (${slice})`).get(after);
+    if (table) {
+      this.#database
+        .prepare(
+          `INSERT INTO outbox (item, space, space_id, op, parts)
+           SELECT item.key, space.key, space.id, ${UPSERT}, ${PARTS}
+           FROM (${slice}) AS item JOIN ${table.name} ON place = ${ITEM_PLACE} JOIN space ON space.key = item.space
+           WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key) ORDER BY item.key`,
+        )
+        .run(after);
+    }
+    const remaining = table !== undefined && Number(last?.["items"]) === SLICE_ITEMS;
+    const cursor = remaining ? Number(last?.["key"]) : null;
+    this.#database.prepare("UPDATE head SET outbox_index = ?, outbox_cursor = ?").run(index, cursor);
+    return remaining;
+  }
+
+  acknowledge({ owner, fence, sent, failed }: AcknowledgeWrite, transaction: Transaction): IndexingDone {
+    if (!this.#leases.holds(OUTBOX_LANE, owner, fence)) return { op: "acknowledge", fenced: true };
+    for (const sequence of sent) this.#sent.run(sequence);
+    for (const { sequence, error, retryAt } of failed) this.#failed.run(transaction.now, retryAt, error, sequence);
+    if (sent.length + failed.length > 0) transaction.kept();
+    return { op: "acknowledge", fenced: false };
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Setting items aside that could not be embedded, and taking them up again, inside a write transaction.
+ *
+ * `item.parked` says whether an item is set aside now. Its row in `parked` counts the attempts; it stays while the item
+ * is tried again by itself, and goes when the item is embedded, edited, removed or replayed by hand.
+ */
+import type { IndexingDone, ParkWrite, ReplayWrite } from "../indexing.js";
+import type { Database, Statement } from "./driver.js";
+import { findLane } from "./lanes.js";
+import type { Leases } from "./leases.js";
+import type { Registry } from "./registry.js";
+import type { Transaction } from "./transaction.js";
+
+const SLICE_ITEMS = 256;
+
+export class Parking {
+  readonly #registry: Registry;
+  readonly #leases: Leases;
+  readonly #set: Statement;
+  readonly #record: Statement;
+  readonly #due: Statement;
+  readonly #ofSpace: Statement;
+  readonly #byIds: Statement;
+  readonly #resume: Statement;
+  readonly #retrying: Statement;
+  readonly #clear: Statement;
+
+  constructor(database: Database, registry: Registry, leases: Leases) {
+    this.#registry = registry;
+    this.#leases = leases;
+    this.#set = database.prepare(
+      "UPDATE item SET parked = 1 WHERE key = ? AND space = ? AND session IS ? AND version = ? AND indexed <> version",
+    );
+    this.#record = database.prepare(
+      `INSERT INTO parked (item, version, attempts, error, parked_at, retry_at) VALUES (?, ?, 1, ?, ?, ?)
+       ON CONFLICT (item) DO UPDATE SET version = excluded.version, attempts = attempts + 1, error = excluded.error,
+         parked_at = excluded.parked_at, retry_at = excluded.retry_at`,
+    );
+    // A time of parking that is still to come was written by a clock that ran ahead, and so was its retry.
+    this.#due = database.prepare(
+      `SELECT item FROM parked WHERE retry_at IS NOT NULL AND (retry_at <= ?1 OR parked_at > ?1)
+       LIMIT ${SLICE_ITEMS + 1}`,
+    );
+    const set =
+      "SELECT item FROM parked CROSS JOIN item ON item.key = parked.item WHERE item.parked = 1 AND item.space = ?";
+    this.#ofSpace = database.prepare(`${set} LIMIT ${SLICE_ITEMS + 1}`);
+    this.#byIds = database.prepare(`${set} AND item.id IN (SELECT value FROM json_each(?)) LIMIT ${SLICE_ITEMS + 1}`);
+    this.#resume = database.prepare("UPDATE item SET parked = 0 WHERE key = ?");
+    this.#retrying = database.prepare("UPDATE parked SET retry_at = NULL WHERE item = ?");
+    this.#clear = database.prepare("DELETE FROM parked WHERE item = ?");
+  }
+
+  park({ owner, lane, fence, items }: ParkWrite, transaction: Transaction): IndexingDone {
+    const place = findLane(this.#registry, lane);
+    if (!place || !this.#leases.holds(place.key, owner, fence)) return { op: "park", parked: 0, fenced: true };
+    let parked = 0;
+    for (const { key, version, error, retryAt } of items) {
+      if (Number(this.#set.run(key, place.space, place.session, version).changes) === 0) continue;
+      this.#record.run(key, version, error, transaction.now, retryAt ?? null);
+      parked++;
+    }
+    if (parked > 0) transaction.kept();
+    return { op: "park", parked, fenced: false };
+  }
+
+  replay({ which }: ReplayWrite, transaction: Transaction): IndexingDone {
+    const due = "due" in which;
+    const found = due ? this.#due.all(transaction.now) : this.#parkedIn(which);
+    const slice = found.slice(0, SLICE_ITEMS).map((row) => Number(row["item"]));
+    for (const item of slice) {
+      this.#resume.run(item);
+      (due ? this.#retrying : this.#clear).run(item);
+    }
+    if (slice.length > 0) transaction.kept();
+    return { op: "replay", replayed: slice.length, remaining: found.length > SLICE_ITEMS };
+  }
+
+  #parkedIn({ space, ids }: Exclude<ReplayWrite["which"], { due: true }>) {
+    const row = this.#registry.findSpace(space);
+    if (!row) return [];
+    return ids ? this.#byIds.all(row.key, JSON.stringify(ids)) : this.#ofSpace.all(row.key);
+  }
+
+  /** The item is embedded, edited or gone; the caller takes care of `item.parked`. */
+  clear(item: number): void {
+    this.#clear.run(item);
+  }
+}

@@ -1,0 +1,110 @@
+/** How SQLite answers the questions that are asked all the time: by the indexes made for them, never by all items. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Backlog } from "./backlog.js";
+import { connect } from "./connection.js";
+import type { Database } from "./driver.js";
+import { Registry } from "./registry.js";
+import { migrate } from "./schema.js";
+import { VectorTables } from "./vector-table.js";
+
+let folder = "";
+let database: Database;
+/** What was prepared since the test began. */
+let prepared: string[] = [];
+let backlog: Backlog;
+const lane = { space: { user: "ada" }, session: "s" };
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-plans-"));
+  const path = join(folder, "memory.db");
+  database = connect(path, "writer");
+  migrate(database, path);
+  database.exec(`
+    INSERT INTO space (key, id, kind, name, created_at, updated_at, version, items, terms)
+      VALUES (1, 'one', 0, 'ada', 0, 0, 0, 0, 0);
+    INSERT INTO session (key, id, space, name, created_at, updated_at, next_seq) VALUES (1, 'two', 1, 's', 0, 0, 1);
+  `);
+  const watched: Database = {
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+    get isTransaction() {
+      return database.isTransaction;
+    },
+    prepare: (sql) => {
+      prepared.push(sql);
+      return database.prepare(sql);
+    },
+  };
+  backlog = new Backlog(watched, new Registry(database), new VectorTables(database));
+  prepared = [];
+});
+afterEach(() => {
+  database.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** How the items are reached by the one statement that was prepared. */
+function planOfItems(): string[] {
+  expect(prepared).toHaveLength(1);
+  const rows = database.prepare(`EXPLAIN QUERY PLAN ${prepared[0]}`).all();
+  return rows.map((row) => String(row["detail"])).filter((detail) => /\b(item|given|parked)\b/.test(detail));
+}
+
+/** Whether the statement reads columns of items from their rows, not only from an index. */
+function readsRows(): boolean {
+  const program = database.prepare(`EXPLAIN ${prepared[0]}`).all();
+  const root = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'item'").get()?.["rootpage"];
+  const cursors = program.filter((row) => row["opcode"] === "OpenRead" && row["p2"] === root).map((row) => row["p1"]);
+  return program.some((row) => row["opcode"] === "Column" && cursors.includes(row["p1"] as number));
+}
+
+describe("what waits", () => {
+  it("is counted by lane in the index alone, without reading an item", () => {
+    expect(backlog.waiting("me", 10, 0)).toEqual([]);
+    expect(planOfItems()).toEqual(["SCAN item USING INDEX item_lane"]);
+    expect(readsRows()).toBe(false);
+  });
+
+  it.each([
+    ["a session", lane],
+    ["what is outside any", { space: lane.space }],
+  ])("in %s is reached in the order of keys", (_, lane) => {
+    backlog.pending({ lanes: [{ lane, after: 7 }], limit: 10, maxBytes: 100, now: 0 });
+    expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_lane (session=? AND space=? AND key>?)"]);
+    expect(readsRows()).toBe(true);
+  });
+
+  it("in a space is reached newest first, and none of it is sorted", () => {
+    backlog.tail({ spaces: [lane.space], filter: {}, limit: 10, now: 0 });
+    expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_tail (space=?)"]);
+    expect(
+      database
+        .prepare(`EXPLAIN QUERY PLAN ${prepared[0]}`)
+        .all()
+        .map((row) => row["detail"]),
+    ).not.toContainEqual(expect.stringContaining("TEMP B-TREE"));
+  });
+
+  it("in some sessions of a space is reached by their lanes", () => {
+    backlog.tail({ spaces: [lane.space], filter: { sessions: ["s"] }, limit: 10, now: 0 });
+    expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_lane (session=? AND space=?)"]);
+  });
+
+  it("is counted in an index", () => {
+    backlog.stats();
+    const plan = planOfItems();
+    expect(plan.filter((detail) => detail.includes("SCAN item"))).toEqual(["SCAN item USING INDEX item_tail"]);
+    expect(plan).toContain("SEARCH item USING INTEGER PRIMARY KEY (rowid=?)"); // of what is parked
+  });
+
+  it("has neighbours that are reached by their sequence", () => {
+    backlog.earlier([1], 3, 0);
+    expect(planOfItems()).toEqual([
+      "SEARCH given USING INTEGER PRIMARY KEY (rowid=?)",
+      "SEARCH item USING INDEX item_seq (session=? AND seq<?)",
+    ]);
+  });
+});

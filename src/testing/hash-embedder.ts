@@ -1,0 +1,207 @@
+/**
+ * An embedder without a model, for tests: the words of a text, hashed into buckets, are its vector. Texts that share
+ * words are near each other, texts that share none are not, or little. It keeps the Embedder contract, and fails or
+ * breaks it where a test says so. Calls are answered in the same turn of the event loop; nothing ever sleeps.
+ */
+import type { Embedder, EmbedderDescription, EmbedOptions } from "../embedding/embedder.js";
+import { HoldfastError } from "../errors.js";
+
+export interface HashEmbedderOptions {
+  /** 64 if left out. Fewer: more words share a bucket, and texts look alike that are not. */
+  readonly dimensions?: number;
+  /** 256 if left out. A text has as many tokens as words, and two more. */
+  readonly tokensMax?: number;
+}
+
+/** A call that waits for its turn. */
+interface Waiting {
+  readonly texts: readonly string[];
+  readonly urgent: boolean;
+  readonly resolve: (vectors: readonly Float32Array[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class HashEmbedder implements Embedder {
+  readonly model = "hash-of-words";
+  readonly tokensMax: number;
+  /** May be changed at any time: whoever has asked for the description before now gets wrong dimensions. */
+  dimensions: number;
+
+  #line: Waiting[] = [];
+  #stalls = 0;
+  #fault: Fault = { times: 0, error: undefined };
+  #describeFault: Fault = { times: 0, error: undefined };
+  #refuses: (text: string) => boolean = () => false;
+  #isClosed = false;
+  #calls = 0;
+  #texts = 0;
+  #descriptions = 0;
+
+  constructor({ dimensions = 64, tokensMax = 256 }: HashEmbedderOptions = {}) {
+    this.dimensions = dimensions;
+    this.tokensMax = tokensMax;
+  }
+
+  /** How often `embed` was called with any text, whatever became of it. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** How many texts have been embedded. */
+  get texts(): number {
+    return this.#texts;
+  }
+
+  /** How often `describe` was called. */
+  get descriptions(): number {
+    return this.#descriptions;
+  }
+
+  /** Calls of `embed` that wait, because they are held. */
+  get waiting(): number {
+    return this.#line.length;
+  }
+
+  /** Makes the next calls of `embed` fail; with Infinity all of them, until `failNext(0)`. */
+  failNext(times: number, error: unknown = told("embed")): void {
+    this.#fault = { times, error };
+  }
+
+  /** Makes the next calls of `describe` fail, as an embedder that cannot be loaded or reached does. */
+  failDescribe(times: number, error: unknown = told("describe")): void {
+    this.#describeFault = { times, error };
+  }
+
+  /** Refuses the texts for which `predicate` holds, from now on, instead of those it has refused so far. */
+  refuse(predicate: (text: string) => boolean): void {
+    this.#refuses = predicate;
+  }
+
+  /** Holds every call of `embed` from now on until the returned function is called. */
+  stall(): () => void {
+    this.#stalls++;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#stalls--;
+      this.#serve();
+    };
+  }
+
+  async describe(): Promise<EmbedderDescription> {
+    this.#requireOpen();
+    this.#descriptions++;
+    meet(this.#describeFault);
+    return {
+      space: { model: this.model, runtime: "test", dimensions: this.dimensions },
+      tokensMax: this.tokensMax,
+    };
+  }
+
+  async countTokens(texts: readonly string[]): Promise<readonly number[]> {
+    this.#requireOpen();
+    return texts.map(countOf);
+  }
+
+  async embed(
+    texts: readonly string[],
+    { signal, urgent = false }: EmbedOptions = {},
+  ): Promise<readonly Float32Array[]> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    if (texts.length === 0) return [];
+    this.#calls++;
+    let drop = (): void => {};
+    try {
+      return await new Promise((resolve, reject) => {
+        const waiting = { texts: [...texts], urgent, resolve, reject };
+        this.#line.push(waiting);
+        drop = () => {
+          this.#line = this.#line.filter((other) => other !== waiting);
+          reject(signal?.reason);
+        };
+        signal?.addEventListener("abort", drop);
+        queueMicrotask(() => this.#serve());
+      });
+    } finally {
+      signal?.removeEventListener("abort", drop);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { reject } of this.#line.splice(0)) reject(closed());
+  }
+
+  /** Answers all that wait, urgent calls first. */
+  #serve(): void {
+    if (this.#stalls > 0) return;
+    const line = this.#line.splice(0);
+    for (const { texts, resolve, reject } of [...line.filter(isUrgent), ...line.filter((call) => !isUrgent(call))]) {
+      try {
+        resolve(this.#embed(texts));
+      } catch (error) {
+        reject(error);
+      }
+    }
+  }
+
+  #embed(texts: readonly string[]): Float32Array[] {
+    meet(this.#fault);
+    const index = texts.findIndex((text) => countOf(text) > this.tokensMax || this.#refuses(text));
+    if (index >= 0) {
+      throw new HoldfastError("text_refused", `text ${index} is too long, or was to be refused`, {
+        hint: `give texts of at most ${this.tokensMax} tokens`,
+        details: { index },
+      });
+    }
+    this.#texts += texts.length;
+    return texts.map((text) => vectorOf(text, this.dimensions));
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw closed();
+  }
+}
+
+const isUrgent = ({ urgent }: Waiting): boolean => urgent;
+
+const closed = (): HoldfastError => new HoldfastError("closed", "the embedder is closed", { hint: "open another one" });
+
+const told = (call: string): HoldfastError =>
+  new HoldfastError("embedder_failed", `the embedder was told to fail this ${call}`, { hint: "try again" });
+
+/** So many of the next calls fail with this error. */
+interface Fault {
+  times: number;
+  readonly error: unknown;
+}
+
+function meet(fault: Fault): void {
+  if (fault.times < 1) return;
+  fault.times--;
+  throw fault.error;
+}
+
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+const countOf = (text: string): number => wordsOf(text).length + 2;
+
+function vectorOf(text: string, dimensions: number): Float32Array {
+  const vector = new Float32Array(dimensions);
+  const words = wordsOf(text);
+  for (const word of words.length > 0 ? words : [""]) {
+    const bucket = hashOf(word) % dimensions;
+    vector[bucket] = (vector[bucket] ?? 0) + 1;
+  }
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
+
+/** FNV-1a, over code units. */
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
