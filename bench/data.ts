@@ -77,7 +77,7 @@ function generate(count: number, seed: number): Line[] {
 }
 
 /** Mulberry32: numbers in [0, 1) that follow from the seed alone. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -89,7 +89,7 @@ export function printReport(report: Report, verdicts: readonly Verdict[]): strin
 }
 
 /** Columns as wide as their widest cell; numbers to the right, the first column to the left. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const print = (line: readonly string[]): string =>

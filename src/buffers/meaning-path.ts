@@ -19,6 +19,9 @@ import { OuterIndex, type OuterIndexStats } from "./outer-index.js";
 import { Pipeline } from "./pipeline.js";
 import type { RoundBufferStats, RoundView } from "./round-buffer.js";
 
+/** How long `close` goes on sending to the external index. What is left is sent by whoever opens the file next. */
+const SENDING_MS = 1_000;
+
 export interface MeaningParts {
   readonly store: Store;
   readonly options: ResolvedOptions;
@@ -89,7 +92,7 @@ export class MeaningPath {
         return done;
       },
       read: (limit, maxBytes, now) => store.outbox(limit, maxBytes, now),
-      vectorSpace: async () => (await store.indexingStats()).vectorSpace,
+      vectorSpace: () => store.vectorSpace(),
       index,
       clock: options.clock,
       owner: leases.owner,
@@ -100,7 +103,7 @@ export class MeaningPath {
   /** Refuses a file that holds another model's vectors; then takes up what waits. */
   async start(): Promise<void> {
     const { store, embedder, index } = this.#parts;
-    const { vectorSpace } = await store.indexingStats();
+    const vectorSpace = await store.vectorSpace();
     if (vectorSpace && vectorSpace.model !== embedder.model) throw otherModel(vectorSpace.model, embedder.model);
     if (index) await this.#attach(index);
     this.#pipeline.start();
@@ -156,6 +159,7 @@ export class MeaningPath {
   async close(deadlineMs: number): Promise<void> {
     const { index, isEmbedderShared, isIndexShared } = this.#parts;
     await this.#pipeline.finish(deadlineMs);
+    await this.#outbox?.drain(SENDING_MS);
     await this.#outbox?.close();
     await this.#pipeline.release();
     await this.#tokens.close();

@@ -11,6 +11,9 @@ import type { Scored, Store } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
 import type { SpaceRef } from "../types.js";
 
+/** An index that is this far behind is of no use yet. */
+const UNSENT_MAX = 10_000;
+
 /** The index holds chunks, and several may be of one item. */
 const CHUNKS_PER_ITEM = 4;
 
@@ -38,7 +41,8 @@ export class OuterIndex {
     if (Object.keys(request.filter).length > 0) return undefined;
     try {
       // First what the index may not know yet: what is delivered between the two searches is then found by either.
-      const unsent = await this.#store.searchVectors({ ...request, unsent: true });
+      const unsent = await this.#store.searchVectors({ ...request, unsent: true, limit: UNSENT_MAX });
+      if (unsent.length === UNSENT_MAX) return undefined;
       const { vector, limit } = request;
       const spaceIds = await this.#spaceIds(request.spaces);
       const points = await this.#index.search({ spaceIds, vector, limit: limit * CHUNKS_PER_ITEM });
@@ -47,14 +51,7 @@ export class OuterIndex {
       const best = new Map<number, number>();
       for (const { key, score } of points)
         if (!unsentKeys.has(key)) best.set(key, Math.max(best.get(key) ?? -1, score));
-      const items = await this.#store.read({ ...request, keys: [...best.keys()] });
-      const known = items.map(({ key, id, version, space }) => ({
-        key,
-        id,
-        version,
-        space,
-        score: best.get(key) ?? 0,
-      }));
+      const known = await this.#current(request, best);
       return [...unsent, ...known].sort((a, b) => b.score - a.score || b.key - a.key).slice(0, limit);
     } catch (error) {
       if (!(error instanceof HoldfastError) || (error.code !== "index_failed" && error.code !== "vector_space"))
@@ -63,6 +60,18 @@ export class OuterIndex {
       this.#lastError = error.message;
       return undefined;
     }
+  }
+
+  /** Points of items that are there and embedded. One that waits was edited: the index still has its old text's vector. */
+  async #current(request: VectorsRequest, best: ReadonlyMap<number, number>): Promise<readonly Scored[]> {
+    const { spaces, now } = request;
+    const wanted = { spaces, keys: [...best.keys()], now };
+    const items = await this.#store.read({ ...wanted, filter: {} });
+    const waiting = await this.#store.read({ ...wanted, filter: { pending: true } });
+    const outdated = new Set(waiting.map(({ key }) => key));
+    return items.flatMap(({ key, id, version, space }) =>
+      outdated.has(key) ? [] : [{ key, id, version, space, score: best.get(key) ?? 0 }],
+    );
   }
 
   get stats(): OuterIndexStats {

@@ -240,7 +240,18 @@ describe("the HybridBuffer", () => {
     expect(found.stored[0]).toBe(first);
     expect(bench.embedder.texts).toBe(5);
     expect(bench.pipeline.stats.hybrid).toMatchObject({ roundCount: 0, chunkCount: 0, bytes: 0, itemsWritten: 5 });
+  });
+
+  it("lets go of the lease of a session with which it is done", async () => {
+    const bench = open();
+    bench.pipeline.start();
+    for (let round = 0; round < 5; round++) await bench.add(ADA, `round ${round}`);
+    await settle();
+    bench.clock.advance(5_000);
+    await settle();
     expect(bench.pipeline.stats.leases).toBe(0);
+    await bench.commit(ADA, "more");
+    expect((await bench.store.waiting("somebody else", 10, bench.clock.now()))[0]?.holder).toBeUndefined();
   });
 
   it("writes when nothing came for a minute", async () => {

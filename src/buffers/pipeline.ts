@@ -91,6 +91,7 @@ export class Pipeline {
   #transferring: ReadonlySet<string> = new Set();
   #turn = newTurn();
   #scanDue = true;
+  #releaseDue = false;
   #stopped = false;
   #retryMs = RETRY_MS;
   #retry: (() => void) | undefined;
@@ -120,6 +121,7 @@ export class Pipeline {
       leases: this.leases,
       ...hybridBuffer,
       strategy: chunkStrategy(hybridBuffer.chunkStrategy),
+      isBusy: () => this.#running !== undefined,
       onWaiting: (lane) => this.#rounds.found(lane, "eager"),
       onFailure: (error) => this.#failed(error),
     });
@@ -193,7 +195,9 @@ export class Pipeline {
       this.#running = undefined;
       this.#endTurn();
       if (this.#rounds.takeOverflow()) this.#scanDue = true;
-      if (this.#rounds.isDue) this.#wake(); // it came while the run was ending
+      if (this.#rounds.isDue)
+        this.#wake(); // it came while the run was ending
+      else if (this.#releaseDue) void this.#releaseIdle();
     });
   }
 
@@ -312,13 +316,14 @@ export class Pipeline {
   #poll(): void {
     this.#cancelPoll = this.#options.clock.after(this.#options.hybridBuffer.leaseMs / 2, () => {
       this.#scanDue = true;
+      this.#releaseDue = true;
       this.#wake();
       this.#poll();
-      if (!this.#running) void this.#releaseIdle();
     });
   }
 
   async #releaseIdle(): Promise<void> {
+    this.#releaseDue = false;
     try {
       await this.leases.releaseIdle((lane) => this.hybrid.queuedIn(lane) > 0 || this.#transferring.has(laneName(lane)));
     } catch (error) {

@@ -318,6 +318,8 @@ export interface Indexing {
   parked(request: ParkedRequest): Promise<ParkedPage>;
   /** Rows to be sent now, in order; those that wait for a retry, and later ones of the same item, are left out. */
   outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]>;
+  /** Whose vectors the store keeps; undefined as long as it keeps none. */
+  vectorSpace(): Promise<VectorSpace | undefined>;
   indexingStats(): Promise<IndexingStats>;
 }
 

@@ -33,7 +33,7 @@ import type {
   Unit,
   WordsRequest,
 } from "../stores/store.js";
-import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef } from "../types.js";
+import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../types.js";
 
 export type CommitFault =
   /** Nothing is written; `store_failed`. */
@@ -189,6 +189,10 @@ export class FaultyStore implements Store {
 
   outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]> {
     return this.#inner.outbox(limit, maxBytes, now);
+  }
+
+  vectorSpace(): Promise<VectorSpace | undefined> {
+    return this.#inner.vectorSpace();
   }
 
   indexingStats(): Promise<IndexingStats> {

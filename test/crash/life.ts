@@ -2,12 +2,25 @@
 import { Child } from "../support/child.js";
 import type { Random } from "../support/random.js";
 import { unsoundness } from "../support/raw.js";
+import { auditVectors, type Strategy } from "../support/vectors.js";
 import type { Finding } from "./finding.js";
 import type { Ledger } from "./ledger.js";
 import type { Mood, Order, Report } from "./protocol.js";
 
-/** Near what the writer is killed: the opening of the file, any call's return, a checkpoint, or a forget. */
-export type Moment = "opening" | "answer" | "checkpoint" | "forget";
+/** The file, and what is known of it from life to life. */
+export interface CrashFile {
+  readonly path: string;
+  readonly strategy: Strategy;
+  /** Another process has it open, and may embed some of it. */
+  readonly isShared: boolean;
+  /** The commit up to which its vectors were compared with their texts. */
+  comparedTo: number;
+  /** Items that killed writers have left to be embedded, over all lives. */
+  leftPending: number;
+}
+
+/** Near what the writer is killed: the opening of the file, a call's return, a checkpoint, a forget, or a flush. */
+export type Moment = "opening" | "answer" | "checkpoint" | "forget" | "flush";
 
 export interface Plan {
   readonly moment: Moment;
@@ -23,7 +36,7 @@ const WORDS_MAX = 1_000;
 const OPS_PER_LIFE = 100_000;
 
 export function planLife(random: Random): Plan {
-  const moment = random.weighted<Moment>({ opening: 2, answer: 5, checkpoint: 3, forget: 4 });
+  const moment = random.weighted<Moment>({ opening: 2, answer: 4, checkpoint: 3, forget: 4, flush: 4 });
   const { skipMax, delayMax, mood } = PLANS[moment];
   return { moment, skip: random.between(0, skipMax), delayMs: random.fraction() * delayMax, mood };
 }
@@ -35,11 +48,12 @@ const PLANS: {
   answer: { skipMax: 300, delayMax: 5, mood: "mixed" },
   checkpoint: { skipMax: 2, delayMax: 15, mood: "growing" },
   forget: { skipMax: 8, delayMax: 150, mood: "forgetting" },
+  flush: { skipMax: 60, delayMax: 10, mood: "mixed" },
 };
 
 /** Starts the writer on the file and kills it as planned; without a plan it searches everything, closes and ends. */
 export async function live(
-  path: string,
+  file: CrashFile,
   life: number,
   ledger: Ledger,
   random: Random,
@@ -50,7 +64,9 @@ export async function live(
   let killed = false;
   let passed = 0;
 
-  const child = new Child<Order, Report>(new URL("./writer.js", import.meta.url), [path], (report) => {
+  const { path, strategy } = file;
+  const args = [path, strategy, String(plan ? file.comparedTo : 0)];
+  const child = new Child<Order, Report>(new URL("./writer.js", import.meta.url), args, (report) => {
     switch (report.say) {
       case "opening":
         return reached("opening");
@@ -59,6 +75,8 @@ export async function live(
         return;
       case "audit":
         findings.push(...ledger.audit(found), ...report.unsound.map(asFinding));
+        file.comparedTo = report.commit;
+        file.leftPending += report.pending;
         return go(ledger.search(random, plan && WORDS_MAX));
       case "searched":
         findings.push(...ledger.searched(report.unfound, report.ghosts));
@@ -82,6 +100,13 @@ export async function live(
         return kill();
       case "checkpoint":
         return reached("checkpoint");
+      case "flush":
+        return reached("flush");
+      case "embedded": {
+        const { pending, parked } = report;
+        if (!file.isShared && pending + parked > 0) findings.push(asFinding(`${pending} pending, ${parked} parked`));
+        return;
+      }
     }
   });
 
@@ -103,7 +128,7 @@ export async function live(
   const { code, signal, stderr } = await child.ended;
   const expected = killed ? signal === "SIGKILL" : !plan && code === 0;
   if (!expected) throw new Error(`the writer ended by itself (${signal ?? code}): ${stderr}`);
-  if (!plan) findings.push(...unsoundness(path).map(asFinding));
+  if (!plan) findings.push(...[...unsoundness(path), ...(await auditVectors(path, strategy)).problems].map(asFinding));
   return findings;
 }
 

@@ -17,9 +17,12 @@ export interface Found {
 export type Report =
   /** It is about to open the file. */
   | { readonly say: "opening" }
-  /** A part of what is in the file, then: that was all, and what the bare driver finds wrong with the file. */
+  /**
+   * A part of what is in the file, then: that was all, what the bare driver finds wrong with the file, up to which commit
+   * it has compared vectors with their texts, and how many items were waiting to be embedded.
+   */
   | { readonly say: "found"; readonly items: readonly Found[] }
-  | { readonly say: "audit"; readonly unsound: readonly string[] }
+  | { readonly say: "audit"; readonly unsound: readonly string[]; readonly commit: number; readonly pending: number }
   /** The words that are asked for and not found, or found although they are gone; ids likewise. */
   | { readonly say: "searched"; readonly unfound: readonly string[]; readonly ghosts: readonly string[] }
   /** It is about to do this; then: the call has returned. */
@@ -28,7 +31,11 @@ export type Report =
   /** A call was refused, which none should be. */
   | { readonly say: "refused"; readonly op: number; readonly why: string }
   /** The log is being copied into the file. */
-  | { readonly say: "checkpoint" };
+  | { readonly say: "checkpoint" }
+  /** Vectors are being written. */
+  | { readonly say: "flush" }
+  /** All that could be embedded is; so many items are left. */
+  | { readonly say: "embedded"; readonly pending: number; readonly parked: number };
 
 export interface Sought {
   readonly lane: number;
@@ -49,6 +56,7 @@ export type Order =
       readonly mood: Mood;
       readonly repeat: readonly Operation[];
     }
+  /** Embed what waits, then close. */
   | { readonly order: "close" };
 
 export interface Gone {

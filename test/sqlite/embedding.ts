@@ -14,6 +14,15 @@ afterEach(async () => {
   for (const store of stores.splice(0)) await store.close();
 });
 
+export interface Draft {
+  readonly id: string;
+  readonly content: string;
+  readonly role?: "tool";
+}
+
+export const newRow = ({ id, content, role }: Draft) =>
+  ({ id, content, role: role ?? "user", kind: "message", tier: "episodic", metadata: {}, occurredAt: NOW }) as const;
+
 export class Embedding {
   readonly store: SqliteStore;
   readonly vectorSpace: { readonly model: string; readonly runtime: string; readonly dimensions: number };
@@ -40,11 +49,8 @@ export class Embedding {
     return outcome.done;
   }
 
-  async add(lane: Lane, items: readonly { readonly id: string; readonly content: string; readonly role?: "tool" }[]) {
-    const rows = items.map(({ id, content, role = "user" as const }) => ({
-      ...{ id, content, role, kind: "message" as const, tier: "episodic" as const },
-      ...{ metadata: {}, occurredAt: NOW },
-    }));
+  async add(lane: Lane, items: readonly Draft[]) {
+    const rows = items.map(newRow);
     await this.unit({ op: "add", ...lane, items: rows, existing: "same" });
   }
 

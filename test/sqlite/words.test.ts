@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { alter, newPath, open } from "../support/opened.js";
 import { openRaw } from "../support/raw.js";
+import { Embedding, NOW, newRow } from "./embedding.js";
 
 const TOPICS = "garden river kernel piano bakery ocean lantern teapot violin harbour mountain sandwich".split(" ");
 const text = (at: number): string =>
@@ -76,6 +77,23 @@ describe("words", () => {
     // Narrowed to items that the newest postings do not reach.
     const early = await session.query("common", { topK: 5, to: Date.now() + 1, kind: "message" });
     expect(early).toHaveLength(5);
+  });
+
+  it("of an edit that keeps some of its words take no word from what is added with it", async () => {
+    const embedding = await Embedding.open(newPath(), 4);
+    const lane = { space: { user: "ada" } };
+    await embedding.add(lane, [{ id: "edited", content: "piano ann" }]);
+    const patch = { content: "piano sea", parts: null };
+    await embedding.unit(
+      { op: "update", space: lane.space, id: "edited", patch },
+      { op: "add", space: lane.space, items: [newRow({ id: "added", content: "piano" })], existing: "same" },
+    );
+    const found = async (term: string) => {
+      const request = { spaces: [lane.space], terms: [term], filter: {}, limit: 10, now: NOW };
+      return (await embedding.store.searchWords(request)).map(({ id }) => id).sort();
+    };
+    expect(await found("piano")).toEqual(["added", "edited"]);
+    expect([await found("sea"), await found("ann")]).toEqual([["edited"], []]);
   });
 
   it("are indexed anew when the analysis has another version, in one step", async () => {

@@ -51,6 +51,8 @@ export interface HybridBufferOptions {
   readonly maxBytes: number;
   readonly idleMs: number;
   readonly forceMs: number;
+  /** True while more is being transferred: then leases are kept, because they will be needed again at once. */
+  readonly isBusy: () => boolean;
   /** Something of the lane waits again: more came meanwhile, or what was embedded is out of date. */
   readonly onWaiting: (lane: Lane) => void;
   /** A flush failed; it is repeated by whoever calls `flush` next. */
@@ -271,7 +273,7 @@ export class HybridBuffer {
     this.#cancelTimer = undefined;
     const queued = this.#queue.snapshot(started);
     for (const { lane, items } of queued) if (leases.fenceOf(lane) === undefined) this.#drop(lane, items);
-    for (const group of flushGroups(queued, leases, space)) {
+    for (const group of flushGroups(queued, leases, space, !this.#options.isBusy())) {
       const results = await commits.commit(group.map(({ write }) => write));
       for (const [at, { write, items }] of group.entries()) this.#settle(write, items, results[at]);
     }
@@ -292,7 +294,10 @@ export class HybridBuffer {
     this.#counts.itemsDropped += items.length - result.written.length;
     this.#remove(items);
     if (result.released) this.#options.leases.forget(write.lane);
-    else if (write.release && this.#queue.count(write.lane) === 0) this.#options.onWaiting(write.lane);
+    const isStale = result.written.length < items.length;
+    if (isStale || (write.release && !result.released && this.#queue.count(write.lane) === 0)) {
+      this.#options.onWaiting(write.lane);
+    }
   }
 
   /** These can no longer be written under this process's lease; whoever has it now embeds them. */

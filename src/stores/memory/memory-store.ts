@@ -5,7 +5,7 @@
  * A commit runs from start to end without giving way, so nobody sees half of it.
  */
 import { HoldfastError, toRecord } from "../../errors.js";
-import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
+import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
 import type {
   IndexingStats,
   Neighbour,
@@ -294,6 +294,11 @@ export class MemoryStore implements Store {
   async outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]> {
     this.#requireOpen();
     return this.#state.outbox.due(limit, maxBytes, now, this.#state.marks);
+  }
+
+  async vectorSpace(): Promise<VectorSpace | undefined> {
+    this.#requireOpen();
+    return this.#state.vectorSpace;
   }
 
   async indexingStats(): Promise<IndexingStats> {

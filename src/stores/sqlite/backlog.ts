@@ -20,6 +20,7 @@ import { FRESH, findLane, inLane, WAITS } from "./lanes.js";
 import { readHolder } from "./leases.js";
 import { badCursor, type Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
+import { Statements } from "./statements.js";
 import type { VectorTables } from "./vector-table.js";
 
 /** Items of a lane that are read at a time. */
@@ -34,9 +35,11 @@ export class Backlog {
   readonly #database: Database;
   readonly #registry: Registry;
   readonly #tables: VectorTables;
+  readonly #statements: Statements;
 
   constructor(database: Database, registry: Registry, tables: VectorTables) {
     this.#database = database;
+    this.#statements = new Statements(database);
     this.#registry = registry;
     this.#tables = tables;
   }
@@ -46,8 +49,8 @@ export class Backlog {
     const lanes = `
       SELECT session, space, count(*) AS items, max(key) AS newest FROM item INDEXED BY item_lane
       WHERE ${FRESH} AND ${WAITS} GROUP BY session, space ORDER BY newest DESC LIMIT ?2`;
-    const rows = this.#database
-      .prepare(
+    const rows = this.#statements
+      .get(
         `SELECT waiting.items, waiting.newest, space.kind AS space_kind, space.name AS space_name,
            session.name AS session_name, owner.id, owner.process, owner.beat
          FROM (${lanes}) AS waiting JOIN space ON space.key = waiting.space
@@ -82,7 +85,7 @@ export class Backlog {
     const found = findLane(this.#registry, lane);
     if (!found) return;
     const { sql, values } = inLane(found);
-    const page = this.#database.prepare(
+    const page = this.#statements.get(
       `${PENDING_SELECT} FROM item INDEXED BY item_lane ${NAMES}
        WHERE ${FRESH} AND ${WAITS} AND ${sql} AND item.key > ? ORDER BY item.key LIMIT ${PAGE}`,
     );

@@ -8,6 +8,7 @@ import type { Leases } from "./leases.js";
 import type { OutboxWriter } from "./outbox.js";
 import type { Parking } from "./parking.js";
 import type { Registry } from "./registry.js";
+import { Statements } from "./statements.js";
 import type { Transaction } from "./transaction.js";
 import { anotherVectorSpace, isSameSpace, type VectorTable } from "./vector-table.js";
 
@@ -22,12 +23,12 @@ export interface IndexerParts {
 
 export class Indexer {
   readonly #parts: IndexerParts;
-  readonly #database: Database;
+  readonly #statements: Statements;
   readonly #item: Statement;
   readonly #indexed: Statement;
 
   constructor(database: Database, parts: IndexerParts) {
-    this.#database = database;
+    this.#statements = new Statements(database);
     this.#parts = parts;
     this.#item = database.prepare(
       `SELECT key, space, session, version, indexed FROM item WHERE ${FRESH} AND key = ? AND version = ?`,
@@ -87,7 +88,7 @@ export class Indexer {
 
   #waits(lane: LaneRow, now: number): boolean {
     const { sql, values } = inLane(lane);
-    const found = this.#database.prepare(`SELECT 1 FROM item WHERE ${FRESH} AND ${WAITS} AND ${sql} LIMIT 1`);
+    const found = this.#statements.get(`SELECT 1 FROM item WHERE ${FRESH} AND ${WAITS} AND ${sql} LIMIT 1`);
     return found.get(now, ...values) !== undefined;
   }
 }

@@ -295,10 +295,7 @@ export class Items {
     const sameText = content === found["content"] && name === found["name"];
     if (!sameText) this.#attached.embeddings.remove(old, transaction, false);
     this.#attached.parking.clear(key);
-    if (words !== old.words) {
-      this.#words.remove(old, "remove");
-      this.#words.insert(key, old.space, counts, length);
-    }
+    if (words !== old.words) this.#words.replace(old, counts, length);
     this.#replace.run(
       patch.kind === undefined ? (found["kind"] ?? null) : kindCode(patch.kind),
       pick(patch.agent, "agent"),

@@ -1,7 +1,7 @@
 /** The reading side of the file: lists, searches and the registry, on one connection. */
 import { statSync } from "node:fs";
 import { idf, termWeight } from "../../retrieval/words/bm25.js";
-import type { Entry, Item, Page, SessionEntry, SpaceRef } from "../../types.js";
+import type { Entry, Item, Page, SessionEntry, SpaceRef, VectorSpace } from "../../types.js";
 import type {
   IndexingStats,
   Neighbour,
@@ -47,6 +47,7 @@ export class Reader {
   readonly #database: Database;
   readonly #registry: Registry;
   readonly #backlog: Backlog;
+  readonly #tables: VectorTables;
   readonly #vectors: VectorReader;
   readonly #outbox: OutboxReader;
   #words: WordReader | undefined;
@@ -56,6 +57,7 @@ export class Reader {
     this.#database = connect(path, role);
     this.#registry = new Registry(this.#database);
     const tables = new VectorTables(this.#database);
+    this.#tables = tables;
     this.#backlog = new Backlog(this.#database, this.#registry, tables);
     this.#vectors = new VectorReader(this.#database, this.#registry, tables, (work) => this.#snapshot(work));
     this.#outbox = new OutboxReader(this.#database, tables);
@@ -264,6 +266,10 @@ export class Reader {
 
   parked(request: ParkedRequest): ParkedPage {
     return this.#snapshot(() => this.#backlog.parked(request));
+  }
+
+  vectorSpace(): VectorSpace | undefined {
+    return this.#tables.current()?.space;
   }
 
   indexingStats(): IndexingStats {

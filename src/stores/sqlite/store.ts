@@ -8,7 +8,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
-import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
+import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
 import type {
   IndexingStats,
   Neighbour,
@@ -202,6 +202,11 @@ export class SqliteStore implements Store {
 
   outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]> {
     return this.#reader("outbox", limit, maxBytes, now);
+  }
+
+  async vectorSpace(): Promise<VectorSpace | undefined> {
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.vectorSpace(), this.#options.busyTimeoutMs);
   }
 
   indexingStats(): Promise<IndexingStats> {

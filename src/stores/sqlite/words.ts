@@ -29,17 +29,17 @@ const rowId = (key: number, length: number): number => key * LENGTH_BITS + Math.
 const NOT_A_TERM = /[\s"*\p{Cc}]|^$/u;
 
 /** The tokens of one item: every term with its space in front, and with its steps. */
-function tokens(space: number, counts: ReadonlyMap<string, number>): string {
+function tokens(space: number, counts: ReadonlyMap<string, number>): string[] {
   const prefix = `${space.toString(36)}:`;
-  let text = "";
+  const list: string[] = [];
   for (const [term, count] of counts) {
-    text += `${prefix}${term} `;
+    list.push(prefix + term);
     for (const { from } of STEPS) {
       if (count < from) break;
-      text += `${prefix}${term}*${from} `;
+      list.push(`${prefix}${term}*${from}`);
     }
   }
-  return text;
+  return list;
 }
 
 /** A query that matches exactly one token. Terms contain no quotes. */
@@ -77,8 +77,20 @@ export class WordWriter {
   }
 
   insert(key: number, space: number, counts: ReadonlyMap<string, number>, length: number): void {
-    if (counts.size === 0) return;
-    this.#pending.push({ rowId: rowId(key, length), tokens: tokens(space, counts), change: "insert" });
+    this.#queue("insert", rowId(key, length), tokens(space, counts));
+  }
+
+  /**
+   * The words of an edited item. While its row id stays the same, only what differs is written: FTS5 with `detail=none`
+   * and `secure-delete` loses other items' postings of a token that leaves a row id and comes back to it at once.
+   */
+  replace(old: Indexed, counts: ReadonlyMap<string, number>, length: number): void {
+    const before = rowId(old.key, old.length);
+    const after = rowId(old.key, length);
+    const gone = new Set(tokens(old.space, unpackWords(old.words)));
+    const fresh = tokens(old.space, counts).filter((token) => after !== before || !gone.delete(token));
+    this.#queue("remove", before, [...gone]);
+    this.#queue("insert", after, fresh);
   }
 
   /**
@@ -86,8 +98,11 @@ export class WordWriter {
    * then about 1 µs for every item in the index).
    */
   remove({ key, space, words, length }: Indexed, how: "remove" | "mark"): void {
-    if (words === "") return;
-    this.#pending.push({ rowId: rowId(key, length), tokens: tokens(space, unpackWords(words)), change: how });
+    this.#queue(how, rowId(key, length), tokens(space, unpackWords(words)));
+  }
+
+  #queue(change: Pending["change"], rowId: number, tokens: readonly string[]): void {
+    if (tokens.length > 0) this.#pending.push({ rowId, tokens: tokens.join(" "), change });
   }
 
   /** How many changes wait; a unit that fails goes back to where it began. */

@@ -172,6 +172,7 @@ export function embedding(check: Check): void {
     await probe.unit({ op: "adopt", vectorSpace: SPACE });
     await probe.unit({ op: "adopt", vectorSpace: { ...SPACE } });
     expect(await store.indexingStats()).toMatchObject({ vectorSpace: SPACE });
+    expect(await store.vectorSpace()).toEqual(SPACE);
     const fence = await indexer.claim(LANE);
     const item = await indexer.waiting(LANE, "x");
     for (const other of [{ model: "five" }, { runtime: "wasm" }, { dimensions: 2 }]) {

@@ -1,0 +1,95 @@
+/** Each hit says which level answered; what was added is found by meaning at once, whatever state it is in. */
+import type { Hits, Memory } from "holdfast";
+import { describe, expect, it } from "vitest";
+import { newPath, open } from "../support/opened.js";
+import { MirrorEmbedder, mirrored } from "./mirror.js";
+import { until } from "./until.js";
+
+const said = (content: string) => [{ role: "user" as const, content }];
+const found = (hits: Hits) => hits.map(({ content, level }) => [content, level]);
+
+/** The HybridBuffer holds so many items. */
+const buffered = (memory: Memory, count: number) =>
+  until(() => memory.service.buffers.hybrid?.itemCount === count);
+
+describe("a hit's level", () => {
+  it("is round, then hybrid, then store, as the message moves on", async () => {
+    const memory = await open({
+      path: newPath(),
+      embedder: new MirrorEmbedder(),
+      buffer: { roundBuffer: { eager: false, maxSize: 2 } },
+    });
+    const session = memory.session({ user: "ada", session: "s" });
+    await session.add(said("blue kettle"));
+    expect(found(await session.query(mirrored("blue kettle")))).toEqual([["blue kettle", "round"]]);
+    await session.add(said("green lamp"));
+    await buffered(memory, 2);
+    expect(found(await session.query(mirrored("blue kettle")))).toEqual([
+      ["blue kettle", "hybrid"],
+      ["green lamp", "hybrid"],
+    ]);
+    await memory.flush();
+    expect(found(await session.query(mirrored("green lamp")))).toEqual([
+      ["green lamp", "store"],
+      ["blue kettle", "store"],
+    ]);
+    expect(memory.service.buffers.hybrid).toMatchObject({ itemCount: 0, bytes: 0 });
+  });
+
+  it("of a message found by words alone is store", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    await session.add(said("blue kettle"));
+    expect(found(await session.query("kettle"))).toEqual([["blue kettle", "store"]]);
+  });
+});
+
+describe("query; add; query", () => {
+  it.each([
+    ["eager", { eager: true }],
+    ["not eager", { eager: false }],
+  ])("sees the new message by meaning at once, however often, %s", async (_, roundBuffer) => {
+    const memory = await open({ path: newPath(), embedder: new MirrorEmbedder(), buffer: { roundBuffer } });
+    const session = memory.session({ user: "ada", session: "s" });
+    for (let round = 0; round < 30; round++) {
+      const content = `talking about topic${round}x`;
+      const before = await session.query(mirrored(`topic${round}x`));
+      expect(before.map((hit) => hit.content)).not.toContain(content);
+      await session.add(said(content));
+      const [first] = await session.query(mirrored(`topic${round}x`));
+      expect(first?.content).toBe(content);
+    }
+  });
+
+  it("sees it while the buffers are switched off, and when another memory on the file has added it", async () => {
+    const path = newPath();
+    const memory = await open({ path, embedder: new MirrorEmbedder(), buffer: { enabled: false } });
+    const other = await open({ path, embedder: new MirrorEmbedder(), buffer: { roundBuffer: { eager: false } } });
+    const scope = { user: "ada", session: "s" };
+    await memory.session(scope).add(said("blue kettle"));
+    await other.session(scope).add(said("green lamp"));
+    for (const one of [memory, other]) {
+      expect((await one.session(scope).query(mirrored("blue kettle")))[0]?.content).toBe("blue kettle");
+      expect((await one.session(scope).query(mirrored("green lamp")))[0]?.content).toBe("green lamp");
+    }
+  });
+});
+
+describe("an edit by another process", () => {
+  it("hides no message that is embedded here and not yet written: found by its new words, and its new meaning", async () => {
+    const path = newPath();
+    const memory = await open({ path, embedder: new MirrorEmbedder() });
+    const session = memory.session({ user: "ada", session: "s" });
+    const { ids } = await session.add(said("blue kettle"));
+    await session.add(said("green lamp"));
+    await buffered(memory, 2);
+    const other = await open({ path });
+    await other.session({ user: "ada", session: "s" }).update(String(ids[0]), { content: "yellow boat" });
+    expect(found(await session.query("yellow boat"))[0]?.[0]).toBe("yellow boat");
+    expect(found(await session.query(mirrored("yellow boat")))[0]?.[0]).toBe("yellow boat");
+    await other.session({ user: "ada" }).delete([String(ids[0])]);
+    expect(found(await session.query(mirrored("blue kettle"))).map(([content]) => content)).toEqual(["green lamp"]);
+    await memory.flush();
+    expect(memory.service.buffers.hybrid).toMatchObject({ itemCount: 0, bytes: 0 });
+  });
+});

@@ -1,0 +1,30 @@
+/**
+ * Meaning without a model: a word and its mirror image mean the same. So a question in mirrored words shares no word
+ * with the text that answers it, and what it finds it finds by meaning alone.
+ */
+import { HashEmbedder } from "holdfast/testing";
+
+export class MirrorEmbedder extends HashEmbedder {
+  /** Every text it was given, as it was given. */
+  readonly given: string[] = [];
+
+  constructor() {
+    super({ dimensions: 512 });
+  }
+
+  override embed(...[texts, options]: Parameters<HashEmbedder["embed"]>): ReturnType<HashEmbedder["embed"]> {
+    this.given.push(...texts);
+    return super.embed(texts.map(meaningOf), options);
+  }
+}
+
+const reversed = (word: string): string => [...word].reverse().join("");
+
+const meaningOf = (text: string): string =>
+  text.replace(/[\p{L}\p{N}]+/gu, (word) => {
+    const [plain, mirrored] = [word.toLowerCase(), reversed(word.toLowerCase())];
+    return plain < mirrored ? plain : mirrored;
+  });
+
+/** The same question in other words. */
+export const mirrored = (text: string): string => text.split(" ").map(reversed).join(" ");

@@ -1,0 +1,23 @@
+/**
+ * Parts of the compiled package that are not public, for tests that compute for themselves what it should have made.
+ * They come by path: the public door to the HashEmbedder, "holdfast/testing", needs vitest, which child processes lack.
+ */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { HashEmbedder as Embedder, HashEmbedderOptions } from "holdfast/testing";
+import type { chunkItems as chunk } from "../../dist/retrieval/chunks/chunks.js";
+import type { chunkStrategy as strategy } from "../../dist/retrieval/chunks/strategy.js";
+import { root } from "./root.js";
+
+export type HashEmbedder = Embedder;
+export type { ChunkRequest } from "../../dist/retrieval/chunks/chunks.js";
+
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
+
+export const { HashEmbedder } = (await part("testing/hash-embedder.js")) as {
+  readonly HashEmbedder: new (options?: HashEmbedderOptions) => Embedder;
+};
+export const { chunkItems } = (await part("retrieval/chunks/chunks.js")) as { readonly chunkItems: typeof chunk };
+export const { chunkStrategy } = (await part("retrieval/chunks/strategy.js")) as {
+  readonly chunkStrategy: typeof strategy;
+};
