@@ -32,7 +32,14 @@ if (!existsSync(binary)) {
   execFileSync("npm", install, { cwd: folder, stdio: "inherit" });
 }
 console.log(`Testing on Node ${execFileSync(binary, ["--version"], { encoding: "utf8" }).trim()}.`);
-const suites = ["src/stores", "build/test/sqlite", "build/test/service", "build/test/crash", "build/test/processes"];
+const suites = [
+  "src/stores",
+  "build/test/sqlite",
+  "build/test/service",
+  "build/test/crash",
+  "build/test/processes",
+  "build/test/meaning",
+];
 const vitest = ["node_modules/vitest/vitest.mjs", "run", ...suites];
 try {
   execFileSync(binary, vitest, { cwd: root, stdio: "inherit" });

@@ -148,8 +148,11 @@ export class BufferService {
   ): Promise<readonly Added[]> {
     const place = parseScope(scope);
     const parsed = parseRounds(rounds, this.#now());
+    const started = performance.now();
     try {
-      return await this.#writes.addBatch(place, parsed, parseAddOptions(options));
+      const added = await this.#writes.addBatch(place, parsed, parseAddOptions(options));
+      this.#meter.added(performance.now() - started);
+      return added;
     } finally {
       await this.#meaning?.added(laneIn(place), parsed.length); // some rounds may be written even if others failed
     }
@@ -160,10 +163,14 @@ export class BufferService {
     const place = parseScope(scope);
     const now = this.#now();
     const writes = turn.drain().map((write) => withId(write, now));
+    const started = performance.now();
     try {
       const sized = turnUnit(place, writes, now);
       if (!sized) return NOTHING_ADDED;
       const added = mergeAdded(await this.#writes.write({ lane: laneOf(place), units: [sized], stepwise: true }), 1);
+      this.#meter.added(performance.now() - started);
+      // Facts belong to no session: they wait in the space's own lane.
+      if (place.session !== undefined && writes.some(({ op }) => op === "upsert_fact")) await this.#meaning?.added({ space: place.space }, 1);
       await this.#meaning?.added(laneIn(place), 1);
       return added;
     } catch (error) {
@@ -180,7 +187,7 @@ export class BufferService {
     const question = parseQuery(text, options, this.#options.buffer.query);
     const started = performance.now();
     const request = { spaces: question.spaces ?? [place.space], filter: narrow(question, place) };
-    const limit = question.topK * CANDIDATES_PER_HIT;
+    const limit = Math.max(question.topK * CANDIDATES_PER_HIT, CANDIDATES_MIN);
     const said = [...analyse(question.text).keys()];
     const terms = this.#meaning ? contentTerms(said) : said;
     for (let attempt = 1; ; attempt++) {
@@ -232,7 +239,7 @@ export class BufferService {
       patch: parsePatch(patch),
       ...parseUpdateOptions(options),
     });
-    this.#meaning?.edited(place.space, [id]);
+    await this.#meaning?.edited(place.space, id);
     return done.op === "update" ? done.version : 0;
   }
 
@@ -242,16 +249,17 @@ export class BufferService {
   async delete(scope: Scope, ids: readonly string[]): Promise<ForgetReceipt> {
     const { space } = parseScope(scope);
     const wanted = parseIds(ids);
-    const existing = new Set((await this.#store.get([space], wanted, this.#now())).map(({ id }) => id));
-    const receipt = await this.#forget({ space, ids: wanted }, () => this.#meaning?.removed(space, wanted));
-    return { ...receipt, missing: wanted.filter((id) => !existing.has(id)) };
+    const existing = await this.#store.get([space], wanted, this.#now());
+    const onGone = () => this.#meaning?.deleted(space, wanted, existing);
+    const receipt = await this.#forget({ space, ids: wanted }, onGone);
+    return { ...receipt, missing: wanted.filter((id) => !existing.some((item) => item.id === id)) };
   }
 
   /** Forgets the scope's session if it names one, else all of its space, with the registry entry. */
   async forget(scope: Scope): Promise<ForgetReceipt> {
     const { space, session } = parseScope(scope);
     const target = session === undefined ? { space, entry: true } : { space, session, entry: true };
-    const receipt = await this.#forget(target, () => this.#meaning?.removed(space, undefined, session));
+    const receipt = await this.#forget(target, async () => this.#meaning?.forgotten(space, session));
     if (session !== undefined || !("agent" in space) || receipt.entries === 0) return receipt;
     const left = {
       what: "items in other spaces",
@@ -261,7 +269,10 @@ export class BufferService {
   }
 
   /** `onGone` lets go of what is in memory, before the file is cleaned. */
-  async #forget(target: ForgetWrite["target"], onGone = (): void => {}): Promise<ForgetReceipt> {
+  async #forget(
+    target: ForgetWrite["target"],
+    onGone: () => Promise<void> | undefined = async () => {},
+  ): Promise<ForgetReceipt> {
     const sum = { items: 0, sessions: 0, entries: 0 };
     for (let remaining = true; remaining; ) {
       const done = await this.#writeOne(FORGET_LANE, { op: "forget", target });
@@ -271,7 +282,7 @@ export class BufferService {
       sum.entries += done.entries;
       remaining = done.remaining;
     }
-    onGone();
+    await onGone();
     const touched = sum.items + sum.sessions + sum.entries > 0;
     const purge = touched ? await this.#store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
     const { commit } = await this.#store.stats();
@@ -383,6 +394,7 @@ const REGISTRY_LANE = "registry";
 const REPLAY_LANE = "replay";
 /** Candidates of each arm for one hit: what one of them ranks low the other may rank high. */
 const CANDIDATES_PER_HIT = 4;
+const CANDIDATES_MIN = 100;
 const NO_MEANING: Meaning = { hits: [], partial: false };
 const EMPTY_ROUND: RoundView = { currentTokens: 0, roundCount: 0, messageCount: 0 };
 

@@ -10,8 +10,9 @@ import type { Lane } from "../stores/indexing.js";
 import type { Store } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
 import { TokenCounter } from "../tokens/counter.js";
-import type { SpaceRef } from "../types.js";
+import type { Item, SpaceRef } from "../types.js";
 import type { HybridBufferStats } from "./hybrid/hybrid-buffer.js";
+import { laneName } from "./lane-name.js";
 import { type Meaning, MeaningReader, type MeaningRequest } from "./meaning.js";
 import type { Meter } from "./meter.js";
 import { OutboxDispatcher, type OutboxStats } from "./outbox.js";
@@ -122,13 +123,23 @@ export class MeaningPath {
     return this.#pipeline.added(lane, rounds);
   }
 
-  edited(space: SpaceRef, ids: readonly string[]): void {
-    this.#pipeline.edited(space, ids);
+  /** An item was edited. Resolves as `added` does. */
+  async edited(space: SpaceRef, id: string): Promise<void> {
+    const { store, options } = this.#parts;
+    const lanes = lanesOf(await store.get([space], [id], options.clock.now()));
+    await this.#pipeline.edited(space, [id], lanes);
     this.#outbox?.notify();
   }
 
-  removed(space: SpaceRef, ids?: readonly string[], session?: string): void {
-    this.#pipeline.removed(space, ids, session);
+  /** Items were deleted; `existing` is what was there of them. Resolves as `added` does. */
+  async deleted(space: SpaceRef, ids: readonly string[], existing: readonly Item[]): Promise<void> {
+    await this.#pipeline.deleted(space, ids, lanesOf(existing));
+    this.#outbox?.notify();
+  }
+
+  /** The space was forgotten, or one session of it. */
+  forgotten(space: SpaceRef, session?: string): void {
+    this.#pipeline.forgotten(space, session);
     this.#outbox?.notify();
   }
 
@@ -166,6 +177,11 @@ export class MeaningPath {
     if (!isEmbedderShared) await this.#embedder.close();
     if (!isIndexShared) await index?.close();
   }
+}
+
+function lanesOf(items: readonly Item[]): readonly Lane[] {
+  const lanes = items.map(({ space, session }): Lane => (session === undefined ? { space } : { space, session }));
+  return [...new Map(lanes.map((lane) => [laneName(lane), lane])).values()];
 }
 
 function otherModel(theirs: string, ours: string): HoldfastError {

@@ -10,6 +10,7 @@ import { embedQuestion } from "../embedding/question.js";
 import { HoldfastError } from "../errors.js";
 import type { RowFilter, Scored, Store } from "../stores/store.js";
 import type { Level, SpaceRef, VectorSpace } from "../types.js";
+import type { CacheHit } from "./hybrid/vector-cache.js";
 import type { OuterIndex } from "./outer-index.js";
 import type { Pipeline } from "./pipeline.js";
 import { embedTail } from "./tail.js";
@@ -58,7 +59,7 @@ export class MeaningReader {
       const [asked, left] = await Promise.all([question, this.#embedTail(request, question)]);
       if (!asked) return { hits: [], partial: false };
       const { vector, cut } = asked;
-      const cached = pipeline.hybrid.cache.search(request.spaces, vector, request.limit);
+      const cached = await this.#searchCache(request, vector);
       const stored = await this.#searchStore(request, vector, description.space);
       const hits = new Map<number, MeaningHit>();
       for (const hit of stored) hits.set(hit.key, { ...hit, level: "store" });
@@ -74,6 +75,32 @@ export class MeaningReader {
   #embedTail({ spaces, filter, now }: MeaningRequest, question: Promise<unknown>): Promise<boolean> {
     const { store, pipeline, clock } = this.#options;
     return embedTail({ store, hybrid: pipeline.hybrid, clock }, { spaces, filter, now }, question);
+  }
+
+  /**
+   * The nearest of the VectorCache that the question may see. They are checked here, before the best are chosen: else
+   * those that a filter keeps out, or that other processes have edited or forgotten, would take the others' places.
+   */
+  async #searchCache(
+    { spaces, filter, limit, now }: MeaningRequest,
+    vector: Float32Array,
+  ): Promise<readonly CacheHit[]> {
+    const { store, pipeline } = this.#options;
+    const { cache } = pipeline.hybrid;
+    const nearest = cache.search(spaces, vector);
+    const hits: CacheHit[] = [];
+    for (let at = 0, count = limit; at < nearest.length && hits.length < limit; at += count, count *= 4) {
+      const slice = nearest.slice(at, at + count);
+      const items = await store.read({ spaces, filter, now, keys: slice.map(({ key }) => key) });
+      const versions = new Map(items.map(({ key, version }) => [key, version]));
+      for (const hit of slice) {
+        const version = versions.get(hit.key);
+        if (version === hit.version) hits.push(hit);
+        else if (version !== undefined || Object.keys(filter).length === 0)
+          cache.remove(hit.space, hit.key, hit.version); // out of date
+      }
+    }
+    return hits.slice(0, limit);
   }
 
   async #searchStore(

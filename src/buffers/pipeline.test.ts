@@ -75,7 +75,7 @@ class Bench {
 
   async update(lane: Lane, id: string, content: string): Promise<void> {
     await this.store.commit([[{ op: "update", space: lane.space, id, patch: { content } }]], this.clock.now(), "g");
-    this.pipeline.edited(lane.space, [id]);
+    await this.pipeline.edited(lane.space, [id], [lane]);
   }
 
   async search(lane: Lane, text: string) {
@@ -84,7 +84,7 @@ class Bench {
     const request = { spaces: [lane.space], filter: {}, limit: 10, now: this.clock.now() };
     const stored = await this.store.searchVectors({ ...request, vectorSpace: space, vector: vector as Float32Array });
     return {
-      cached: this.pipeline.hybrid.cache.search([lane.space], vector as Float32Array, 10).map(({ id }) => id),
+      cached: this.pipeline.hybrid.cache.search([lane.space], vector as Float32Array).map(({ id }) => id),
       stored: stored.map(({ id }) => id),
     };
   }

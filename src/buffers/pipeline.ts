@@ -28,10 +28,13 @@ import {
   type RoundBufferStats,
   type TransferReason,
 } from "./round-buffer.js";
+import { Waiter } from "./waiter.js";
 
 /** Sessions taken, and looked for on disk, at a time. */
 const LANES_AT_ONCE = 256;
 const LANES_FOUND = 1_024;
+/** Leases kept after their items are written, because more may come; a long backlog of small sessions is let go of. */
+const LEASES_KEPT_MAX = 1_024;
 /** Rows of one session that are looked at to see whether a threshold is passed. */
 const GATHERED_ITEMS = 256;
 const GATHERED_BYTES = 1024 * 1024;
@@ -40,6 +43,10 @@ const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 /** How long work that was told to stop may take to do so. */
 const GRACE_MS = 1_000;
+/** How often to look for what others have left, at least: a process that is gone is seen to be gone, however long a lease lasts. */
+const POLL_MAX_MS = 5_000;
+/** How often a flush looks again for what was edited while it was written. */
+const PASSES_MAX = 3;
 /** How often parked items are looked at whose time may have come. */
 const REPLAY_MS = 30_000;
 
@@ -88,8 +95,8 @@ export class Pipeline {
   readonly leases: Leases;
   readonly hybrid: HybridBuffer;
   #running: Promise<void> | undefined;
-  #transferring: ReadonlySet<string> = new Set();
-  #turn = newTurn();
+  #transferring: ReadonlyMap<string, Lane> = new Map();
+  readonly #waiters = new Set<Waiter>();
   #scanDue = true;
   #releaseDue = false;
   #stopped = false;
@@ -121,7 +128,7 @@ export class Pipeline {
       leases: this.leases,
       ...hybridBuffer,
       strategy: chunkStrategy(hybridBuffer.chunkStrategy),
-      isBusy: () => this.#running !== undefined,
+      isBusy: () => this.#running !== undefined && this.leases.count < LEASES_KEPT_MAX,
       onWaiting: (lane) => this.#rounds.found(lane, "eager"),
       onFailure: (error) => this.#failed(error),
     });
@@ -139,41 +146,56 @@ export class Pipeline {
     else await this.drain([lane], "through");
   }
 
-  /** Items of the space were edited: what was embedded of them is out of date, and they wait again. */
-  edited(space: SpaceRef, ids: readonly string[]): void {
-    this.removed(space, ids);
-    this.rescan();
+  /**
+   * Items of the space were edited: what was embedded of them, and of what borrowed from them in these lanes, is out of
+   * date, and waits again. Resolves as `added` does.
+   */
+  async edited(space: SpaceRef, ids: readonly string[], lanes: readonly Lane[]): Promise<void> {
+    const edited = new Set(ids);
+    this.hybrid.forget(space, (item) => edited.has(item.id) || isBorrower(item, lanes), "again");
+    for (const lane of lanes) await this.added(lane, 1);
   }
 
-  /** Items of the space were forgotten: these ids, those of one session, or all. */
-  removed(space: SpaceRef, ids?: readonly string[], session?: string): void {
-    const gone = ids && new Set(ids);
-    this.hybrid.forget(
-      { space },
-      (item: CachedItem) =>
-        item.borrowed.length > 0 || (gone ? gone.has(item.id) : session === undefined || item.lane.session === session),
-    );
+  /** Items of the space were deleted: what borrowed from them in these lanes waits again. Resolves as `added` does. */
+  async deleted(space: SpaceRef, ids: readonly string[], lanes: readonly Lane[]): Promise<void> {
+    const deleted = new Set(ids);
+    this.hybrid.forget(space, (item) => deleted.has(item.id), "gone");
+    if (this.#options.hybridBuffer.chunkStrategy === "message") return; // it borrows nothing
+    this.hybrid.forget(space, (item) => isBorrower(item, lanes), "again");
+    for (const lane of lanes) await this.added(lane, 1);
+  }
+
+  /** The space was forgotten, or one session of it. */
+  forgotten(space: SpaceRef, session?: string): void {
+    this.hybrid.forget(space, (item) => session === undefined || item.lane.session === session, "gone");
   }
 
   /** Transfers and writes what waits in these lanes, or everywhere, before it resolves. Failures are in `stats`. */
   async drain(lanes: readonly Lane[] | undefined, reason: TransferReason & FlushReason): Promise<void> {
-    if (lanes) await this.#transferAll(lanes, reason);
-    else {
-      do {
-        const found = await this.#scan(reason);
-        await this.#transferAll([...this.#rounds.lanes, ...found], reason);
-        await this.#flush(reason);
-      } while (this.#scanDue && this.#isAble);
+    for (let pass = 1; ; pass++) {
+      const wanted = lanes ?? [...this.#rounds.lanes, ...(await this.#scan(reason))];
+      await this.#transferAll(wanted, reason);
+      await this.#flush(reason);
+      const isMore = lanes === undefined && this.#scanDue;
+      // Some were edited after they were embedded; who edits all the time is not waited for.
+      const isBehind = pass < PASSES_MAX && wanted.some((lane) => this.hybrid.isBehind(lane));
+      if (!this.#isAble || !(isMore || isBehind)) return;
     }
-    await this.#flush(reason);
   }
 
   /** Resolves when each of these lanes has had its turn, or nothing can be embedded. */
   async #transferAll(lanes: readonly Lane[], reason: TransferReason): Promise<void> {
+    const waiter = new Waiter(lanes.map(laneName));
+    this.#waiters.add(waiter);
     for (const lane of lanes) this.#rounds.force(lane, reason);
     this.#wake();
-    const isWaiting = (lane: Lane) => this.#rounds.has(lane) || this.#transferring.has(laneName(lane));
-    while (this.#running && this.#isAble && lanes.some(isWaiting)) await this.#turn.promise;
+    for (const lane of lanes) {
+      const name = laneName(lane);
+      if (!this.#rounds.has(lane) && !this.#transferring.has(name)) waiter.transferred(name); // there was no room for it
+    }
+    if (!this.#running) waiter.giveUp();
+    await waiter.ended;
+    this.#waiters.delete(waiter);
   }
 
   get #isAble(): boolean {
@@ -193,33 +215,30 @@ export class Pipeline {
     if (this.#running || !this.#isAble) return;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
-      this.#endTurn();
       if (this.#rounds.takeOverflow()) this.#scanDue = true;
       if (this.#rounds.isDue)
         this.#wake(); // it came while the run was ending
       else if (this.#releaseDue) void this.#releaseIdle();
+      if (!this.#running) for (const waiter of this.#waiters) waiter.giveUp();
     });
-  }
-
-  /** Whoever waits for a transfer looks whether it was his. */
-  #endTurn(): void {
-    const { end } = this.#turn;
-    this.#turn = newTurn();
-    end();
   }
 
   async #run(): Promise<void> {
     try {
       for (let due = await this.#next(); due.length > 0 && !this.#stopped; due = await this.#next()) {
         await this.#transfer(due);
-        const reason = this.hybrid.isFlushDue;
-        // Not waited for: the next batch is embedded meanwhile.
-        if (reason && !this.hybrid.isFlushing) void this.#flush(reason);
+        this.#flushIfDue(); // not waited for: the next batch is embedded meanwhile
       }
       this.#retryMs = RETRY_MS;
     } catch (error) {
       this.#failed(error);
     }
+  }
+
+  /** Writes what has gathered, then what has gathered meanwhile. */
+  #flushIfDue(): void {
+    const reason = this.hybrid.isFlushDue;
+    if (reason && !this.hybrid.isFlushing && !this.#stopped) void this.#flush(reason).then(() => this.#flushIfDue());
   }
 
   async #next(): Promise<readonly DueLane[]> {
@@ -232,22 +251,26 @@ export class Pipeline {
 
   #take(): readonly DueLane[] {
     const due = this.#rounds.take(LANES_AT_ONCE);
-    this.#transferring = new Set(due.map(({ lane }) => laneName(lane)));
+    this.#transferring = new Map(due.map(({ lane }) => [laneName(lane), lane]));
     return due;
   }
 
   async #transfer(due: readonly DueLane[]): Promise<void> {
+    const waiters = [...this.#waiters]; // whoever comes later may want more than is read now
     try {
-      await this.hybrid.transfer(
-        due.map(({ lane }) => lane),
-        this.#abort.signal,
-      );
+      const lanes = due.map(({ lane }) => lane);
+      const rest = new Set((await this.hybrid.transfer(lanes, this.#abort.signal)).map(laneName));
+      for (const { lane, reason } of due) {
+        const name = laneName(lane);
+        if (!rest.has(name)) for (const waiter of waiters) waiter.transferred(name);
+        else if (waiters.some((waiter) => waiter.waitsFor(name))) this.#rounds.force(lane, reason);
+        else this.#rounds.found(lane, "eager");
+      }
     } catch (error) {
       this.#rounds.putBack(due);
       throw error;
     } finally {
-      this.#transferring = new Set();
-      this.#endTurn();
+      this.#transferring = new Map();
     }
   }
 
@@ -255,12 +278,13 @@ export class Pipeline {
   async #scan(reason: TransferReason | undefined): Promise<readonly Lane[]> {
     const { store, clock } = this.#options;
     this.#scanDue = false;
-    const waiting = await store.waiting(this.leases.owner.id, LANES_FOUND, clock.now());
-    this.#scanDue = waiting.length === LANES_FOUND;
+    const limit = LANES_FOUND + this.hybrid.queuedLanes; // those are pending still, and must not hide the rest
+    const waiting = await store.waiting(this.leases.owner.id, limit, clock.now());
     const free = waiting.flatMap(({ lane, items, holder }) => {
       const isDone = this.hybrid.queuedIn(lane) >= items; // all of it is embedded, and waits to be written
       return isDone || (holder && !this.leases.isSilent(holder)) ? [] : [lane];
     });
+    if (waiting.length === limit && free.length > 0) this.#scanDue = true;
     if (reason === undefined) for (const lane of [...free].reverse()) this.#rounds.found(lane, "recovery");
     return free;
   }
@@ -314,7 +338,8 @@ export class Pipeline {
   }
 
   #poll(): void {
-    this.#cancelPoll = this.#options.clock.after(this.#options.hybridBuffer.leaseMs / 2, () => {
+    const everyMs = Math.min(this.#options.hybridBuffer.leaseMs / 2, POLL_MAX_MS);
+    this.#cancelPoll = this.#options.clock.after(everyMs, () => {
       this.#scanDue = true;
       this.#releaseDue = true;
       this.#wake();
@@ -364,7 +389,7 @@ export class Pipeline {
 
   /** Transfers what this process has taken in and writes what is embedded; what is not done by the deadline stays on disk. */
   async finish(deadlineMs: number): Promise<void> {
-    await this.#within(deadlineMs, this.drain(this.#rounds.lanes, "close"));
+    await this.#within(deadlineMs, this.drain([...this.#rounds.lanes, ...this.#transferring.values()], "close"));
     this.#stopped = true;
     this.#retry?.();
     this.#cancelPoll?.();
@@ -392,6 +417,7 @@ export class Pipeline {
 
   /** A store that fails keeps it all pending, and the leases end by silence. */
   async #letGo(): Promise<void> {
+    if (this.#commits.count === 0) return; // no lease was ever asked for: a file that was refused stays as it is
     try {
       await this.hybrid.flush("close");
       await this.leases.releaseAll();
@@ -401,15 +427,7 @@ export class Pipeline {
   }
 }
 
-interface Turn {
-  readonly promise: Promise<void>;
-  readonly end: () => void;
-}
-
-function newTurn(): Turn {
-  let end = (): void => {};
-  const promise = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  return { promise, end };
+/** Whether the item's chunks carry text of other items, of one of these lanes. */
+function isBorrower({ borrowed, lane }: CachedItem, lanes: readonly Lane[]): boolean {
+  return borrowed.length > 0 && lanes.some((other) => laneName(other) === laneName(lane));
 }

@@ -69,6 +69,7 @@ export class WriteBuffer {
   readonly #options: WriteBufferOptions;
   readonly #lanes = new Lanes<WaitingJob>();
   readonly #admissions: { bytes: number; admit: (error?: HoldfastError) => void }[] = [];
+  readonly #unanswered = new Set<Promise<unknown>>();
   #running: Promise<void> | undefined;
   #msPerMessage = 0.05;
   #waitingBytes = 0;
@@ -102,6 +103,16 @@ export class WriteBuffer {
   /** Resolves when every unit has been committed or has failed, with a result for each; rejects if none was tried. */
   async write(request: WriteRequest): Promise<readonly UnitResult[]> {
     if (request.units.length === 0) return [];
+    const answer = this.#answer(request);
+    this.#unanswered.add(answer);
+    try {
+      return await answer;
+    } finally {
+      this.#unanswered.delete(answer);
+    }
+  }
+
+  async #answer(request: WriteRequest): Promise<readonly UnitResult[]> {
     const bytes = request.units.reduce((sum, sized) => sum + sized.bytes, 0);
     if (this.#closed) throw this.#closed;
     if (this.#mustWait(bytes)) await this.#waitForRoom(bytes);
@@ -119,9 +130,9 @@ export class WriteBuffer {
     }
   }
 
-  /** Resolves when everything accepted so far has been answered. */
+  /** Resolves when everything that was called for so far has been answered; what comes later is not waited for. */
   async flushAll(): Promise<void> {
-    while (this.#running) await this.#running;
+    await Promise.allSettled(this.#unanswered); // whoever called has the error
   }
 
   stats(): WriteBufferStats {
@@ -134,7 +145,7 @@ export class WriteBuffer {
   async close(): Promise<void> {
     this.#closed ??= new HoldfastError("closed", "the memory is closed", { hint: "open it again to write" });
     for (const waiting of this.#admissions.splice(0)) waiting.admit(this.#closed);
-    await this.flushAll();
+    while (this.#running) await this.#running;
     if (this.#health !== "failed") this.#health = "closed";
   }
 

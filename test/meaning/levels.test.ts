@@ -3,7 +3,7 @@ import type { Hits, Memory } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
 import { MirrorEmbedder, mirrored } from "./mirror.js";
-import { until } from "./until.js";
+import { until } from "../support/until.js";
 
 const said = (content: string) => [{ role: "user" as const, content }];
 const found = (hits: Hits) => hits.map(({ content, level }) => [content, level]);

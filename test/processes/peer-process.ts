@@ -1,6 +1,7 @@
 /** Another process on the same file, as the test sees it: calls go to it, questions come from it. */
 import { Child } from "../support/child.js";
-import type { Peer } from "./peer.js";
+import { until } from "../support/until.js";
+import type { Peer, Progress } from "./peer.js";
 
 export type Method = keyof Peer;
 
@@ -66,10 +67,30 @@ export class PeerProcess {
     }) as Result<M>;
   }
 
+  /** How far its embedding is, as soon as it is as far as that. */
+  async when(isFar: (progress: Progress) => boolean): Promise<Progress> {
+    let progress = await this.call("progress");
+    await until(async () => {
+      if (isFar(progress)) return true;
+      progress = await this.call("progress");
+      return false;
+    });
+    return progress;
+  }
+
   /** Kills it, and resolves when it is gone. */
   async kill(): Promise<void> {
     this.#child.kill();
     await this.#child.ended;
+  }
+
+  /** Holds it where it is, so that it does nothing, and knows nothing of it, until `resume`. */
+  suspend(): void {
+    this.#child.suspend();
+  }
+
+  resume(): void {
+    this.#child.resume();
   }
 
   #give(order: Order): void {

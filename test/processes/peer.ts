@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
   type Added,
   type AddOptions,
+  type FlushReport,
   HoldfastError,
   type Item,
   type Memory,
@@ -13,6 +14,8 @@ import {
 } from "holdfast";
 import { onOrder, report } from "../support/child.js";
 import { openRaw, type RawDatabase } from "../support/raw.js";
+import { FlawedEmbedder } from "./flawed-embedder.js";
+import { OtherClock, type OtherTime } from "./other-clock.js";
 import type { Order, Report } from "./peer-process.js";
 import { type Sight, Storm, type StormLog, type StormPlan, see, view } from "./storm.js";
 
@@ -23,6 +26,19 @@ export interface Steady {
   /** The longest times between two turns of the event loop. */
   readonly maxMs: number;
   readonly p99Ms: number;
+}
+
+/** What this process has done with what waits to be embedded, and what the file says of it. */
+export interface Progress {
+  /** Of the file. */
+  readonly pending: number;
+  readonly parked: number;
+  readonly embedded: number;
+  /** Of this process: leases held, items embedded but not written, items written, items given up. */
+  readonly leases: number;
+  readonly queued: number;
+  readonly written: number;
+  readonly dropped: number;
 }
 
 export interface Unlocked {
@@ -36,13 +52,66 @@ export class Peer {
   readonly #idle = monitorEventLoopDelay({ resolution: 1 });
   #memory: Memory | undefined;
   #lock: RawDatabase | undefined;
+  readonly #embedder = new FlawedEmbedder();
+  #clock = new OtherClock();
 
   async open(options: OpenOptions): Promise<void> {
     this.#memory = await openMemory(options);
   }
 
+  /** Opens it with an embedder, and a clock that may differ from the others'. */
+  async openEmbedding(options: OpenOptions, time: OtherTime = {}): Promise<void> {
+    this.#clock = new OtherClock(time);
+    await this.open({ ...options, embedder: this.#embedder, clock: this.#clock });
+  }
+
   async close(): Promise<void> {
     await this.#opened.close();
+  }
+
+  setTimeOfDay(shiftMs: number): void {
+    this.#clock.shiftMs = shiftMs;
+  }
+
+  /** Milliseconds on the clock of this process that only grows. */
+  passed(): number {
+    return this.#clock.passed();
+  }
+
+  /** From now on the embedder fails on texts with this word; without one, on none. */
+  failOn(word?: string): void {
+    this.#embedder.failsOn = word;
+  }
+
+  async progress(): Promise<Progress> {
+    const { store, meaning } = await this.#opened.stats();
+    const { pending, parked, embedded } = store;
+    const { itemCount: queued = 0, itemsWritten: written = 0, itemsDropped: dropped = 0 } = meaning?.hybrid ?? {};
+    return { pending, parked, embedded, leases: meaning?.leases ?? 0, queued, written, dropped };
+  }
+
+  flush(): Promise<FlushReport> {
+    return this.#opened.flush();
+  }
+
+  /** Adds one message after the other, so many at a time. */
+  async addEach(scope: Scope, contents: readonly string[], atOnce: number): Promise<void> {
+    const session = this.#opened.session(scope);
+    const left = [...contents];
+    const next = async (): Promise<void> => {
+      for (let content = left.shift(); content !== undefined; content = left.shift()) {
+        await session.add([{ role: "user", content }]);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, next));
+  }
+
+  update(scope: Scope, id: string, content: string): Promise<number> {
+    return this.#opened.session(scope).update(id, { content });
+  }
+
+  async delete(scope: Scope, ids: readonly string[]): Promise<void> {
+    await this.#opened.session(scope).delete(ids);
   }
 
   add(scope: Scope, messages: readonly NewMessage[], options?: AddOptions): Promise<Added> {
@@ -53,8 +122,9 @@ export class Peer {
     return (await this.#opened.session(scope).list({ order: "asc", limit: 1000 })).items;
   }
 
-  async query(scope: Scope, text: string): Promise<readonly string[]> {
-    return (await this.#opened.session(scope).query(text)).map(({ content }) => content);
+  async query(scope: Scope, text: string, topK?: number): Promise<readonly string[]> {
+    const hits = await this.#opened.session(scope).query(text, topK === undefined ? {} : { topK });
+    return hits.map(({ content }) => content);
   }
 
   /**

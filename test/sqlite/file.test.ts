@@ -16,9 +16,12 @@ async function refusal(path: string): Promise<HoldfastError> {
   return error as HoldfastError;
 }
 
+/** Without an embedder every commit is an add. */
+const BY_WORDS = { buffer: { hybridBuffer: { embeddingModel: "none" } } };
+
 async function usedFile(): Promise<string> {
   const path = newPath();
-  const memory = await open({ path });
+  const memory = await open({ path, ...BY_WORDS });
   await memory.session({ user: "ada" }).add([{ role: "user", content: "hello" }]);
   await memory.close();
   return path;
@@ -94,7 +97,7 @@ describe("the file", () => {
 
   it("keeps its data, commit numbers and settings across a reopen", async () => {
     const path = await usedFile();
-    const memory = await open({ path });
+    const memory = await open({ path, ...BY_WORDS });
     const added = await memory.session({ user: "ada" }).add([{ role: "user", content: "again" }]);
     expect(added.commit).toBe(2);
     expect((await memory.session({ user: "ada" }).list({ order: "asc" })).items.map((item) => item.content)).toEqual([

@@ -4,13 +4,16 @@ import { alter, newPath, open } from "../support/opened.js";
 import { openRaw } from "../support/raw.js";
 import { Embedding, NOW, newRow } from "./embedding.js";
 
+/** Scores of words alone: no embedder takes part. */
+const BY_WORDS = { buffer: { hybridBuffer: { embeddingModel: "none" } } };
+
 const TOPICS = "garden river kernel piano bakery ocean lantern teapot violin harbour mountain sandwich".split(" ");
 const text = (at: number): string =>
   `${TOPICS[at % 12]} and ${TOPICS[(at * 5 + 3) % 12]} were what we talked about on day ${at}${" again".repeat(at % 7)}`;
 
 describe("words", () => {
   it("of another user change no score and no order", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: newPath(), ...BY_WORDS });
     const ada = memory.session({ user: "ada", session: "s" });
     await ada.add(Array.from({ length: 200 }, (_, at) => ({ role: "user" as const, content: text(at) })));
     const questions = [
@@ -54,7 +57,7 @@ describe("words", () => {
     ["an emoji", "My cat loves the balcony 🐈", "🐈"],
     ["a name", "hello there", "Grace"],
   ])("find %s", async (_, content, question) => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: newPath(), ...BY_WORDS });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([
       { role: "user", name: "Grace", content },
@@ -64,7 +67,7 @@ describe("words", () => {
   });
 
   it("that are very common rank what others have found, but are searched alone when nothing else is there", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: newPath(), ...BY_WORDS });
     const session = memory.session({ user: "ada", session: "s" });
     const rounds = Array.from({ length: 9_000 }, (_, at) => [
       { role: "user" as const, content: at === 4_321 ? "the common quokka" : `the common talk ${at}` },
@@ -98,7 +101,7 @@ describe("words", () => {
 
   it("are indexed anew when the analysis has another version, in one step", async () => {
     const path = newPath();
-    const memory = await open({ path });
+    const memory = await open({ path, ...BY_WORDS });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add(Array.from({ length: 30 }, (_, at) => ({ role: "user" as const, content: text(at) })));
     const before = await session.query("piano garden", { topK: 20 });
@@ -108,7 +111,7 @@ describe("words", () => {
       `UPDATE head SET analysis = 0; UPDATE item SET words = 'outdated', length = 1; UPDATE space SET terms = 30;
        INSERT INTO words (words) VALUES ('delete-all')`,
     );
-    const again = await open({ path });
+    const again = await open({ path, ...BY_WORDS });
     expect(await again.session({ user: "ada", session: "s" }).query("piano garden", { topK: 20 })).toEqual(before);
     expect(await again.session({ user: "ada", session: "s" }).query("outdated")).toHaveLength(0);
     const raw = openRaw(path);
@@ -118,7 +121,7 @@ describe("words", () => {
 
   it("of a process with another analysis are refused while it runs", async () => {
     const path = newPath();
-    const memory = await open({ path });
+    const memory = await open({ path, ...BY_WORDS });
     alter(path, "UPDATE head SET analysis = 999");
     await expect(memory.session({ user: "ada" }).add([{ role: "user", content: "x" }])).rejects.toMatchObject({
       code: "store_newer",

@@ -51,6 +51,15 @@ export class Child<Order extends Serializable, Report> {
   kill(): void {
     this.#process.kill("SIGKILL");
   }
+
+  /** Holds it where it is (SIGSTOP), in whatever it is doing, until `resume`. */
+  suspend(): void {
+    this.#process.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#process.kill("SIGCONT");
+  }
 }
 
 /** A line that the kill has cut short says nothing. */

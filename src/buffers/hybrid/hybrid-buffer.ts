@@ -15,7 +15,8 @@ import { chunkItems } from "../../retrieval/chunks/chunks.js";
 import type { ChunkStrategy } from "../../retrieval/chunks/strategy.js";
 import type { IndexWrite, Lane, ParkWrite, PendingItem } from "../../stores/indexing.js";
 import type { Done, Store } from "../../stores/store.js";
-import { laneName } from "../lane-name.js";
+import type { SpaceRef } from "../../types.js";
+import { laneName, spaceName } from "../lane-name.js";
 import type { Meter } from "../meter.js";
 import type { RepeatableCommits } from "./commits.js";
 import { type ChunkedItem, embedItems } from "./embedding-run.js";
@@ -23,14 +24,12 @@ import { flushGroups } from "./flush-groups.js";
 import type { Leases } from "./leases.js";
 import { retryAfter } from "./parking.js";
 import { RoundQueue } from "./round-queue.js";
+import { type Fate, nameOf, type Outdated, UnderWay } from "./under-way.js";
 import { type CachedItem, VectorCache } from "./vector-cache.js";
 
 /** A transfer reads at most so much at once; the rest stays on disk. */
 const BATCH_ITEMS = 256;
 const BATCH_BYTES = 1024 * 1024;
-
-/** A question waits for a batch that is being embedded if it is this small; else it has its items embedded first. */
-const UNDER_WAY_MAX = 16;
 
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
@@ -81,13 +80,15 @@ export class HybridBuffer {
   };
   readonly #counts = { flushOperations: 0, itemsWritten: 0, itemsDropped: 0, itemsParked: 0 };
   readonly #attempts = new Map<string, number>();
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #underWay = new UnderWay();
   #description: EmbedderDescription | undefined;
   #flushing: Promise<void> | undefined;
+  #flushNumber = 0;
   #cancelTimer: (() => void) | undefined;
   /** After a flush that failed: not before this, and longer with each failure. */
   #notBefore = 0;
   #retryMs = RETRY_MS;
+  #failedReason: FlushReason | undefined;
 
   constructor(options: HybridBufferOptions) {
     this.#options = options;
@@ -103,31 +104,42 @@ export class HybridBuffer {
   }
 
   /**
-   * Embeds what waits in these lanes, as much as fits a batch; answers with how many items that were. Lanes that another
-   * process has are left to it; lanes with more are told to `onWaiting`.
+   * Embeds what waits in these lanes, as much as fits a batch; answers with those of which more may wait. Lanes that
+   * another process has are left to it.
    */
-  async transfer(lanes: readonly Lane[], signal: AbortSignal): Promise<number> {
+  async transfer(lanes: readonly Lane[], signal: AbortSignal): Promise<readonly Lane[]> {
     const { store, leases, clock, meter, maxBytes } = this.#options;
     const started = clock.passed();
     await this.ready();
     if (this.cache.stats.bytes > maxBytes) await this.flush("bytes");
     const mine = await leases.claim(lanes);
-    if (mine.length === 0) return 0;
+    if (mine.length === 0) return [];
     const read = await store.pending({
-      lanes: mine.map((lane) => ({ lane, after: this.#queue.lastKey(lane) ?? 0 })),
+      lanes: mine.map((lane) => ({ lane, after: this.#queue.knownUpTo(lane) })),
       limit: BATCH_ITEMS,
       maxBytes: BATCH_BYTES,
       now: clock.now(),
     });
+    const rest = this.#noteRead(mine, read);
     await this.#embed(read, signal);
-    this.#tellOfTheRest(mine, read);
     if (read.length > 0) meter.transferred(clock.passed() - started);
-    return read.length;
+    return rest;
+  }
+
+  /** Notes how far each lane was read. Answers with those that were not read to their end. */
+  #noteRead(lanes: readonly Lane[], read: readonly PendingItem[]): readonly Lane[] {
+    const bytes = read.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+    const last = read.at(-1);
+    const isAll = !last || (read.length < BATCH_ITEMS && bytes < BATCH_BYTES);
+    const end = isAll ? lanes.length : lanes.findIndex((lane) => laneName(lane) === laneName(last.lane));
+    for (const lane of lanes.slice(0, end)) this.#queue.wasRead(lane, Number.POSITIVE_INFINITY);
+    if (!isAll) this.#queue.wasRead(last.lane, last.key);
+    return lanes.slice(end);
   }
 
   async #embed(items: readonly PendingItem[], signal: AbortSignal): Promise<void> {
     // A question may be having some of them embedded right now; that is soon done.
-    await Promise.allSettled(items.flatMap((item) => this.#underWay.get(nameOf(item)) ?? []));
+    await Promise.allSettled(items.flatMap((item) => this.#underWay.of(item) ?? []));
     const fresh: PendingItem[] = [];
     for (const item of items) {
       const known = this.cache.find(item.lane.space, item.key, item.version);
@@ -136,10 +148,14 @@ export class HybridBuffer {
     }
     const setAside: { item: PendingItem; error: HoldfastError }[] = [];
     try {
-      await this.#track(fresh, async () =>
+      await this.#underWay.run(fresh, async (lateFor) =>
         embedItems(this.#options.embedder, await this.#chunk(fresh), {
           signal,
-          accept: (item) => this.#accept(item),
+          accept: (item) => {
+            const fate = lateFor(item);
+            if (fate === undefined) this.#accept(item);
+            else if (fate === "again") this.#queue.readAgain(item);
+          },
           setAside: (item, error) => setAside.push({ item, error }),
         }),
       );
@@ -153,11 +169,12 @@ export class HybridBuffer {
   async embedAhead(items: readonly PendingItem[], signal: AbortSignal): Promise<void> {
     const { embedder, meter, maxBytes } = this.#options;
     if (this.cache.stats.bytes > maxBytes) this.cache.dropRound();
-    await this.#track(items, async () =>
+    await this.#underWay.run(items, async (lateFor) =>
       embedItems(embedder, await this.#chunk(items), {
         signal,
         urgent: true,
         accept: (item) => {
+          if (lateFor(item) || this.cache.find(item.lane.space, item.key, item.version)) return;
           this.cache.put(item, "round");
           meter.searchable(item.recordedAt);
         },
@@ -166,21 +183,9 @@ export class HybridBuffer {
     );
   }
 
-  /** While it runs, others can see that these items are being embedded, and wait instead of doing it again. */
-  async #track(items: readonly PendingItem[], work: () => Promise<void>): Promise<void> {
-    const run = work();
-    const names = items.length <= UNDER_WAY_MAX ? items.map(nameOf) : [];
-    for (const name of names) this.#underWay.set(name, run);
-    try {
-      await run;
-    } finally {
-      for (const name of names) this.#underWay.delete(name);
-    }
-  }
-
   /** Whoever is embedding this item right now. */
   underWay(item: PendingItem): Promise<void> | undefined {
-    return this.#underWay.get(nameOf(item));
+    return this.#underWay.of(item);
   }
 
   async #chunk(items: readonly PendingItem[]): Promise<readonly ChunkedItem[]> {
@@ -222,15 +227,6 @@ export class HybridBuffer {
     }
   }
 
-  /** Whoever has more waiting than was read is due again at once. */
-  #tellOfTheRest(lanes: readonly Lane[], read: readonly PendingItem[]): void {
-    if (read.length === 0) return;
-    const bytes = read.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-    if (read.length < BATCH_ITEMS && bytes < BATCH_BYTES) return;
-    const last = laneName((read.at(-1) as PendingItem).lane);
-    for (const lane of lanes.slice(lanes.findIndex((lane) => laneName(lane) === last))) this.#options.onWaiting(lane);
-  }
-
   // Writing.
 
   /** True when enough has gathered to be written. */
@@ -240,22 +236,28 @@ export class HybridBuffer {
     return this.#queue.rounds >= this.#options.maxSize ? "rounds" : undefined;
   }
 
-  /** Writes what is queued. One flush at a time: who comes meanwhile waits for it, then for one of his own. */
+  /** Writes what is queued. One flush at a time: who comes meanwhile waits for it, then for the one after it. */
   async flush(reason: FlushReason): Promise<void> {
-    while (this.#flushing) await this.#flushing.catch(() => undefined); // whoever began it has its error
+    const next = this.#flushNumber + 1;
+    while (this.#flushing) {
+      if (this.#flushNumber >= next) return this.#flushing; // it began after this call, so it has all of it
+      await this.#flushing.catch(() => undefined); // whoever began it has its error
+    }
     if (this.#queue.items === 0) return;
+    this.#flushNumber++;
     this.#flushing = this.#flush(reason).then(
-      () => this.#ended(0),
+      () => this.#ended(undefined, 0),
       (error: unknown) => {
-        this.#ended(this.#retryMs * (0.75 + Math.random() / 2));
+        this.#ended(reason, this.#retryMs * (0.75 + Math.random() / 2));
         throw error;
       },
     );
     await this.#flushing;
   }
 
-  #ended(waitMs: number): void {
+  #ended(failed: FlushReason | undefined, waitMs: number): void {
     this.#flushing = undefined;
+    this.#failedReason = failed;
     this.#notBefore = this.#options.clock.passed() + waitMs;
     this.#retryMs = waitMs === 0 ? RETRY_MS : Math.min(this.#retryMs * 2, RETRY_MAX_MS);
     this.#arm();
@@ -293,6 +295,8 @@ export class HybridBuffer {
     this.#counts.itemsWritten += result.written.length;
     this.#counts.itemsDropped += items.length - result.written.length;
     this.#remove(items);
+    const written = new Set(result.written);
+    for (const item of items) if (!written.has(item.key)) this.#queue.readAgain(item);
     if (result.released) this.#options.leases.forget(write.lane);
     const isStale = result.written.length < items.length;
     if (isStale || (write.release && !result.released && this.#queue.count(write.lane) === 0)) {
@@ -312,10 +316,13 @@ export class HybridBuffer {
     for (const { lane, key, version } of items) this.cache.remove(lane.space, key, version);
   }
 
-  /** Items were edited or forgotten: their vectors leave at once. */
-  forget(lane: Lane, gone: (item: CachedItem) => boolean): void {
-    const dropped = this.cache.drop(lane.space, gone);
+  /** Items were edited or forgotten: their vectors leave at once, those on their way too. */
+  forget(space: SpaceRef, isOutdated: Outdated, fate: Fate): void {
+    const name = spaceName(space);
+    this.#underWay.forget((item) => spaceName(item.lane.space) === name && isOutdated(item), fate);
+    const dropped = this.cache.drop(space, isOutdated);
     this.#queue.remove(dropped);
+    if (fate === "again") for (const item of dropped) this.#queue.readAgain(item);
     this.#counts.itemsDropped += dropped.length;
   }
 
@@ -327,8 +334,8 @@ export class HybridBuffer {
     if (!times || this.#flushing) return;
     const { clock, idleMs, forceMs } = this.#options;
     const [idle, forced] = [times.newest + idleMs, times.oldest + forceMs];
-    const reason = forced < idle ? "forced" : "idle";
-    const at = Math.max(Math.min(idle, forced), this.#notBefore);
+    const reason = this.#failedReason ?? (forced < idle ? "forced" : "idle");
+    const at = this.#failedReason ? this.#notBefore : Math.min(idle, forced);
     this.#cancelTimer = clock.after(Math.max(at - clock.passed(), 0), () => {
       this.flush(reason).catch((error: unknown) => {
         if (!(error instanceof HoldfastError)) throw error;
@@ -340,6 +347,15 @@ export class HybridBuffer {
   /** How many items of the lane wait to be written. */
   queuedIn(lane: Lane): number {
     return this.#queue.count(lane);
+  }
+
+  /** Whether something of the lane has to be read again. */
+  isBehind(lane: Lane): boolean {
+    return this.#queue.isBehind(lane);
+  }
+
+  get queuedLanes(): number {
+    return this.#queue.lanes;
   }
 
   isQueued(item: PendingItem): boolean {
@@ -367,5 +383,3 @@ export class HybridBuffer {
     this.#cancelTimer = undefined;
   }
 }
-
-const nameOf = ({ key, version }: { readonly key: number; readonly version: number }): string => `${key}.${version}`;

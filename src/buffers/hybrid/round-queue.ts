@@ -19,6 +19,8 @@ interface Waiting {
 
 export class RoundQueue {
   readonly #lanes = new Map<string, Waiting>();
+  /** Keys of items that left unwritten and may wait again, by lane. */
+  readonly #again = new Map<string, Set<number>>();
   #items = 0;
   #oldest: number | undefined;
   #newest = 0;
@@ -60,10 +62,35 @@ export class RoundQueue {
     return [...this.#lanes.values()].map(({ lane, items }) => ({ lane, items: [...items.values()] }));
   }
 
-  /** The newest item of the lane that waits here. Keys grow, so all that was not read yet comes after it. */
-  lastKey(lane: Lane): number | undefined {
-    const keys = this.#lanes.get(laneName(lane))?.items.keys();
-    return keys && [...keys].reduce((last, key) => Math.max(last, key), 0);
+  /** The item may wait again on disk, in another version, behind others that are here. */
+  readAgain({ lane, key }: { readonly lane: Lane; readonly key: number }): void {
+    const name = laneName(lane);
+    this.#again.set(name, (this.#again.get(name) ?? new Set()).add(key));
+  }
+
+  /** Whether something of the lane is to be read again. */
+  isBehind(lane: Lane): boolean {
+    return this.#again.has(laneName(lane));
+  }
+
+  /**
+   * All of the lane that waits on disk and is not here comes after this key: keys grow, so it comes after the newest
+   * here, unless something is to be read again.
+   */
+  knownUpTo(lane: Lane): number {
+    const name = laneName(lane);
+    let last = 0;
+    for (const key of this.#lanes.get(name)?.items.keys() ?? []) last = Math.max(last, key);
+    for (const key of this.#again.get(name) ?? []) last = Math.min(last, key - 1);
+    return last;
+  }
+
+  /** The lane was read up to this key; Infinity: to its end. */
+  wasRead(lane: Lane, upTo: number): void {
+    const name = laneName(lane);
+    const again = this.#again.get(name);
+    for (const key of again ?? []) if (key <= upTo) again?.delete(key);
+    if (again?.size === 0) this.#again.delete(name);
   }
 
   count(lane: Lane): number {
@@ -79,6 +106,10 @@ export class RoundQueue {
       rounds += seen.size;
     }
     return rounds;
+  }
+
+  get lanes(): number {
+    return this.#lanes.size;
   }
 
   get items(): number {

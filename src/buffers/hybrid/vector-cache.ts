@@ -92,8 +92,8 @@ export class VectorCache {
     }
   }
 
-  /** The items of these spaces whose best chunk is nearest, best first. */
-  search(spaces: readonly SpaceRef[], vector: Float32Array, limit: number): readonly CacheHit[] {
+  /** All items of these spaces, the one whose best chunk is nearest first. */
+  search(spaces: readonly SpaceRef[], vector: Float32Array): readonly CacheHit[] {
     const hits: CacheHit[] = [];
     for (const space of spaces) {
       for (const { item, level } of this.#spaces.get(spaceName(space))?.values() ?? []) {
@@ -103,7 +103,7 @@ export class VectorCache {
         hits.push({ key, id, version, space: item.lane.space, score: best.score, part: best.part, level });
       }
     }
-    return hits.sort((a, b) => b.score - a.score || b.key - a.key).slice(0, limit);
+    return hits.sort((a, b) => b.score - a.score || b.key - a.key);
   }
 
   get stats(): { readonly items: number; readonly chunks: number; readonly bytes: number } {

@@ -10,6 +10,9 @@ export function idf(documents: number, containing: number): number {
   return Math.log(1 + (documents - containing + 0.5) / (containing + 0.5));
 }
 
+/** A score without the noise of summing in another order, so that equally good documents tie. */
+export const settled = (score: number): number => Math.round(score * 1e10) / 1e10;
+
 /** What a term that occurs `count` times adds to a document's score, to be multiplied by the term's idf. */
 export function termWeight(count: number, length: number, averageLength: number): number {
   const relativeLength = averageLength > 0 ? length / averageLength : 1;

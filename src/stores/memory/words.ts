@@ -1,6 +1,6 @@
 /** The words of one space's items, and their BM25 scores from this space's own statistics. */
 import { analyse, countTerms } from "../../retrieval/words/analyse.js";
-import { idf, termWeight } from "../../retrieval/words/bm25.js";
+import { idf, settled, termWeight } from "../../retrieval/words/bm25.js";
 
 interface Document {
   readonly words: ReadonlyMap<string, number>;
@@ -51,6 +51,7 @@ export class Words {
         scores.set(id, (scores.get(id) ?? 0) + rarity * termWeight(count, length, averageLength));
       }
     }
+    for (const [id, score] of scores) scores.set(id, settled(score));
     return scores;
   }
 }

@@ -1,6 +1,6 @@
 /** The reading side of the file: lists, searches and the registry, on one connection. */
 import { statSync } from "node:fs";
-import { idf, termWeight } from "../../retrieval/words/bm25.js";
+import { idf, settled, termWeight } from "../../retrieval/words/bm25.js";
 import type { Entry, Item, Page, SessionEntry, SpaceRef, VectorSpace } from "../../types.js";
 import type {
   IndexingStats,
@@ -188,7 +188,13 @@ export class Reader {
         if (count !== undefined) score += idf * termWeight(count, length, average);
       }
       const space = spaceRef(row["space_kind"], row["space_name"]);
-      return { key: Number(row["key"]), space, id: String(row["id"]), version: Number(row["version"]), score };
+      return {
+        key: Number(row["key"]),
+        space,
+        id: String(row["id"]),
+        version: Number(row["version"]),
+        score: settled(score),
+      };
     });
     return scored.sort(bestFirst);
   }

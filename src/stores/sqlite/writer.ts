@@ -29,6 +29,8 @@ export interface WriterOptions {
 
 /** Removals are remembered for other processes' caches for this many commits. */
 const TOMBSTONES_KEPT = 100_000;
+/** Owners without leases, living ones and those of processes that died; more than this many are trimmed. */
+const OWNERS_KEPT = 100;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export class Writer {
@@ -262,14 +264,17 @@ export class Writer {
     const head = this.#head.read();
     const floor = Number(head["commit_no"]) - TOMBSTONES_KEPT;
     const gone = now - DAY_MS;
+    const idle = "SELECT id FROM owner WHERE id NOT IN (SELECT owner FROM lease)";
     const trimmable = this.#database.prepare(
-      "SELECT EXISTS (SELECT 1 FROM tombstone WHERE commit_no <= ?) OR EXISTS (SELECT 1 FROM writer WHERE at < ?) AS any",
+      `SELECT EXISTS (SELECT 1 FROM tombstone WHERE commit_no <= ?) OR EXISTS (SELECT 1 FROM writer WHERE at < ?)
+         OR (SELECT count(*) FROM (${idle})) > ${OWNERS_KEPT} AS any`,
     );
     if (!trimmable.get(floor, gone)?.["any"]) return;
     await this.#transact(() => {
       this.#database.prepare("DELETE FROM tombstone WHERE commit_no <= ?").run(floor);
       this.#database.prepare("UPDATE head SET tombstone_floor = max(tombstone_floor, ?)").run(Math.max(floor, 0));
       this.#database.prepare("DELETE FROM writer WHERE at < ?").run(gone);
+      this.#database.exec(`DELETE FROM owner WHERE id IN (${idle})`); // whoever lives comes back with its next claim
     });
   }
 

@@ -1,0 +1,22 @@
+/** Adds and embeds until the disk is full and a little longer, then tells what was acknowledged. */
+import { openMemory } from "holdfast";
+import { HashEmbedder } from "../support/product.js";
+
+// A store that is being reopened does not keep the process alive by itself (src/stores/sqlite/thread.ts, `terminate`).
+const alive = setInterval(() => {}, 1_000);
+
+const memory = await openMemory({ path: process.argv[2] as string, embedder: new HashEmbedder() });
+const session = memory.session({ user: "ada", session: "s" });
+const acknowledged: string[] = [];
+let refused = 0;
+for (let at = 0; at < 2_000 && refused < 5; at++) {
+  try {
+    const { ids } = await session.add([{ role: "user", content: `message ${at}. ${"Padding text. ".repeat(40)}` }]);
+    acknowledged.push(...ids);
+    if (at % 10 === 0) await session.flush();
+  } catch {
+    refused++;
+  }
+}
+clearInterval(alive);
+process.stdout.write(JSON.stringify({ acknowledged, refused }), () => process.exit(0));
