@@ -83,9 +83,9 @@ function footprint(results: readonly TrialResult[]): string {
   const rows = results
     .filter(({ way }) => way !== "batch")
     .map((result) => {
-      const { messages, loadMs, rss } = best(result);
+      const { messages, warmUp, loadMs, rss } = best(result);
       const sizes = [rss.start, rss.open, rss.loaded, rss.end, rss.peak].map(mebibytes);
-      return [EMBEDDER_NAMES[result.embedder], ...sizes, rate(messages), rate(loadMs)];
+      return [EMBEDDER_NAMES[result.embedder], ...sizes, rate(warmUp + messages), rate(loadMs)];
     });
   const head = ["", "start", "open", "model loaded", "all written", "peak", "messages", "load ms"];
   return ["Resident MiB of a process", table(head, rows)].join("\n");

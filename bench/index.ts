@@ -7,7 +7,8 @@
  *   --only <parts>            some of pipeline, lag, buffers, separated by commas
  *   --quick                   a fifth of the messages, lag for 5 s instead of 20
  *
- * Every trial runs in a process of its own (`trial.ts`), one after the other. A missed target is a result, not a failure:
+ * Every trial runs in a process of its own (`trial.ts`), one after the other, and warms up first: with the free embedder by
+ * a whole run that is not counted, as `bench:write` does, else by a tenth of one. A missed target is a result, not a failure:
  * the exit code is 0.
  */
 import { loadavg } from "node:os";
@@ -38,6 +39,11 @@ const messages = values.messages === undefined ? (quick ? 1_000 : 5_000) : count
 const rounds = count("rounds", values.rounds);
 const lagSeconds = quick ? 5 : 20;
 const parts = new Set(values.only.split(","));
+for (const part of parts) {
+  if (PARTS.some((known) => known === part)) continue;
+  console.error(`--only takes ${PARTS.join(", ")}, not "${part}"`);
+  process.exit(2);
+}
 
 const data = loadData(values.data);
 const place = await Workplace.make();

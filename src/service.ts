@@ -170,7 +170,8 @@ export class BufferService {
       const added = mergeAdded(await this.#writes.write({ lane: laneOf(place), units: [sized], stepwise: true }), 1);
       this.#meter.added(performance.now() - started);
       // Facts belong to no session: they wait in the space's own lane.
-      if (place.session !== undefined && writes.some(({ op }) => op === "upsert_fact")) await this.#meaning?.added({ space: place.space }, 1);
+      if (place.session !== undefined && writes.some(({ op }) => op === "upsert_fact"))
+        await this.#meaning?.added({ space: place.space }, 1);
       await this.#meaning?.added(laneIn(place), 1);
       return added;
     } catch (error) {
@@ -259,7 +260,7 @@ export class BufferService {
   async forget(scope: Scope): Promise<ForgetReceipt> {
     const { space, session } = parseScope(scope);
     const target = session === undefined ? { space, entry: true } : { space, session, entry: true };
-    const receipt = await this.#forget(target, async () => this.#meaning?.forgotten(space, session));
+    const receipt = await this.#forget(target, () => this.#meaning?.forgotten(space, session));
     if (session !== undefined || !("agent" in space) || receipt.entries === 0) return receipt;
     const left = {
       what: "items in other spaces",
@@ -269,10 +270,7 @@ export class BufferService {
   }
 
   /** `onGone` lets go of what is in memory, before the file is cleaned. */
-  async #forget(
-    target: ForgetWrite["target"],
-    onGone: () => Promise<void> | undefined = async () => {},
-  ): Promise<ForgetReceipt> {
+  async #forget(target: ForgetWrite["target"], onGone: () => unknown = () => {}): Promise<ForgetReceipt> {
     const sum = { items: 0, sessions: 0, entries: 0 };
     for (let remaining = true; remaining; ) {
       const done = await this.#writeOne(FORGET_LANE, { op: "forget", target });

@@ -7,7 +7,8 @@ import type { NewRow, Store } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
 import { Meter } from "./meter.js";
-import { Pipeline, type PipelineOptions } from "./pipeline.js";
+import { Pipeline } from "./pipeline.js";
+import type { PipelineOptions } from "./pipeline-options.js";
 
 const ADA: Lane = { space: { user: "ada" }, session: "one" };
 const BOB: Lane = { space: { user: "bob" }, session: "one" };
@@ -17,17 +18,25 @@ interface Setting {
   readonly hybrid?: Partial<PipelineOptions["hybridBuffer"]>;
   readonly enabled?: boolean;
   readonly store?: Store;
+  readonly embedder?: HashEmbedder;
 }
 
 class Bench {
   readonly clock = new FakeClock();
-  readonly embedder = new HashEmbedder();
+  readonly embedder: HashEmbedder;
   readonly store: Store;
   readonly pipeline: Pipeline;
   #ids = 0;
 
-  constructor({ round, hybrid, enabled = true, store = new MemoryStore() }: Setting = {}) {
+  constructor({
+    round,
+    hybrid,
+    enabled = true,
+    store = new MemoryStore(),
+    embedder = new HashEmbedder(),
+  }: Setting = {}) {
     this.store = store;
+    this.embedder = embedder;
     this.pipeline = new Pipeline({
       store: this.store,
       clock: this.clock,
@@ -208,7 +217,9 @@ describe("the RoundBuffer", () => {
     await settle();
     expect(bench.triggers).toEqual({ eager: 1 });
     const release = bench.embedder.stall();
-    for (let round = 0; round < 7; round++) await bench.add(BOB, `hello ${round}`);
+    await bench.add(BOB, "hello");
+    await settle();
+    for (let round = 1; round < 7; round++) await bench.add(BOB, `hello ${round}`);
     await settle();
     expect(bench.triggers).toEqual({ eager: 2 });
     release();
@@ -411,6 +422,14 @@ describe("faults", () => {
     expect(items).toMatchObject([{ id: "m2", attempts: 1 }]);
     expect(items[0]?.retryAt).toBeUndefined();
     expect(JSON.stringify(items)).not.toContain("poison");
+  });
+
+  it("park a text that cannot be cut to the model's measure, and nothing waits behind it", async () => {
+    const bench = open({ embedder: new HashEmbedder({ tokensMax: 2 }) });
+    await bench.add(ADA, "never", "  ");
+    await settle();
+    expect(await bench.store.indexingStats()).toMatchObject({ parked: 1 });
+    expect(bench.pipeline.stats.hybrid).toMatchObject({ itemCount: 1, itemsParked: 1 }); // nothing to embed in blanks
   });
 
   it("park a text on which the embedder fails while it answers for others, and try it again by themselves", async () => {

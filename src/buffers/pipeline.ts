@@ -6,28 +6,19 @@
  * It runs in the background and may fail or stop at any point: the journal is the item table, so whoever comes next goes
  * on where it ended. One run at a time takes what is due; when nothing is left, it ends.
  */
-import type { Clock } from "../clock.js";
-import type { GuardedEmbedder, GuardStatus } from "../embedding/guarded.js";
 import { HoldfastError } from "../errors.js";
-import type { ChunkStrategyName } from "../retrieval/chunks/chunk.js";
 import { chunkStrategy } from "../retrieval/chunks/strategy.js";
 import type { Lane } from "../stores/indexing.js";
-import type { Store } from "../stores/store.js";
 import type { SpaceRef } from "../types.js";
+import { within } from "./deadline.js";
 import { RepeatableCommits } from "./hybrid/commits.js";
-import { type FlushReason, HybridBuffer, type HybridBufferStats } from "./hybrid/hybrid-buffer.js";
+import { type FlushReason, HybridBuffer } from "./hybrid/hybrid-buffer.js";
 import { Leases } from "./hybrid/leases.js";
 import { newOwner } from "./hybrid/owner.js";
 import type { CachedItem } from "./hybrid/vector-cache.js";
 import { laneName } from "./lane-name.js";
-import type { Meter } from "./meter.js";
-import {
-  type DueLane,
-  type Gathered,
-  RoundBuffer,
-  type RoundBufferStats,
-  type TransferReason,
-} from "./round-buffer.js";
+import type { PipelineOptions, PipelineStats } from "./pipeline-options.js";
+import { type DueLane, type Gathered, RoundBuffer, type TransferReason } from "./round-buffer.js";
 import { Waiter } from "./waiter.js";
 
 /** Sessions taken, and looked for on disk, at a time. */
@@ -49,43 +40,6 @@ const POLL_MAX_MS = 5_000;
 const PASSES_MAX = 3;
 /** How often parked items are looked at whose time may have come. */
 const REPLAY_MS = 30_000;
-
-export interface PipelineOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly meter: Meter;
-  readonly embedder: GuardedEmbedder;
-  readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
-  /** False: whoever adds waits until what he added is embedded and written. */
-  readonly enabled: boolean;
-  readonly roundBuffer: {
-    readonly maxTokens: number;
-    readonly maxSize: number;
-    readonly idleMs: number;
-    readonly eager: boolean;
-  };
-  readonly hybridBuffer: {
-    readonly maxSize: number;
-    readonly maxBytes: number;
-    readonly idleMs: number;
-    readonly forceMs: number;
-    readonly leaseMs: number;
-    readonly chunkStrategy: ChunkStrategyName;
-  };
-  /** Vectors were written. */
-  readonly onFlushed: () => void;
-}
-
-export interface PipelineStats {
-  readonly round: RoundBufferStats;
-  readonly hybrid: HybridBufferStats;
-  readonly embedder: GuardStatus;
-  /** Transactions of claims, vectors and parking. */
-  readonly transactions: number;
-  readonly leases: number;
-  /** Why nothing is embedded at the moment, if so. */
-  readonly fault?: string;
-}
 
 export class Pipeline {
   readonly #options: PipelineOptions;
@@ -225,9 +179,12 @@ export class Pipeline {
 
   async #run(): Promise<void> {
     try {
+      // A turn of the event loop lets every add of the same commit join the batch.
+      await new Promise((resolve) => setImmediate(resolve));
       for (let due = await this.#next(); due.length > 0 && !this.#stopped; due = await this.#next()) {
         await this.#transfer(due);
         this.#flushIfDue(); // not waited for: the next batch is embedded meanwhile
+        if (this.leases.count > 2 * LEASES_KEPT_MAX) await this.#releaseIdle();
       }
       this.#retryMs = RETRY_MS;
     } catch (error) {
@@ -389,30 +346,24 @@ export class Pipeline {
 
   /** Transfers what this process has taken in and writes what is embedded; what is not done by the deadline stays on disk. */
   async finish(deadlineMs: number): Promise<void> {
-    await this.#within(deadlineMs, this.drain([...this.#rounds.lanes, ...this.#transferring.values()], "close"));
+    await within(
+      this.#options.clock,
+      deadlineMs,
+      this.drain([...this.#rounds.lanes, ...this.#transferring.values()], "close"),
+    );
     this.#stopped = true;
     this.#retry?.();
     this.#cancelPoll?.();
     this.#rounds.close();
     this.hybrid.stop();
     this.#abort.abort();
-    await this.#within(GRACE_MS, this.#running ?? Promise.resolve());
+    await within(this.#options.clock, GRACE_MS, this.#running ?? Promise.resolve());
   }
 
   /** Writes what was embedded by the deadline, then lets go of all leases. */
   async release(): Promise<void> {
-    await this.#within(GRACE_MS, this.#letGo());
+    await within(this.#options.clock, GRACE_MS, this.#letGo());
     this.leases.stop();
-  }
-
-  /** Waits for work that should end soon, but for no longer: it can do no harm any more. */
-  async #within(ms: number, work: Promise<void>): Promise<void> {
-    let cancel = (): void => {};
-    const deadline = new Promise<void>((resolve) => {
-      cancel = this.#options.clock.after(ms, resolve);
-    });
-    await Promise.race([work, deadline]);
-    cancel();
   }
 
   /** A store that fails keeps it all pending, and the leases end by silence. */

@@ -196,7 +196,10 @@ export class RoundBuffer {
         waiting.again = false;
         const gathered = await this.#options.gathered(waiting.lane);
         if (gathered.rounds === 0 && !waiting.again) this.#forget(waiting);
-        else waiting.due ??= await this.#passedThreshold(gathered);
+        else {
+          const passed = await this.#passedThreshold(gathered);
+          waiting.due ??= passed; // it may have been forced meanwhile
+        }
       }
     } catch (error) {
       // The store or the counter failed; whoever adds next looks again, and the idle timer transfers in any case.

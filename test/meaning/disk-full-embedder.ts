@@ -2,9 +2,6 @@
 import { openMemory } from "holdfast";
 import { HashEmbedder } from "../support/product.js";
 
-// A store that is being reopened does not keep the process alive by itself (src/stores/sqlite/thread.ts, `terminate`).
-const alive = setInterval(() => {}, 1_000);
-
 const memory = await openMemory({ path: process.argv[2] as string, embedder: new HashEmbedder() });
 const session = memory.session({ user: "ada", session: "s" });
 const acknowledged: string[] = [];
@@ -18,5 +15,4 @@ for (let at = 0; at < 2_000 && refused < 5; at++) {
     refused++;
   }
 }
-clearInterval(alive);
 process.stdout.write(JSON.stringify({ acknowledged, refused }), () => process.exit(0));

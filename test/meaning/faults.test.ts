@@ -78,7 +78,10 @@ describe("another process that holds the write lock", () => {
     const other = openRaw(path);
     other.exec("BEGIN IMMEDIATE");
     expect(await memory.flush()).toEqual({ pending: 2, parked: 0 });
-    expect((await session.query(mirrored("blue kettle")))[0]).toMatchObject({ content: "blue kettle", level: "hybrid" });
+    expect((await session.query(mirrored("blue kettle")))[0]).toMatchObject({
+      content: "blue kettle",
+      level: "hybrid",
+    });
     other.exec("ROLLBACK");
     other.close();
     await until(async () => (await memory.stats()).store.pending === 0); // nobody calls flush

@@ -2,15 +2,14 @@
 import type { Hits, Memory } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
-import { MirrorEmbedder, mirrored } from "./mirror.js";
 import { until } from "../support/until.js";
+import { MirrorEmbedder, mirrored } from "./mirror.js";
 
 const said = (content: string) => [{ role: "user" as const, content }];
 const found = (hits: Hits) => hits.map(({ content, level }) => [content, level]);
 
 /** The HybridBuffer holds so many items. */
-const buffered = (memory: Memory, count: number) =>
-  until(() => memory.service.buffers.hybrid?.itemCount === count);
+const buffered = (memory: Memory, count: number) => until(() => memory.service.buffers.hybrid?.itemCount === count);
 
 describe("a hit's level", () => {
   it("is round, then hybrid, then store, as the message moves on", async () => {

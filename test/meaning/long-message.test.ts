@@ -9,8 +9,20 @@ const QUESTION = "when did the couple get their baby?";
 
 const SUBJECTS = ["The committee", "A neighbour", "Our supplier", "The old bridge", "This engine", "Every ledger"];
 const VERBS = ["delivered", "measured", "painted", "reviewed", "replaced", "counted", "ordered", "described"];
-const OBJECTS = ["seven wooden crates", "the north wall", "a pile of receipts", "two brass valves", "the spring catalogue"];
-const ENDINGS = ["before the rain came", "without much hurry", "in the usual manner", "against all advice", "once more"];
+const OBJECTS = [
+  "seven wooden crates",
+  "the north wall",
+  "a pile of receipts",
+  "two brass valves",
+  "the spring catalogue",
+];
+const ENDINGS = [
+  "before the rain came",
+  "without much hurry",
+  "in the usual manner",
+  "against all advice",
+  "once more",
+];
 
 /** Sentences about nothing in particular; all different, so that no work can be spared. */
 function filler(words: number): string {
@@ -29,7 +41,10 @@ describe("a message of 20,000 words", () => {
     const memory = await open({ path: newPath(), buffer: { hybridBuffer: { embeddingModel: "all-MiniLM-L6-v2" } } });
     const session = memory.session({ user: "ada", session: "s" });
     const text = filler(WORDS);
-    const others = Array.from({ length: 5 }, (_, at) => ({ role: "user" as const, content: `${filler(30)} Note ${at}.` }));
+    const others = Array.from({ length: 5 }, (_, at) => ({
+      role: "user" as const,
+      content: `${filler(30)} Note ${at}.`,
+    }));
     await session.add([...others, { role: "user", id: "long", content: `${text} ${FACT}` }]);
     await session.add([{ role: "user", id: "without", content: filler(200) }]);
     expect(await session.flush()).toEqual({ pending: 0, parked: 0 });

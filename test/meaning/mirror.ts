@@ -22,8 +22,8 @@ const reversed = (word: string): string => [...word].reverse().join("");
 
 const meaningOf = (text: string): string =>
   text.replace(/[\p{L}\p{N}]+/gu, (word) => {
-    const [plain, mirrored] = [word.toLowerCase(), reversed(word.toLowerCase())];
-    return plain < mirrored ? plain : mirrored;
+    const plain = word.toLowerCase();
+    return String([plain, reversed(plain)].sort()[0]);
   });
 
 /** The same question in other words. */

@@ -2,8 +2,8 @@
 import type { Memory } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
-import { MirrorEmbedder, mirrored } from "./mirror.js";
 import { until } from "../support/until.js";
+import { MirrorEmbedder, mirrored } from "./mirror.js";
 
 const said = (content: string) => ({ role: "user" as const, content });
 
@@ -33,7 +33,9 @@ describe.each(LEVELS)("in the level %s", (level, bring) => {
     for (const question of ["likes kettle", mirrored("likes kettle")]) {
       const ada = await memory.session({ user: "ada", session: "s" }).query(question, { topK: 50 });
       expect(ada).toHaveLength(12);
-      expect(ada.every(({ space, content }) => "user" in space && space.user === "ada" && content.startsWith("ada")));
+      expect(
+        ada.every(({ space, content }) => "user" in space && space.user === "ada" && content.startsWith("ada")),
+      ).toBe(true);
       expect(ada.filter(({ scope }) => scope === "in_session").map(({ session }) => session)).toEqual(
         Array.from({ length: 6 }, () => "s"),
       );
@@ -96,7 +98,10 @@ describe.each(LEVELS)("in the level %s", (level, bring) => {
   it("a deleted id that is used again is never answered with its old meaning", async () => {
     const memory = await opened(level);
     const ada = memory.session({ user: "ada", session: "s" });
-    await ada.add([{ ...said("blue kettle"), id: "mine" }, { ...said("a kettle, red or green or white"), id: "other" }]);
+    await ada.add([
+      { ...said("blue kettle"), id: "mine" },
+      { ...said("a kettle, red or green or white"), id: "other" },
+    ]);
     await bring(memory, 2);
     expect((await ada.query(mirrored("blue kettle")))[0]?.id).toBe("mine");
     await ada.delete(["mine"]);

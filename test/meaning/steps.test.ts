@@ -170,7 +170,11 @@ describe.each(["message", "contextual"] as const)("with the strategy %s, a messa
     await resume();
     const expectEdited = async (one: BufferService) => {
       await expectForgotten(one);
-      expect((await one.query(ADA, "yellow boat"))[0]).toMatchObject({ id: "m1", content: "a yellow boat", version: 2 });
+      expect((await one.query(ADA, "yellow boat"))[0]).toMatchObject({
+        id: "m1",
+        content: "a yellow boat",
+        version: 2,
+      });
     };
     await expectEdited(service);
     await expectSound(path, service, strategy, MESSAGES.length + 1);

@@ -14,6 +14,7 @@ import {
 } from "holdfast";
 import { onOrder, report } from "../support/child.js";
 import { openRaw, type RawDatabase } from "../support/raw.js";
+import { FileIndex, type Hold } from "./file-index.js";
 import { FlawedEmbedder } from "./flawed-embedder.js";
 import { OtherClock, type OtherTime } from "./other-clock.js";
 import type { Order, Report } from "./peer-process.js";
@@ -39,6 +40,9 @@ export interface Progress {
   readonly queued: number;
   readonly written: number;
   readonly dropped: number;
+  /** Changes that the external index has yet to acknowledge, and calls that it holds in this process. */
+  readonly unsent: number;
+  readonly heldByIndex: number;
 }
 
 export interface Unlocked {
@@ -54,6 +58,7 @@ export class Peer {
   #lock: RawDatabase | undefined;
   readonly #embedder = new FlawedEmbedder();
   #clock = new OtherClock();
+  #index: FileIndex | undefined;
 
   async open(options: OpenOptions): Promise<void> {
     this.#memory = await openMemory(options);
@@ -73,6 +78,12 @@ export class Peer {
     this.#clock.shiftMs = shiftMs;
   }
 
+  /** Opens it with an embedder and an external index, which keeps its log there. */
+  async openIndexed(options: OpenOptions, log: string, hold: Hold): Promise<void> {
+    this.#index = new FileIndex(log, hold);
+    await this.open({ ...options, embedder: this.#embedder, vectorIndex: this.#index });
+  }
+
   /** Milliseconds on the clock of this process that only grows. */
   passed(): number {
     return this.#clock.passed();
@@ -85,9 +96,10 @@ export class Peer {
 
   async progress(): Promise<Progress> {
     const { store, meaning } = await this.#opened.stats();
-    const { pending, parked, embedded } = store;
+    const { pending, parked, embedded, unsent } = store;
     const { itemCount: queued = 0, itemsWritten: written = 0, itemsDropped: dropped = 0 } = meaning?.hybrid ?? {};
-    return { pending, parked, embedded, leases: meaning?.leases ?? 0, queued, written, dropped };
+    const [leases, heldByIndex] = [meaning?.leases ?? 0, this.#index?.held ?? 0];
+    return { pending, parked, embedded, leases, queued, written, dropped, unsent, heldByIndex };
   }
 
   flush(): Promise<FlushReport> {

@@ -11,13 +11,13 @@ import type { Clock } from "../../clock.js";
 import type { EmbedderDescription } from "../../embedding/embedder.js";
 import type { GuardedEmbedder } from "../../embedding/guarded.js";
 import { HoldfastError } from "../../errors.js";
-import { chunkItems } from "../../retrieval/chunks/chunks.js";
 import type { ChunkStrategy } from "../../retrieval/chunks/strategy.js";
 import type { IndexWrite, Lane, ParkWrite, PendingItem } from "../../stores/indexing.js";
 import type { Done, Store } from "../../stores/store.js";
 import type { SpaceRef } from "../../types.js";
 import { laneName, spaceName } from "../lane-name.js";
 import type { Meter } from "../meter.js";
+import { chunkPending } from "./chunking.js";
 import type { RepeatableCommits } from "./commits.js";
 import { type ChunkedItem, embedItems } from "./embedding-run.js";
 import { flushGroups } from "./flush-groups.js";
@@ -146,21 +146,22 @@ export class HybridBuffer {
       if (known) this.#accept(known);
       else fresh.push(item);
     }
-    const setAside: { item: PendingItem; error: HoldfastError }[] = [];
+    const aside: { item: PendingItem; error: HoldfastError }[] = [];
+    const setAside = (item: PendingItem, error: HoldfastError) => aside.push({ item, error });
     try {
       await this.#underWay.run(fresh, async (lateFor) =>
-        embedItems(this.#options.embedder, await this.#chunk(fresh), {
+        embedItems(this.#options.embedder, await this.#chunk(fresh, setAside), {
           signal,
           accept: (item) => {
             const fate = lateFor(item);
             if (fate === undefined) this.#accept(item);
             else if (fate === "again") this.#queue.readAgain(item);
           },
-          setAside: (item, error) => setAside.push({ item, error }),
+          setAside,
         }),
       );
     } finally {
-      if (setAside.length > 0) await this.#park(setAside);
+      if (aside.length > 0) await this.#park(aside);
       this.#arm();
     }
   }
@@ -169,8 +170,9 @@ export class HybridBuffer {
   async embedAhead(items: readonly PendingItem[], signal: AbortSignal): Promise<void> {
     const { embedder, meter, maxBytes } = this.#options;
     if (this.cache.stats.bytes > maxBytes) this.cache.dropRound();
+    const setAside = () => {}; // the transfer will meet it again, and park it
     await this.#underWay.run(items, async (lateFor) =>
-      embedItems(embedder, await this.#chunk(items), {
+      embedItems(embedder, await this.#chunk(items, setAside), {
         signal,
         urgent: true,
         accept: (item) => {
@@ -178,7 +180,7 @@ export class HybridBuffer {
           this.cache.put(item, "round");
           meter.searchable(item.recordedAt);
         },
-        setAside: () => {}, // the transfer will meet it again, and park it
+        setAside,
       }),
     );
   }
@@ -188,18 +190,12 @@ export class HybridBuffer {
     return this.#underWay.of(item);
   }
 
-  async #chunk(items: readonly PendingItem[]): Promise<readonly ChunkedItem[]> {
+  async #chunk(
+    items: readonly PendingItem[],
+    setAside: (item: PendingItem, error: HoldfastError) => void,
+  ): Promise<readonly ChunkedItem[]> {
     if (items.length === 0) return [];
-    const { store, strategy, embedder, clock } = this.#options;
-    const { tokensMax } = await this.ready();
-    const keys = items.map(({ key }) => key);
-    const earlier = strategy.neighbours > 0 ? await store.earlier(keys, strategy.neighbours, clock.now()) : [];
-    const chunked = await chunkItems(
-      strategy,
-      items.map((item, at) => ({ item, earlier: earlier[at] ?? [] })),
-      { tokensMax, countTokens: (texts) => embedder.countTokens(texts) },
-    );
-    return items.flatMap((item, at) => (chunked[at] ? [{ item, chunked: chunked[at] }] : []));
+    return chunkPending(this.#options, await this.ready(), items, this.#options.clock.now(), setAside);
   }
 
   #accept(item: CachedItem): void {

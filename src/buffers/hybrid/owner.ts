@@ -23,7 +23,7 @@ export function isGone(name: string): boolean {
     return (error as NodeJS.ErrnoException).code === "ESRCH";
   }
   const running = startOf(pid);
-  return start !== "" && running !== "" && start !== running;
+  return isZombie(pid) || (start !== "" && running !== "" && start !== running);
 }
 
 const nameOf = (pid: number, start: string): string => `${thisPlace()} ${pid} ${start}`;
@@ -45,12 +45,16 @@ function thisPlace(): string {
   return place;
 }
 
-/** When a process began, in ticks since boot; the name before it may hold blanks and brackets. */
-function startOf(pid: number): string {
-  return readOr("", () => {
-    const line = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return line.slice(line.lastIndexOf(")") + 2).split(" ")[19] ?? "";
-  });
+/** When a process began, in ticks since boot. */
+const startOf = (pid: number): string => statOf(pid)[19] ?? "";
+
+/** Ended, and not yet taken note of by its parent. */
+const isZombie = (pid: number): boolean => statOf(pid)[0] === "Z";
+
+/** The fields of a process after its name, which may hold blanks and brackets. */
+function statOf(pid: number): readonly string[] {
+  const line = readOr("", () => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  return line.slice(line.lastIndexOf(")") + 2).split(" ");
 }
 
 /** There is no /proc on other systems, and no entry for a process that has just ended. */

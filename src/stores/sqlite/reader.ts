@@ -315,6 +315,10 @@ export class Reader {
     return findResidue(descriptor, wanted);
   }
 
+  leave(): void {
+    this.close();
+  }
+
   close(): void {
     this.#database.close();
   }

@@ -127,7 +127,7 @@ export class SqliteStore implements Store {
 
   async #reopen(): Promise<void> {
     if (this.#closing) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
-    await this.#threads.terminate();
+    await this.#threads.end();
     this.#threads = await openThreads(this.#options);
   }
 
@@ -279,9 +279,9 @@ class Opened {
     return this.#reader;
   }
 
-  async terminate(): Promise<void> {
-    await this.writer.terminate();
-    await this.#reader?.terminate();
+  async end(): Promise<void> {
+    await this.writer.end();
+    await this.#reader?.end();
     this.peek.close();
   }
 
@@ -305,7 +305,7 @@ async function openThreads(options: WriterOptions): Promise<Opened> {
     const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
     return new Opened(writer, peek, options);
   } catch (error) {
-    await writer.terminate();
+    await writer.end();
     throw error;
   }
 }

@@ -1,7 +1,10 @@
 /** A storage thread as the main thread sees it: calls out, promises back. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { type ErrorRecord, fromRecord, HoldfastError } from "../../errors.js";
 import type { Call, ThreadData } from "./worker.js";
+
+const LEAVE_MS = 2_000;
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -12,6 +15,7 @@ export class Thread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #number = 0;
+  #isEnding = false;
   #dead: Error | undefined;
 
   constructor(data: ThreadData) {
@@ -45,7 +49,7 @@ export class Thread {
   }
 
   #unrefIfIdle(): void {
-    if (this.#waiting.size === 0) this.#worker.unref();
+    if (this.#waiting.size === 0 && !this.#isEnding) this.#worker.unref();
   }
 
   /** Lets the thread finish what it was given, close its connection, and end. */
@@ -56,8 +60,18 @@ export class Thread {
     await ended;
   }
 
-  /** Ends the thread at once, whatever it does. */
-  async terminate(): Promise<void> {
+  /**
+   * Ends the thread, cleaning nothing up: it is asked to leave, and if it does not within a moment it is ended whatever
+   * it does. (Asked first, because the driver can abort the whole process when its thread is ended in a native call.)
+   */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    this.#worker.ref(); // else a process that waits for nothing else would end here, in the middle of an add
+    if (!this.#dead) {
+      const left = new Promise((resolve) => this.#worker.once("exit", resolve));
+      this.call("leave").catch(() => undefined); // it leaves all the same
+      await Promise.race([left, sleep(LEAVE_MS, undefined, { ref: false })]);
+    }
     await this.#worker.terminate();
   }
 

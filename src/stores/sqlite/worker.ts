@@ -41,5 +41,5 @@ async function answer({ number, method, args }: Call): Promise<void> {
   } catch (error) {
     port?.postMessage({ number, error: toRecord(error) });
   }
-  if (method === "close") port?.close();
+  if (method === "close" || method === "leave") port?.close();
 }

@@ -310,6 +310,11 @@ export class Writer {
     });
   }
 
+  /** Closes the connection and leaves everything as it is, above all the name of the last group. */
+  leave(): void {
+    this.#database.close();
+  }
+
   async close(): Promise<void> {
     try {
       await this.#transact(() => this.#database.prepare("DELETE FROM writer WHERE id = ?").run(this.#options.id));

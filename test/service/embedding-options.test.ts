@@ -1,0 +1,151 @@
+/** The options that name other services, and parts of the caller's own: each value changes something. */
+
+import type { VectorIndex } from "holdfast/stores";
+import { FakeClock, HashEmbedder } from "holdfast/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { DIMENSIONS, EmbeddingsServer, stalling } from "../support/embeddings-server.js";
+import { newPath, open } from "../support/opened.js";
+import { QdrantServer } from "../support/qdrant-server.js";
+import { until } from "../support/until.js";
+
+const ADA = { user: "ada", session: "s" };
+const said = (content: string) => ({ role: "user" as const, content });
+
+const servers: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+type Embedding = NonNullable<Parameters<typeof open>[0]["embedding"]>;
+
+async function served(embedding: Embedding = {}) {
+  const server = await EmbeddingsServer.start();
+  servers.push(server);
+  const memory = await open({
+    path: newPath(),
+    buffer: { roundBuffer: { eager: false }, hybridBuffer: { embeddingModel: "remote-model" } },
+    embedding: { baseUrl: server.baseUrl, ...embedding },
+  });
+  return { server, memory, session: memory.session(ADA) };
+}
+
+describe("the option embedding.", () => {
+  it("baseUrl and apiKey name the server and the key, embeddingModel the model there", async () => {
+    const { server, memory, session } = await served({ apiKey: "sesame" });
+    await session.add([said("blue kettle")]);
+    expect(await memory.flush()).toEqual({ pending: 0, parked: 0 });
+    const { path, headers, body } = server.requests.at(-1) ?? {};
+    expect([path, headers?.authorization, body?.model]).toEqual([
+      "POST /v1/embeddings",
+      "Bearer sesame",
+      "remote-model",
+    ]);
+    const { vectorSpace } = (await memory.stats()).store;
+    expect(vectorSpace).toMatchObject({ model: "remote-model", dimensions: DIMENSIONS });
+    const open = await served();
+    await open.session.add([said("blue kettle")]);
+    await open.memory.flush();
+    expect(open.server.requests.at(-1)?.headers.authorization).toBeUndefined();
+  });
+
+  it("batchSize sets how many texts a request has", async () => {
+    const largest = async (batchSize: number) => {
+      const { server, memory, session } = await served({ batchSize });
+      await session.add(Array.from({ length: 10 }, (_, at) => said(`message ${at}`)));
+      await memory.flush();
+      return Math.max(...server.requests.map(({ body }) => body.input.length));
+    };
+    expect([await largest(3), await largest(64)]).toEqual([3, 10]);
+  });
+
+  it("dimensions is asked of the server", async () => {
+    const { server, memory, session } = await served({ dimensions: DIMENSIONS });
+    await session.add([said("blue kettle")]);
+    await memory.flush();
+    expect(server.requests.at(-1)?.body["dimensions"]).toBe(DIMENSIONS);
+  });
+
+  it("tokensMax sets how long a text may be before it is cut into pieces", async () => {
+    const longest = async (tokensMax: number) => {
+      const { server, memory, session } = await served({ tokensMax });
+      await session.add([said(Array.from({ length: 40 }, (_, at) => `word${at}`).join(" "))]);
+      await memory.flush();
+      return Math.max(...server.requests.flatMap(({ body }) => body.input.map((text) => text.length)));
+    };
+    expect(await longest(20)).toBeLessThan(await longest(400));
+  });
+
+  it("timeoutMs ends a request that is not answered", async () => {
+    const { server, session } = await served({ timeoutMs: 50 });
+    await session.query("warm up");
+    server.usually = stalling;
+    expect((await session.query("kettle")).degraded).toContain("50 ms");
+  });
+});
+
+describe("the option qdrant.", () => {
+  it("url, apiKey and collection name the server that is kept up to date and searched", async () => {
+    const server = await QdrantServer.start({ apiKey: "sesame" });
+    servers.push(server);
+    const qdrant = { url: server.url, apiKey: "sesame", collection: "mine" };
+    const memory = await open({ path: newPath(), embedder: new HashEmbedder(), qdrant });
+    const session = memory.session(ADA);
+    await session.add([said("blue kettle")]);
+    await memory.flush();
+    await until(async () => (await memory.stats()).store.unsent === 0);
+    expect([...server.collections.keys()]).toEqual([expect.stringMatching(/^mine_/)]);
+    expect(server.points()).toHaveLength(1);
+    expect((await session.query("kettle"))[0]?.content).toBe("blue kettle");
+    expect((await memory.stats()).meaning?.index).toMatchObject({ searches: 1, failures: 0 });
+  });
+
+  it("apiKey that is wrong fails the index, not the memory", async () => {
+    const server = await QdrantServer.start({ apiKey: "sesame" });
+    servers.push(server);
+    const qdrant = { url: server.url, apiKey: "wrong" };
+    const memory = await open({ path: newPath(), embedder: new HashEmbedder(), qdrant });
+    await memory.session(ADA).add([said("blue kettle")]);
+    await memory.flush();
+    await until(async () => (await memory.stats()).meaning?.index?.lastError !== undefined);
+    expect((await memory.session(ADA).query("kettle"))[0]?.content).toBe("blue kettle");
+    expect(JSON.stringify((await memory.stats()).meaning?.index)).not.toContain("wrong");
+  });
+});
+
+describe("a part of the caller's own", () => {
+  it("embedder is used, and left open by close", async () => {
+    const embedder = new HashEmbedder();
+    const memory = await open({ path: newPath(), embedder, clock: new FakeClock() });
+    await memory.session(ADA).add([said("blue kettle")]);
+    await memory.flush();
+    expect(embedder.texts).toBe(1);
+    await memory.close();
+    expect(await embedder.embed(["still there"])).toHaveLength(1);
+  });
+
+  it("vectorIndex is told of every vector, searched, and left open by close", async () => {
+    const points: string[] = [];
+    let searches = 0;
+    let closes = 0;
+    const vectorIndex: VectorIndex = {
+      name: "mine",
+      prepare: async () => {},
+      upsert: async (some) => void points.push(...some.map(({ id }) => id)),
+      delete: async () => {},
+      search: async () => {
+        searches++;
+        return [];
+      },
+      close: async () => void closes++,
+    };
+    const memory = await open({ path: newPath(), embedder: new HashEmbedder(), vectorIndex });
+    await memory.session(ADA).add([said("blue kettle")]);
+    await memory.flush();
+    await until(async () => (await memory.stats()).store.unsent === 0);
+    expect(points).toHaveLength(1);
+    await memory.session(ADA).query("kettle");
+    expect(searches).toBe(1);
+    await memory.close();
+    expect(closes).toBe(0);
+  });
+});
