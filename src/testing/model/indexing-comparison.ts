@@ -165,7 +165,9 @@ export class IndexingComparison {
     if (!found) return;
     const { id, content } = found.row;
     const patch =
-      how === "text" ? { content: `${content} sea`.slice(-20).toWellFormed(), parts: null } : { tier: "semantic" as const };
+      how === "text"
+        ? { content: `${content} sea`.slice(-20).toWellFormed(), parts: null }
+        : { tier: "semantic" as const };
     if (how === "forget") await this.#pair.commit([[{ op: "forget", target: { space: lane.space, ids: [id] } }]]);
     else await this.#pair.commit([[{ op: "update", space: lane.space, id, patch }]]);
   }
