@@ -5,8 +5,9 @@
  * flushed meanwhile has been seen in the cache; asked the other way round, it could be missed in both.
  */
 import type { Clock } from "../clock.js";
+import type { EmbedderDescription } from "../embedding/embedder.js";
 import type { GuardedEmbedder } from "../embedding/guarded.js";
-import { embedQuestion } from "../embedding/question.js";
+import { embedQuestion, type QuestionVector } from "../embedding/question.js";
 import { HoldfastError } from "../errors.js";
 import type { RowFilter, Scored, Store } from "../stores/store.js";
 import type { Level, SpaceRef, VectorSpace } from "../types.js";
@@ -14,6 +15,9 @@ import type { CacheHit } from "./hybrid/vector-cache.js";
 import type { OuterIndex } from "./outer-index.js";
 import type { Pipeline } from "./pipeline.js";
 import { embedTail } from "./tail.js";
+
+/** How long a question waits for its vector, once the model is loaded. */
+const QUESTION_MS = 5_000;
 
 export interface MeaningRequest {
   readonly text: string;
@@ -51,11 +55,11 @@ export class MeaningReader {
   }
 
   async search(request: MeaningRequest): Promise<Meaning> {
-    const { pipeline, embedder } = this.#options;
+    const { pipeline } = this.#options;
     if (pipeline.fault) return { hits: [], partial: true, degraded: pipeline.fault.message };
     try {
       const description = await pipeline.hybrid.ready();
-      const question = embedQuestion(embedder, description, request.text);
+      const question = this.#embedQuestion(description, request.text);
       const [asked, left] = await Promise.all([question, this.#embedTail(request, question)]);
       if (!asked) return { hits: [], partial: false };
       const { vector, cut } = asked;
@@ -69,6 +73,18 @@ export class MeaningReader {
     } catch (error) {
       if (!(error instanceof HoldfastError) || !UNABLE.has(error.code)) throw error;
       return { hits: [], partial: true, degraded: error.message };
+    }
+  }
+
+  /** A question is not kept waiting by an embedder that hangs. */
+  async #embedQuestion(description: EmbedderDescription, text: string): Promise<QuestionVector | undefined> {
+    const { embedder, clock } = this.#options;
+    const abort = new AbortController();
+    const cancel = clock.after(QUESTION_MS, () => abort.abort(noAnswer()));
+    try {
+      return await embedQuestion(embedder, description, text, abort.signal);
+    } finally {
+      cancel();
     }
   }
 
@@ -113,6 +129,9 @@ export class MeaningReader {
     return (await outer?.search(request)) ?? store.searchVectors(request);
   }
 }
+
+const noAnswer = (): HoldfastError =>
+  new HoldfastError("embedder_failed", `the embedder did not answer a question within ${QUESTION_MS} ms`);
 
 /** Without these the question is answered by words, and says so. */
 const UNABLE: ReadonlySet<string> = new Set(["embedder_failed", "text_refused", "vector_space"]);

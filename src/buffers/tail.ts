@@ -39,14 +39,17 @@ export async function embedTail(
   const ahead = withinBounds(missing.filter((item) => !hybrid.underWay(item)));
   const work = [...underWay, ...groupsOf(ahead).map((group) => hybrid.embedAhead(group, abort.signal))];
   const done = Promise.allSettled(work); // what fails is left, and the transfer deals with its error
-  await started;
   let cancel = (): void => {};
-  const deadline = new Promise<void>((resolve) => {
-    cancel = clock.after(WAIT_MS, resolve);
-  });
-  await Promise.race([done, deadline]);
-  cancel();
-  abort.abort();
+  try {
+    await started;
+    const deadline = new Promise<void>((resolve) => {
+      cancel = clock.after(WAIT_MS, resolve);
+    });
+    await Promise.race([done, deadline]);
+  } finally {
+    cancel();
+    abort.abort();
+  }
   return more || missing.some(isMissing);
 }
 

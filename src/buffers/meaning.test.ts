@@ -1,0 +1,49 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { loadConfig } from "../config.js";
+import { BufferService } from "../service.js";
+import { MemoryStore } from "../stores/memory/memory-store.js";
+import { FakeClock } from "../testing/fake-clock.js";
+import { HashEmbedder } from "../testing/hash-embedder.js";
+
+const ADA = { user: "ada", session: "one" };
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("a question", () => {
+  it("is not kept waiting by an embedder that hangs: after five seconds words answer, and say so", async () => {
+    const clock = new FakeClock();
+    const embedder = new HashEmbedder();
+    const service = new BufferService(new MemoryStore(), loadConfig({ code: { path: ":memory:", embedder, clock } }), {
+      embedder,
+    });
+    onTestFinished(async () => {
+      const closed = service.close();
+      for (let step = 0; step < 10; step++) {
+        await settle();
+        clock.advance(1_000);
+      }
+      await closed;
+    });
+    await service.add(ADA, [{ role: "user", content: "the cat sleeps" }]);
+    await service.flush();
+    const release = embedder.stall();
+    let isAnswered = false;
+    const asked = service.query(ADA, "cat").finally(() => {
+      isAnswered = true;
+    });
+    await settle();
+    clock.advance(4_999);
+    await settle();
+    expect(isAnswered).toBe(false);
+    clock.advance(1);
+    await settle();
+    const hits = await asked;
+    expect(hits.map(({ content }) => content)).toEqual(["the cat sleeps"]);
+    expect(hits.partial).toBe(true);
+    expect(hits.degraded).toContain("5000 ms");
+    release();
+    expect((await service.query(ADA, "cat")).degraded).toBeUndefined();
+  });
+});
