@@ -3,7 +3,7 @@
  * without an embedding model has none, and works by words alone.
  */
 import type { Embedder } from "../embedding/embedder.js";
-import { GuardedEmbedder, type GuardStatus } from "../embedding/guarded.js";
+import { GuardedEmbedder } from "../embedding/guarded.js";
 import { HoldfastError } from "../errors.js";
 import type { ResolvedOptions } from "../options.js";
 import type { Lane } from "../stores/indexing.js";
@@ -11,14 +11,14 @@ import type { Store } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
 import { TokenCounter } from "../tokens/counter.js";
 import type { Item, SpaceRef } from "../types.js";
-import type { HybridBufferStats } from "./hybrid/hybrid-buffer.js";
 import { laneName } from "./lane-name.js";
 import { type Meaning, MeaningReader, type MeaningRequest } from "./meaning.js";
 import type { Meter } from "./meter.js";
 import { OutboxDispatcher, type OutboxStats } from "./outbox.js";
 import { OuterIndex, type OuterIndexStats } from "./outer-index.js";
 import { Pipeline } from "./pipeline.js";
-import type { RoundBufferStats, RoundView } from "./round-buffer.js";
+import type { PipelineStats } from "./pipeline-options.js";
+import type { RoundView } from "./round-buffer.js";
 
 /** How long `close` goes on sending to the external index. What is left is sent by whoever opens the file next. */
 const SENDING_MS = 1_000;
@@ -34,15 +34,7 @@ export interface MeaningParts {
   readonly isIndexShared: boolean;
 }
 
-export interface MeaningStats {
-  readonly round: RoundBufferStats;
-  readonly hybrid: HybridBufferStats;
-  readonly embedder: GuardStatus;
-  /** Transactions of claims, vectors and parking. */
-  readonly transactions: number;
-  readonly leases: number;
-  /** Why nothing is embedded until the memory is opened again, if so. */
-  readonly fault?: string;
+export interface MeaningStats extends PipelineStats {
   readonly index?: OuterIndexStats & OutboxStats;
 }
 

@@ -40,6 +40,6 @@ export interface PipelineStats {
   /** Transactions of claims, vectors and parking. */
   readonly transactions: number;
   readonly leases: number;
-  /** Why nothing is embedded at the moment, if so. */
+  /** Why nothing is embedded until the memory is opened again, if so. */
   readonly fault?: string;
 }

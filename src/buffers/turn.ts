@@ -33,7 +33,7 @@ export type BufferedWrite =
   | { readonly op: "edit_block"; readonly block: string; readonly content: string; readonly reason?: string };
 
 const NOT_BUILT: { readonly [op: string]: string } = {
-  store_embedding: "the vector index",
+  store_embedding: "an index for vectors of callers' own (what is added is embedded by itself)",
   edit_block: "memory blocks",
 };
 

@@ -5,8 +5,12 @@
 import type { PendingItem } from "../../stores/indexing.js";
 import type { CachedItem } from "./vector-cache.js";
 
-/** A question waits for a batch that is being embedded if it is this small; else it has its items embedded first. */
-const BATCH_MAX = 16;
+/**
+ * A question waits for a batch that is being embedded if it is this small; else it has its items embedded first. One
+ * message of many pages makes a batch large.
+ */
+const ITEMS_MAX = 16;
+const CHARACTERS_MAX = 4_096;
 
 /** Which items are out of date. */
 export type Outdated = (item: CachedItem) => boolean;
@@ -34,7 +38,7 @@ export class UnderWay {
       const fates = verdicts.map((verdict) => verdict(item));
       return fates.includes("gone") ? "gone" : fates.find((fate) => fate !== undefined);
     });
-    const names = items.length <= BATCH_MAX ? items.map(nameOf) : [];
+    const names = isSmall(items) ? items.map(nameOf) : [];
     for (const name of names) this.#items.set(name, run);
     try {
       await run;
@@ -48,6 +52,9 @@ export class UnderWay {
     for (const verdicts of this.#runs) verdicts.push((item) => (isOutdated(item) ? fate : undefined));
   }
 }
+
+const isSmall = (items: readonly PendingItem[]): boolean =>
+  items.length <= ITEMS_MAX && items.reduce((sum, { content }) => sum + content.length, 0) <= CHARACTERS_MAX;
 
 export const nameOf = ({ key, version }: { readonly key: number; readonly version: number }): string =>
   `${key}.${version}`;
