@@ -18,6 +18,7 @@ import { turnUnit, withId } from "./buffers/turn-unit.js";
 import { laneOf, NOTHING_ADDED, WriteBuffer, type WriteBufferStats } from "./buffers/write.js";
 import type { Embedder } from "./embedding/embedder.js";
 import { HoldfastError } from "./errors.js";
+import { forgetAll } from "./forgetting.js";
 import { answer, type Found, narrow, readHits } from "./hits.js";
 import {
   type AddOptions,
@@ -79,9 +80,6 @@ export interface Buffers {
   round(scope: Scope): Promise<RoundView>;
   readonly hybrid: MeaningStats["hybrid"] | undefined;
 }
-
-/** How long a forget waits for other readers of the file before it says that the log still holds the text. */
-const PURGE_WAIT_MS = 5_000;
 
 export class BufferService {
   readonly #store: Store;
@@ -269,22 +267,9 @@ export class BufferService {
     return { ...receipt, left: [...receipt.left, left] };
   }
 
-  /** `onGone` lets go of what is in memory, before the file is cleaned. */
-  async #forget(target: ForgetWrite["target"], onGone: () => unknown = () => {}): Promise<ForgetReceipt> {
-    const sum = { items: 0, sessions: 0, entries: 0 };
-    for (let remaining = true; remaining; ) {
-      const done = await this.#writeOne(FORGET_LANE, { op: "forget", target });
-      if (done.op !== "forget") break;
-      sum.items += done.items;
-      sum.sessions += done.sessions;
-      sum.entries += done.entries;
-      remaining = done.remaining;
-    }
-    await onGone();
-    const touched = sum.items + sum.sessions + sum.entries > 0;
-    const purge = touched ? await this.#store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
-    const { commit } = await this.#store.stats();
-    return { ...sum, missing: [], ...purge, commit };
+  #forget(target: ForgetWrite["target"], onGone: () => unknown = () => {}): Promise<ForgetReceipt> {
+    const write = (forget: ForgetWrite) => this.#writeOne(FORGET_LANE, forget);
+    return forgetAll({ store: this.#store, write, target, onGone });
   }
 
   // The rest.

@@ -12,7 +12,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["stores/", "embedding/"],
   ["input/", "config.ts", "options.ts"],
   ["buffers/", "facts/"],
-  ["keeper.ts", "hits.ts", "service.ts"],
+  ["keeper.ts", "hits.ts", "forgetting.ts", "service.ts"],
   ["registry.ts", "memory.ts"],
   ["index.ts"],
 ];

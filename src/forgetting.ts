@@ -1,0 +1,38 @@
+/** Forgetting, from the first slice to the receipt. */
+import type { Done, ForgetWrite, Store } from "./stores/store.js";
+import type { ForgetReceipt } from "./types.js";
+
+/** How long a forget waits for other readers of the file before it says that the log still holds the text. */
+const PURGE_WAIT_MS = 5_000;
+
+export interface Forgetting {
+  readonly store: Store;
+  readonly write: (write: ForgetWrite) => Promise<Done>;
+  readonly target: ForgetWrite["target"];
+  /** Lets go of what is in memory, before the file is cleaned. */
+  readonly onGone: () => unknown;
+}
+
+export async function forgetAll({ store, write, target, onGone }: Forgetting): Promise<ForgetReceipt> {
+  const sum = { items: 0, sessions: 0, entries: 0 };
+  for (let remaining = true; remaining; ) {
+    const done = await write({ op: "forget", target });
+    if (done.op !== "forget") break;
+    sum.items += done.items;
+    sum.sessions += done.sessions;
+    sum.entries += done.entries;
+    remaining = done.remaining;
+  }
+  await onGone();
+  const isTouched = sum.items + sum.sessions + sum.entries > 0;
+  const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
+  const { commit } = await store.stats();
+  return { ...sum, missing: [], purged, left: [...left, ...(isTouched ? await leftOutside(store) : [])], commit };
+}
+
+/** An external index is told after the commit; until it has acknowledged, it still has vectors. */
+async function leftOutside(store: Store): Promise<ForgetReceipt["left"]> {
+  const { index, unsent } = await store.indexingStats();
+  if (index === undefined || unsent === 0) return [];
+  return [{ what: `vectors in ${index}`, why: "their removal is queued and sent in the background" }];
+}
