@@ -5,6 +5,7 @@ import type { Lane } from "../stores/indexing.js";
 import { MemoryStore } from "../stores/memory/memory-store.js";
 import type { NewRow, Store } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
+import { FaultyStore } from "../testing/faulty-store.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
 import { Meter } from "./meter.js";
 import { Pipeline } from "./pipeline.js";
@@ -143,6 +144,7 @@ describe("the RoundBuffer", () => {
     await bench.add(ADA, "round 5");
     await settle();
     expect(bench.triggers).toEqual({ rounds: 1 });
+    expect(bench.pipeline.stats.round.totalTransfers).toBe(1);
     expect(bench.embedder.texts).toBe(5);
   });
 
@@ -242,6 +244,7 @@ describe("the HybridBuffer", () => {
     const [first] = await bench.add(ADA, "the cat sleeps");
     await settle();
     expect(await bench.search(ADA, "cat")).toEqual({ cached: [first], stored: [] });
+    expect(bench.pipeline.stats.hybrid).toMatchObject({ roundCount: 1, chunkCount: 1, flushOperations: 0 });
     for (let round = 0; round < 4; round++) await bench.add(ADA, `round ${round}`);
     await settle();
     expect(bench.flushes).toEqual({ rounds: 1 });
@@ -457,6 +460,30 @@ describe("faults", () => {
     await bench.pipeline.drain(undefined, "manual");
     expect(await bench.store.indexingStats()).toMatchObject({ pending: 0, parked: 0, embedded: 3 });
   });
+
+  it.each(["failed", "busy", "unknown, not written", "unknown, written"] as const)(
+    "of the store at a flush (%s) keep everything searchable, and it is written when the store is back",
+    async (fault) => {
+      const store = new FaultyStore(new MemoryStore());
+      const bench = open({ store });
+      const ids = [];
+      for (let round = 0; round < 4; round++) ids.push(...(await bench.add(ADA, `cat ${round}`)));
+      await settle();
+      const [last] = await bench.commit(ADA, "cat 4");
+      ids.push(String(last));
+      store.failCommits(fault, 3);
+      await bench.pipeline.added(ADA, 1); // the fifth round: the flush is due
+      for (let second = 0; second < 30; second++) {
+        await settle();
+        const { cached, stored } = await bench.search(ADA, "cat");
+        expect(new Set([...cached, ...stored])).toEqual(new Set(ids));
+        bench.clock.advance(1_000);
+      }
+      await settle();
+      expect(await bench.store.indexingStats()).toMatchObject({ pending: 0, embedded: 5, parked: 0 });
+      expect(bench.embedder.texts).toBe(5); // nothing was embedded twice
+    },
+  );
 
   it("never keep a vector of wrong dimensions", async () => {
     const bench = open();

@@ -56,6 +56,7 @@ export interface RoundBufferOptions {
 export interface RoundBufferStats {
   /** Sessions with something waiting that this process knows of. */
   readonly sessions: number;
+  readonly totalTransfers: number;
   readonly transferTriggers: { readonly [reason in TransferReason]: number };
 }
 
@@ -156,7 +157,8 @@ export class RoundBuffer {
   }
 
   get stats(): RoundBufferStats {
-    return { sessions: this.#lanes.size, transferTriggers: { ...this.#triggers } };
+    const totalTransfers = Object.values(this.#triggers).reduce((sum, count) => sum + count, 0);
+    return { sessions: this.#lanes.size, totalTransfers, transferTriggers: { ...this.#triggers } };
   }
 
   close(): void {
