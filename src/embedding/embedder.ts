@@ -8,6 +8,9 @@
  *   with it the call. Nothing is made up: no vector without the model.
  * - A failure that is not a text's fault is `embedder_failed`: the same call may succeed later.
  * - Nothing is loaded or asked before the first call; a process that never embeds pays nothing.
+ * - A call that is aborted rejects with the signal's reason. `close` leaves no call unanswered: those under way get their
+ *   result or `closed`, and so does every call after it.
+ * - `countTokens` counts texts of any length. Lists are read when the call is made.
  */
 import type { VectorSpace } from "../types.js";
 

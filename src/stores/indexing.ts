@@ -272,6 +272,7 @@ export interface ParkedItem {
 /** A change that an external index has yet to acknowledge. */
 export interface OutboxRow {
   readonly sequence: number;
+  /** As it is called now; of no meaning if it has been forgotten. */
   readonly space: SpaceRef;
   /** The space's registry id, which outlives renames. */
   readonly spaceId: string;
