@@ -12,6 +12,24 @@ async function settle(): Promise<void> {
 }
 
 describe("a question", () => {
+  it("has the newest embedded that wait, but no very long one: what was left is searched by words, and it says so", async () => {
+    const embedder = new HashEmbedder();
+    const options = loadConfig({
+      code: { path: ":memory:", embedder, buffer: { roundBuffer: { eager: false, maxTokens: 1_000_000 } } },
+    });
+    const service = new BufferService(new MemoryStore(), options, { embedder });
+    onTestFinished(async () => {
+      await service.close();
+    });
+    const long = Array.from({ length: 200 }, (_, at) => `Sentence ${at} is about nothing.`).join(" ");
+    await service.add(ADA, [{ role: "user", content: `${long} It ends with a cat.` }]);
+    await service.add(ADA, [{ role: "user", content: "the dog barks" }]);
+    const hits = await service.query(ADA, "dog cat");
+    expect(embedder.texts).toBe(2); // the question and the short message
+    expect(hits.partial).toBe(true);
+    expect(hits.map(({ level }) => level).sort()).toEqual(["round", "store"]);
+  });
+
   it("is not kept waiting by an embedder that hangs: after five seconds words answer, and say so", async () => {
     const clock = new FakeClock();
     const embedder = new HashEmbedder();

@@ -78,7 +78,7 @@ async function open() {
   });
   const say = async (content: string) => (await service.add(ADA, [{ role: "user", content }])).ids[0] as string;
   const ask = async (text: string) => (await service.query(ADA, text, { topK: 3 })).map(({ content }) => content);
-  return { clock, index, service, say, ask };
+  return { clock, embedder, index, service, say, ask };
 }
 
 const ADA = { user: "ada", session: "one" };
@@ -148,6 +148,20 @@ describe("an external index", () => {
     release();
     await settle();
     expect(index.points.size).toBe(1);
+  });
+
+  it("does not find an edited item by its old meaning when the new text cannot be embedded", async () => {
+    const { embedder, index, service, say } = await open();
+    const id = await say("the cat sleeps");
+    await service.flush();
+    await settle();
+    index.hold();
+    embedder.refuse((text) => text.includes("horse"));
+    await service.update(ADA, id, { content: "a horse runs" });
+    await service.flush();
+    expect((await service.stats()).store.parked).toBe(1);
+    expect(await service.query(ADA, "cat")).toHaveLength(0);
+    expect(await service.query(ADA, "horse")).toHaveLength(1); // by its words
   });
 
   it("still finds an item of which only other fields were edited", async () => {

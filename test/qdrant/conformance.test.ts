@@ -42,7 +42,7 @@ const apiKey = env["HOLDFAST_TEST_QDRANT_API_KEY"] ?? env["QDRANT_API_KEY"];
 
 if (url === undefined) {
   describe("QdrantIndex on a real server", () => {
-    it.skip("keeps the VectorIndex contract (skipped: HOLDFAST_TEST_QDRANT_URL is not set)", () => {});
+    it.skip("keeps the VectorIndex contract (skipped: QDRANT_URL is not set)", () => {});
   });
 } else {
   const key = apiKey === undefined ? {} : { apiKey };

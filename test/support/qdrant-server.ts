@@ -145,7 +145,9 @@ export class QdrantServer {
 
   #apply(method: string, path: string, body: Body): Answer {
     const [, root, name = "", ...rest] = path.split("/");
-    if (root !== "collections" || name === "") return { status: 404, error: "" };
+    if (root !== "collections") return { status: 404, error: "" };
+    if (name === "")
+      return { status: 200, result: { collections: [...this.collections.keys()].map((name) => ({ name })) } };
     const route = `${method} ${rest.join("/")}`.trim();
     const collection = this.collections.get(name);
     if (route === "GET exists") return { status: 200, result: { exists: collection !== undefined } };

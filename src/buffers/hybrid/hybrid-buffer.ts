@@ -358,10 +358,6 @@ export class HybridBuffer {
     return this.#queue.has(item);
   }
 
-  get isEmpty(): boolean {
-    return this.#queue.items === 0;
-  }
-
   get stats(): HybridBufferStats {
     const { chunks, items, bytes } = this.cache.stats;
     return {
