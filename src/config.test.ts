@@ -71,9 +71,9 @@ describe("unknown keys name the place and the nearest right one", () => {
     ["zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz: 5", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", 3],
     ["__proto__:\n  path: b.db", "__proto__.path; did you mean store.path?", 4],
     [
-      "buffer:\n  query:\n    cash_size: 9",
-      "buffer.query.cash_size; did you mean buffer.query.cache_size (which is not built yet)?",
-      5,
+      "buffer:\n  speculative_bufer: 9",
+      "buffer.speculative_bufer; did you mean buffer.speculative_buffer (which is not built yet)?",
+      4,
     ],
   ])("in the file: %j", (text, message, line) => {
     const file = yaml(ok + text);
@@ -103,7 +103,6 @@ describe("unknown keys name the place and the nearest right one", () => {
 
 describe("keys of parts that are not built are refused", () => {
   const names = [
-    ["buffer.query.cache_size", "the cache of the QueryBuffer"],
     ["buffer.speculative_buffer.context_window", "the SpeculativeBuffer"],
     ["buffer.speculative_buffer.anything", "the SpeculativeBuffer"],
   ] as const;

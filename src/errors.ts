@@ -27,6 +27,8 @@ export type ErrorCode =
   | "vector_space"
   /** The external vector index failed; what was to be sent is kept and sent again. */
   | "index_failed"
+  /** The store is still making vectors ready for these spaces; ask again. */
+  | "loading"
   /** The file was written by a newer version. */
   | "store_newer"
   /** The file, or the place where it lies, cannot keep the promise of durability or privacy. */
@@ -68,6 +70,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "store_failed",
   "embedder_failed",
   "index_failed",
+  "loading",
 ]);
 
 /** An error in a form that can cross a thread boundary. */

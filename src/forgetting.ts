@@ -10,7 +10,7 @@ export interface Forgetting {
   readonly write: (write: ForgetWrite) => Promise<Done>;
   readonly target: ForgetWrite["target"];
   /** Lets go of what is in memory, before the file is cleaned. */
-  readonly onGone: () => unknown;
+  readonly onGone: (items: number) => unknown;
 }
 
 export async function forgetAll({ store, write, target, onGone }: Forgetting): Promise<ForgetReceipt> {
@@ -23,7 +23,7 @@ export async function forgetAll({ store, write, target, onGone }: Forgetting): P
     sum.entries += done.entries;
     remaining = done.remaining;
   }
-  await onGone();
+  await onGone(sum.items);
   const isTouched = sum.items + sum.sessions + sum.entries > 0;
   const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
   const { commit } = await store.stats();

@@ -2,6 +2,8 @@
 export type { Condition, Health, Indicator } from "./buffers/health.js";
 export type { MeaningStats } from "./buffers/meaning-path.js";
 export type { Latencies, Latency } from "./buffers/meter.js";
+export type { EmbeddingCacheStats } from "./buffers/query/embeddings.js";
+export type { QueryStats } from "./buffers/query/query-path.js";
 export type { RoundView, TransferReason } from "./buffers/round-buffer.js";
 export { type BufferedWrite, Turn } from "./buffers/turn.js";
 export type { WriteBufferStats } from "./buffers/write.js";
@@ -26,6 +28,7 @@ export type { ParkedItem } from "./stores/indexing.js";
 export type {
   Added,
   Entry,
+  Explanation,
   Filter,
   ForgetReceipt,
   Hit,
@@ -45,8 +48,11 @@ export type {
   Role,
   Scope,
   SessionEntry,
+  Source,
+  SourceReport,
   SpaceKind,
   SpaceRef,
   Tier,
   VectorSpace,
+  Why,
 } from "./types.js";

@@ -1,5 +1,6 @@
 /** Memory and Session: the service with a scope bound to it, as callers hold them. */
 
+import { mirrorBytes } from "./buffers/query/budget.js";
 import { Turn } from "./buffers/turn.js";
 import { loadConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
@@ -31,7 +32,12 @@ export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
   const store =
     resolved.path === IN_MEMORY
       ? new MemoryStore()
-      : await SqliteStore.open({ path: resolved.path, ...resolved.store });
+      : await SqliteStore.open({
+          path: resolved.path,
+          ...resolved.store,
+          mirrorBytes: mirrorBytes(resolved.buffer.query.maxBytes),
+          warm: embedder ? ["reader", "vectors"] : ["reader"],
+        });
   const service = new BufferService(store, resolved, { embedder, index });
   try {
     await service.start();

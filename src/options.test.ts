@@ -29,7 +29,13 @@ test("the defaults are these", () => {
         maxBytes: 33_554_432,
         leaseMs: 10_000,
       },
-      query: { maxSize: 15, defaultSortBy: "score", defaultOrder: "desc" },
+      query: {
+        maxSize: 15,
+        defaultSortBy: "score",
+        defaultOrder: "desc",
+        cacheSize: 100,
+        maxBytes: 268_435_456,
+      },
     },
     embedding: {
       baseUrl: undefined,
@@ -87,6 +93,8 @@ test("the types name the keys that are built, and no others", () => {
         readonly maxSize: number;
         readonly defaultSortBy: "score" | "timestamp";
         readonly defaultOrder: "asc" | "desc";
+        readonly cacheSize: number;
+        readonly maxBytes: number;
       };
     };
     readonly embedding: {
@@ -107,7 +115,7 @@ test("the types name the keys that are built, and no others", () => {
     readonly clock: Clock;
   }>();
   // @ts-expect-error a key of a part that is not built
-  const early: Options = { buffer: { query: { cacheSize: 100 } } };
+  const early: Options = { buffer: { speculativeBuffer: { maxSize: 10 } } };
   // @ts-expect-error a key that does not exist
   const wrong: Options = { buffer: { query: { size: 3 } } };
   expect([early, wrong]).toHaveLength(2);
@@ -152,6 +160,8 @@ const VALUES: { readonly [code: string]: readonly [file: unknown, env: unknown, 
   "qdrant.apiKey": ["file", "env", "code"],
   "qdrant.collection": ["file", "env", "code"],
   "buffer.query.maxSize": [1, 2, 1000],
+  "buffer.query.cacheSize": [0, 1, 2],
+  "buffer.query.maxBytes": [1_048_576, 1_048_577, 1_048_578],
   "buffer.query.defaultSortBy": ["timestamp", "score", "timestamp"],
   "buffer.query.defaultOrder": ["asc", "desc", "asc"],
 };
@@ -180,6 +190,8 @@ test("each key has its documented names", () => {
     ["buffer.query.max_size", "HOLDFAST_BUFFER_QUERY_MAX_SIZE"],
     ["buffer.query.default_sort_by", "HOLDFAST_BUFFER_QUERY_DEFAULT_SORT_BY"],
     ["buffer.query.default_order", "HOLDFAST_BUFFER_QUERY_DEFAULT_ORDER"],
+    ["buffer.query.cache_size", "HOLDFAST_BUFFER_QUERY_CACHE_SIZE"],
+    ["buffer.query.max_bytes", "HOLDFAST_BUFFER_QUERY_MAX_BYTES"],
     ["embedding.base_url", "HOLDFAST_EMBEDDING_BASE_URL"],
     ["embedding.api_key", "HOLDFAST_EMBEDDING_API_KEY"],
     ["embedding.timeout_ms", "HOLDFAST_EMBEDDING_TIMEOUT_MS"],
@@ -234,6 +246,8 @@ test.each([
   ["buffer.writeBuffer.maxWaitingBytes", 1, 2 ** 40],
   ["buffer.writeBuffer.maxWaitMs", 0, 3_600_000],
   ["buffer.query.maxSize", 1, 1000],
+  ["buffer.query.cacheSize", 0, 100_000],
+  ["buffer.query.maxBytes", 1_048_576, 4_294_967_295],
   ["buffer.closeMs", 0, 3_600_000],
   ["buffer.roundBuffer.maxTokens", 1, 1_000_000],
   ["buffer.roundBuffer.maxSize", 1, 10_000],

@@ -139,7 +139,13 @@ export const OPTIONS = {
       defaultSortBy: choice("score", SORTS),
       /** Which end comes first when the caller does not say. `asc` with `score` puts the best match last. */
       defaultOrder: choice("desc", ORDERS),
-      cacheSize: notBuilt("the cache of the QueryBuffer"),
+      /** Questions whose answers are kept until something in their spaces changes. 0 keeps none. */
+      cacheSize: integer(100, 0, 100_000),
+      /**
+       * Bytes of memory for finished answers, vectors of questions, and the vectors of the spaces asked last, together.
+       * Less: spaces are loaded from the file more often. A space that does not fit is searched in the file, slowly.
+       */
+      maxBytes: integer(256 * MIB, MIB, 4096 * MIB - 1),
     },
 
     speculativeBuffer: notBuilt("the SpeculativeBuffer"),

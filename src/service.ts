@@ -3,15 +3,16 @@
  *
  *   add    validate → WriteBuffer (group commit: rows, words, sequences, versions) → durable and searchable → answer;
  *          behind it: RoundBuffer → HybridBuffer (embed) → store (vectors) → external index
- *   query  validate → by words and by meaning, side by side → fused → content read at the end → answer
+ *   query  validate → QueryBuffer (answered before, and nothing has changed?) → Retriever (by words and by meaning, side
+ *          by side, fused) → content read at the end → answer
  *
  * Everything else a memory can do stands below them. A method parses, moves, answers; parts decide, the service moves.
  */
 import { mergeAdded } from "./buffers/answers.js";
 import { type Health, healthOf } from "./buffers/health.js";
-import type { Meaning } from "./buffers/meaning.js";
 import { MeaningPath, type MeaningStats } from "./buffers/meaning-path.js";
 import { type Latencies, Meter } from "./buffers/meter.js";
+import { QueryPath, type QueryStats } from "./buffers/query/query-path.js";
 import type { RoundView } from "./buffers/round-buffer.js";
 import type { Turn } from "./buffers/turn.js";
 import { turnUnit, withId } from "./buffers/turn-unit.js";
@@ -19,7 +20,6 @@ import { laneOf, NOTHING_ADDED, WriteBuffer, type WriteBufferStats } from "./buf
 import type { Embedder } from "./embedding/embedder.js";
 import { HoldfastError } from "./errors.js";
 import { forgetAll } from "./forgetting.js";
-import { answer, type Found, narrow, readHits } from "./hits.js";
 import {
   type AddOptions,
   parseAddOptions,
@@ -37,9 +37,6 @@ import { parseQuery, type QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
 import { Keeper } from "./keeper.js";
 import type { ResolvedOptions } from "./options.js";
-import { fuse } from "./retrieval/fusion.js";
-import { analyse } from "./retrieval/words/analyse.js";
-import { contentTerms } from "./retrieval/words/stop.js";
 import type { IndexingStats, Lane, ParkedItem } from "./stores/indexing.js";
 import type { Done, ForgetWrite, Store, StoreStats, Write } from "./stores/store.js";
 import type { VectorIndex } from "./stores/vector-index.js";
@@ -47,6 +44,7 @@ import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, 
 
 export interface ServiceStats {
   readonly write: WriteBufferStats;
+  readonly query: QueryStats;
   readonly store: StoreStats & IndexingStats;
   /** RoundBuffer, HybridBuffer, embedder, external index; absent without an embedding model. */
   readonly meaning?: MeaningStats;
@@ -79,6 +77,7 @@ export interface Buffers {
   /** What gathers for one session, tokens included. */
   round(scope: Scope): Promise<RoundView>;
   readonly hybrid: MeaningStats["hybrid"] | undefined;
+  readonly query: QueryStats;
 }
 
 export class BufferService {
@@ -88,6 +87,7 @@ export class BufferService {
   readonly #keeper: Keeper;
   readonly #meter: Meter;
   readonly #meaning: MeaningPath | undefined;
+  readonly #queries: QueryPath;
   #closing: Promise<CloseReport> | undefined;
 
   /** Requires a store that is open. Without an embedder it works by words alone. */
@@ -108,6 +108,7 @@ export class BufferService {
         ...(index && { index }),
         isIndexShared: index === options.vectorIndex,
       });
+    this.#queries = new QueryPath({ store, options, meter: this.#meter, meaning: this.#meaning });
   }
 
   /** Takes up what waits to be embedded. Refuses a file with another model's vectors (`vector_space`). */
@@ -183,25 +184,9 @@ export class BufferService {
   /** Finds what the scope's space (or the spaces named) holds on a question, best first. */
   async query(scope: Scope, text: string, options: QueryOptions = {}): Promise<Hits> {
     const place = parseScope(scope);
-    const question = parseQuery(text, options, this.#options.buffer.query);
-    const started = performance.now();
-    const request = { spaces: question.spaces ?? [place.space], filter: narrow(question, place) };
-    const limit = Math.max(question.topK * CANDIDATES_PER_HIT, CANDIDATES_MIN);
-    const said = [...analyse(question.text).keys()];
-    const terms = this.#meaning ? contentTerms(said) : said;
-    for (let attempt = 1; ; attempt++) {
-      const now = this.#now();
-      const [words, meaning] = await Promise.all([
-        this.#store.searchWords({ ...request, terms, limit, now }),
-        this.#meaning?.search({ ...request, text: question.text, limit, now }) ?? NO_MEANING,
-      ]);
-      const ranked: readonly Found[] = fuse(words, meaning.hits);
-      const { hits, dropped } = await readHits(this.#store, ranked, { ...request, now }, question.topK, place);
-      // What was edited or forgotten between search and read is dropped; too many, and the search is repeated.
-      if (hits.length < question.topK && dropped > 0 && attempt < 3) continue;
-      this.#meter.queried(performance.now() - started);
-      return answer(hits, question, meaning);
-    }
+    const { question, presentation } = parseQuery(text, options, place, this.#options.buffer.query);
+    this.#now();
+    return this.#queries.query(place, question, presentation);
   }
 
   // Items by id and by page.
@@ -269,7 +254,11 @@ export class BufferService {
 
   #forget(target: ForgetWrite["target"], onGone: () => unknown = () => {}): Promise<ForgetReceipt> {
     const write = (forget: ForgetWrite) => this.#writeOne(FORGET_LANE, forget);
-    return forgetAll({ store: this.#store, write, target, onGone });
+    const letGo = (items: number) => {
+      if (items > 0) this.#queries.forget("space" in target ? target.space : undefined);
+      return onGone();
+    };
+    return forgetAll({ store: this.#store, write, target, onGone: letGo });
   }
 
   // The rest.
@@ -330,18 +319,21 @@ export class BufferService {
       write: this.#writes.stats(),
       round: async (scope) => (await meaning?.view(laneIn(parseScope(scope)))) ?? EMPTY_ROUND,
       hybrid: meaning?.stats.hybrid,
+      query: this.#queries.stats,
     };
   }
 
   async stats(): Promise<ServiceStats> {
     const meaning = this.#meaning?.stats;
     const write = this.#writes.stats();
+    const query = this.#queries.stats;
     return {
       write,
+      query,
       store: { ...(await this.#store.stats()), ...(await this.#store.indexingStats()) },
       ...(meaning && { meaning }),
       latencies: this.#meter.latencies,
-      health: healthOf(this.#meter, write.waitingBytes + (meaning?.hybrid.bytes ?? 0)),
+      health: healthOf(this.#meter, write.waitingBytes + (meaning?.hybrid.bytes ?? 0) + query.bytes, query.repeated),
     };
   }
 
@@ -375,10 +367,6 @@ export class BufferService {
 const FORGET_LANE = "forget";
 const REGISTRY_LANE = "registry";
 const REPLAY_LANE = "replay";
-/** Candidates of each arm for one hit: what one of them ranks low the other may rank high. */
-const CANDIDATES_PER_HIT = 4;
-const CANDIDATES_MIN = 100;
-const NO_MEANING: Meaning = { hits: [], partial: false };
 const EMPTY_ROUND: RoundView = { currentTokens: 0, roundCount: 0, messageCount: 0 };
 
 const laneIn = ({ space, session }: ParsedScope): Lane => (session === undefined ? { space } : { space, session });

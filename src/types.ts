@@ -150,6 +150,54 @@ export interface Hit extends Item {
   readonly level: Level;
   /** Whether the item belongs to the session that asks. */
   readonly scope: "in_session" | "cross_session";
+  /** What the score is made of; with `explain`. */
+  readonly why?: Why;
+}
+
+/** What a score is made of. Each arm's own score, and its share of the whole after scaling over all candidates. */
+export interface Why {
+  /** BM25 over the item's words and, with less weight, those of the messages around it. */
+  readonly words?: { readonly score: number; readonly share: number };
+  /** The cosine of its best piece. */
+  readonly meaning?: { readonly score: number; readonly share: number };
+  /** Shares that were added because of who said it, when, in which conversation, and how new it is. */
+  readonly role: number;
+  readonly date: number;
+  readonly session: number;
+  readonly recency: number;
+}
+
+/** query: finished answers · round, hybrid: RAM · words, meaning: the store · index: an external vector index. */
+export type Source = "query" | "round" | "hybrid" | "words" | "meaning" | "index";
+
+/** What one source was asked and gave. A source that could add nothing is not asked, and `why` says so. */
+export interface SourceReport {
+  readonly source: Source;
+  readonly asked: boolean;
+  readonly why?: string;
+  readonly found: number;
+  readonly ms: number;
+}
+
+/** How an answer came about. */
+export interface Explanation {
+  /** How the question was read. */
+  readonly question: {
+    readonly text: string;
+    /** The words that were searched for. */
+    readonly terms: readonly string[];
+    /** What was embedded; a question about one speaker is put into that speaker's mouth. */
+    readonly embedded?: string;
+    /** The time that the question names. */
+    readonly dates?: readonly { readonly from: number; readonly to: number }[];
+    /** Whether it asks for what the assistant said. */
+    readonly refersBack: boolean;
+  };
+  readonly sources: readonly SourceReport[];
+  /** How many items were ranked. */
+  readonly candidates: number;
+  /** Items that were asked about and are not among the hits, each with the reason. */
+  readonly missing: readonly { readonly id: string; readonly why: string }[];
 }
 
 /** The hits of a query, best first, with what the caller should know about them. */
@@ -158,6 +206,8 @@ export interface Hits extends ReadonlyArray<Hit> {
   readonly partial: boolean;
   /** Why the question was answered by words alone, if it was. */
   readonly degraded?: string;
+  /** With `explain`. */
+  readonly explanation?: Explanation;
 }
 
 export interface Page<T> {

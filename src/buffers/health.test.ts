@@ -65,7 +65,26 @@ describe("the bytes in the buffers", () => {
 });
 
 describe("the cache's hit rate", () => {
-  it("says nothing as long as there is no cache", () => {
+  it.each([
+    [0, 0, "no data"],
+    [19, 0, "no data"],
+    [19, 19, "no data"],
+    [20, 20, "healthy"],
+    [100, 81, "healthy"],
+    [100, 80, "warning"],
+    [100, 50, "warning"],
+    [100, 49, "alert"],
+    [20, 0, "alert"],
+  ])("of %i repeated questions, %i of them answered from the cache, is called %s", (questions, hits, condition) => {
+    const { cacheHitRate } = healthOf(meterWith({}), 0, { questions, hits });
+    expect(cacheHitRate).toEqual({
+      condition,
+      value: questions === 0 ? 0 : hits / questions,
+      unit: "share of repeated questions",
+    });
+  });
+
+  it("says nothing where no question is repeated", () => {
     expect(healthOf(meterWith({ questions: 100 }), 0).cacheHitRate.condition).toBe("no data");
   });
 });

@@ -24,7 +24,13 @@ export interface Health {
   readonly cacheHitRate: Indicator;
 }
 
-export function healthOf(meter: Meter, bufferBytes: number): Health {
+/** Questions that had been asked before, and how many of them needed no search of their own. */
+export interface Repeated {
+  readonly questions: number;
+  readonly hits: number;
+}
+
+export function healthOf(meter: Meter, bufferBytes: number, repeated: Repeated = { questions: 0, hits: 0 }): Health {
   const { query } = meter.latencies;
   const rate = meter.transferRate;
   return {
@@ -44,11 +50,17 @@ export function healthOf(meter: Meter, bufferBytes: number): Health {
       value: query.p95,
       unit: "ms (95th percentile)",
     },
-    cacheHitRate: { condition: "no data", value: 0, unit: "share of repeated questions" },
+    cacheHitRate: hitRate(repeated),
   };
 }
 
 function above(value: number, { healthy, alert }: { readonly healthy: number; readonly alert: number }): Condition {
   if (value <= healthy) return "healthy";
   return value > alert ? "alert" : "warning";
+}
+
+function hitRate({ questions, hits }: Repeated): Indicator {
+  const value = questions === 0 ? 0 : hits / questions;
+  const condition = value > 0.8 ? "healthy" : value < 0.5 ? "alert" : "warning";
+  return { condition: questions < SAMPLES_MIN ? "no data" : condition, value, unit: "share of repeated questions" };
 }

@@ -18,10 +18,15 @@ import { OutboxDispatcher, type OutboxStats } from "./outbox.js";
 import { OuterIndex, type OuterIndexStats } from "./outer-index.js";
 import { Pipeline } from "./pipeline.js";
 import type { PipelineStats } from "./pipeline-options.js";
+import { questionBytes } from "./query/budget.js";
+import { EmbeddingCache, type EmbeddingCacheStats } from "./query/embeddings.js";
 import type { RoundView } from "./round-buffer.js";
 
 /** How long `close` goes on sending to the external index. What is left is sent by whoever opens the file next. */
 const SENDING_MS = 1_000;
+
+/** Vectors of questions are kept for longer than answers: nothing that is written changes them. */
+const VECTORS_PER_ANSWER = 8;
 
 export interface MeaningParts {
   readonly store: Store;
@@ -43,6 +48,7 @@ export class MeaningPath {
   readonly #embedder: GuardedEmbedder;
   readonly #tokens: TokenCounter;
   readonly #pipeline: Pipeline;
+  readonly #questions: EmbeddingCache;
   readonly #reader: MeaningReader;
   readonly #outer: OuterIndex | undefined;
   readonly #outbox: OutboxDispatcher | undefined;
@@ -64,6 +70,8 @@ export class MeaningPath {
       hybridBuffer: buffer.hybridBuffer,
       onFlushed: () => this.#outbox?.notify(),
     });
+    const { cacheSize, maxBytes } = buffer.query;
+    this.#questions = new EmbeddingCache({ max: cacheSize * VECTORS_PER_ANSWER, maxBytes: questionBytes(maxBytes) });
     this.#outer = index && new OuterIndex(store, index);
     this.#outbox = index && this.#dispatcher(index);
     this.#reader = new MeaningReader({
@@ -71,6 +79,7 @@ export class MeaningPath {
       clock,
       pipeline: this.#pipeline,
       embedder: this.#embedder,
+      questions: this.#questions,
       ...(this.#outer && { outer: this.#outer }),
     });
   }
@@ -151,6 +160,11 @@ export class MeaningPath {
 
   view(lane: Lane): Promise<RoundView> {
     return this.#pipeline.view(lane);
+  }
+
+  /** The vectors of questions that are kept. */
+  get questions(): EmbeddingCacheStats {
+    return this.#questions.stats;
   }
 
   get stats(): MeaningStats {

@@ -3,28 +3,43 @@
  *
  * The order matters: the tail is embedded, then the VectorCache is searched, and only then is the store asked. What is
  * flushed meanwhile has been seen in the cache; asked the other way round, it could be missed in both.
+ *
+ * RAM gives references only. What it finds counts if the store still knows it in the same version and the question may
+ * see it (`check`); so nothing that was edited or forgotten elsewhere is ever found.
  */
 import type { Clock } from "../clock.js";
 import type { EmbedderDescription } from "../embedding/embedder.js";
 import type { GuardedEmbedder } from "../embedding/guarded.js";
-import { embedQuestion, type QuestionVector } from "../embedding/question.js";
+import { embedQuestion, meanVector, type QuestionVector } from "../embedding/question.js";
 import { HoldfastError } from "../errors.js";
 import type { RowFilter, Scored, Store } from "../stores/store.js";
-import type { Level, SpaceRef, VectorSpace } from "../types.js";
-import type { CacheHit } from "./hybrid/vector-cache.js";
+import type { Level, SourceReport, SpaceRef } from "../types.js";
 import type { OuterIndex } from "./outer-index.js";
 import type { Pipeline } from "./pipeline.js";
+import type { EmbeddingCache } from "./query/embeddings.js";
+import { notAsked, Stopwatch } from "./query/source.js";
 import { embedTail } from "./tail.js";
 
 /** How long a question waits for its vector, once the model is loaded. */
 const QUESTION_MS = 5_000;
+/** How long it waits for the store to load the vectors of a space. */
+const READY_MS = 250;
+
+export interface WeightedText {
+  readonly text: string;
+  readonly weight: number;
+}
 
 export interface MeaningRequest {
-  readonly text: string;
+  readonly texts: readonly WeightedText[];
   readonly spaces: readonly SpaceRef[];
   readonly filter: RowFilter;
   readonly limit: number;
   readonly now: number;
+  /** Ask RAM only. */
+  readonly bufferOnly: boolean;
+  /** Those of these items that exist and that the question may see. */
+  readonly check: (keys: readonly number[]) => Promise<ReadonlyMap<number, Scored>>;
 }
 
 export interface MeaningHit extends Scored {
@@ -37,14 +52,24 @@ export interface Meaning {
   readonly partial: boolean;
   /** Why there are no hits at all, if the embedder could not be asked. */
   readonly degraded?: string;
+  readonly sources: readonly SourceReport[];
+  /** The cosines of items that something else has found; those without vectors are left out. */
+  readonly score: (found: readonly Scored[]) => Promise<readonly MeaningHit[]>;
 }
 
 export interface MeaningReaderOptions {
   readonly store: Store;
   readonly pipeline: Pipeline;
   readonly embedder: GuardedEmbedder;
+  readonly questions: EmbeddingCache;
   readonly clock: Clock;
   readonly outer?: OuterIndex;
+}
+
+/** A question with its vector. */
+interface Asked extends MeaningRequest {
+  readonly vector: Float32Array;
+  readonly description: EmbedderDescription;
 }
 
 export class MeaningReader {
@@ -56,39 +81,63 @@ export class MeaningReader {
 
   async search(request: MeaningRequest): Promise<Meaning> {
     const { pipeline } = this.#options;
-    if (pipeline.fault) return { hits: [], partial: true, degraded: pipeline.fault.message };
+    if (pipeline.fault) return unable(pipeline.fault.message);
     try {
       const description = await pipeline.hybrid.ready();
-      const question = this.#embedQuestion(description, request.text);
-      const [asked, left] = await Promise.all([question, this.#embedTail(request, question)]);
-      if (!asked) return { hits: [], partial: false };
-      const { vector, cut } = asked;
-      const cached = await this.#searchCache(request, vector);
-      const stored = await this.#searchStore(request, vector, description.space);
-      const hits = new Map<number, MeaningHit>();
-      for (const hit of stored) hits.set(hit.key, { ...hit, level: "store" });
-      for (const hit of cached) hits.set(hit.key, hit); // the younger level wins
-      const best = [...hits.values()].sort((a, b) => b.score - a.score || b.key - a.key);
-      return { hits: best.slice(0, request.limit), partial: left || cut };
+      const question = this.#embedQuestion(description, request.texts);
+      const watch = new Stopwatch();
+      const [embedded, tail] = await Promise.all([question, this.#embedTail(request, question)]);
+      const round =
+        tail.items > 0 ? watch.report("round", tail.items) : notAsked("round", "nothing waits to be embedded");
+      if (!embedded) return nothing([round, notAsked("hybrid", NO_TEXT), notAsked("meaning", NO_TEXT)]);
+      const asked = { ...request, vector: embedded.vector, description };
+      return await this.#searchLevels(asked, [round], tail.isLeft || embedded.cut);
     } catch (error) {
       if (!(error instanceof HoldfastError) || !UNABLE.has(error.code)) throw error;
-      return { hits: [], partial: true, degraded: error.message };
+      return unable(error.message);
     }
   }
 
+  async #searchLevels(asked: Asked, before: readonly SourceReport[], isPartial: boolean): Promise<Meaning> {
+    const hybrid = await this.#searchCache(asked);
+    const stored = await this.#searchStore(asked);
+    const hits = new Map<number, MeaningHit>();
+    for (const hit of stored.hits) hits.set(hit.key, { ...hit, level: "store" });
+    for (const hit of hybrid.hits) hits.set(hit.key, hit); // the younger level wins
+    const best = [...hits.values()].sort((a, b) => b.score - a.score || b.key - a.key);
+    return {
+      hits: best.slice(0, asked.limit),
+      partial: isPartial || stored.isLoading,
+      sources: [...before, hybrid.report, ...stored.reports],
+      score: (found) => this.#score(asked, found),
+    };
+  }
+
   /** A question is not kept waiting by an embedder that hangs. */
-  async #embedQuestion(description: EmbedderDescription, text: string): Promise<QuestionVector | undefined> {
-    const { embedder, clock } = this.#options;
+  async #embedQuestion(
+    description: EmbedderDescription,
+    texts: readonly WeightedText[],
+  ): Promise<QuestionVector | undefined> {
+    const { embedder, clock, questions } = this.#options;
     const abort = new AbortController();
     const cancel = clock.after(QUESTION_MS, () => abort.abort(noAnswer()));
     try {
-      return await embedQuestion(embedder, description, text, abort.signal);
+      const vectors = await Promise.all(
+        texts.map(({ text }) => {
+          const embed = () => embedQuestion(embedder, description, text, abort.signal);
+          return questions.get(description.space, text, embed, abort.signal);
+        }),
+      );
+      const known = vectors.flatMap((vector, at) => (vector ? [{ ...vector, weight: texts[at]?.weight ?? 1 }] : []));
+      const [first] = known;
+      if (!first || known.length === 1) return first;
+      return { vector: meanVector(known), cut: known.some(({ cut }) => cut) };
     } finally {
       cancel();
     }
   }
 
-  #embedTail({ spaces, filter, now }: MeaningRequest, question: Promise<unknown>): Promise<boolean> {
+  #embedTail({ spaces, filter, now }: MeaningRequest, question: Promise<unknown>) {
     const { store, pipeline, clock } = this.#options;
     return embedTail({ store, hybrid: pipeline.hybrid, clock }, { spaces, filter, now }, question);
   }
@@ -97,38 +146,85 @@ export class MeaningReader {
    * The nearest of the VectorCache that the question may see. They are checked here, before the best are chosen: else
    * those that a filter keeps out, or that other processes have edited or forgotten, would take the others' places.
    */
-  async #searchCache(
-    { spaces, filter, limit, now }: MeaningRequest,
-    vector: Float32Array,
-  ): Promise<readonly CacheHit[]> {
-    const { store, pipeline } = this.#options;
-    const { cache } = pipeline.hybrid;
+  async #searchCache(asked: Asked): Promise<{ readonly hits: readonly MeaningHit[]; readonly report: SourceReport }> {
+    const { spaces, filter, limit, vector, check } = asked;
+    const { cache } = this.#options.pipeline.hybrid;
+    const watch = new Stopwatch();
     const nearest = cache.search(spaces, vector);
-    const hits: CacheHit[] = [];
+    if (nearest.length === 0) return { hits: [], report: notAsked("hybrid", "it holds nothing of these spaces") };
+    const hits: MeaningHit[] = [];
     for (let at = 0, count = limit; at < nearest.length && hits.length < limit; at += count, count *= 4) {
       const slice = nearest.slice(at, at + count);
-      const items = await store.read({ spaces, filter, now, keys: slice.map(({ key }) => key) });
-      const versions = new Map(items.map(({ key, version }) => [key, version]));
+      const known = await check(slice.map(({ key }) => key));
       for (const hit of slice) {
-        const version = versions.get(hit.key);
-        if (version === hit.version) hits.push(hit);
-        else if (version !== undefined || Object.keys(filter).length === 0)
-          cache.remove(hit.space, hit.key, hit.version); // out of date
+        const item = known.get(hit.key);
+        if (item?.version === hit.version) hits.push({ ...item, score: hit.score, level: hit.level });
+        else if (item || Object.keys(filter).length === 0) cache.remove(hit.space, hit.key, hit.version); // out of date
       }
     }
-    return hits.slice(0, limit);
+    return { hits: hits.slice(0, limit), report: watch.report("hybrid", hits.length) };
   }
 
-  async #searchStore(
-    { spaces, filter, limit, now }: MeaningRequest,
-    vector: Float32Array,
-    vectorSpace: VectorSpace,
-  ): Promise<readonly Scored[]> {
+  /** The external index if there is one and it can answer, else the file's own vectors. */
+  async #searchStore(asked: Asked) {
     const { store, outer } = this.#options;
-    const request = { spaces, vectorSpace, vector, filter, limit, now };
-    return (await outer?.search(request)) ?? store.searchVectors(request);
+    if (asked.bufferOnly) return { hits: [], isLoading: false, reports: [notAsked("meaning", BUFFER_ONLY)] };
+    const request = { ...vectorsOf(asked), readyMs: READY_MS };
+    const watch = new Stopwatch();
+    const outside = await outer?.search(request);
+    if (outside) {
+      const reports = [watch.report("index", outside.length), notAsked("meaning", "the external index was asked")];
+      return { hits: outside, isLoading: false, reports };
+    }
+    try {
+      const hits = await store.searchVectors(request);
+      return { hits, isLoading: false, reports: [watch.report("meaning", hits.length)] };
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || error.code !== "loading") throw error;
+      return { hits: [], isLoading: true, reports: [{ ...watch.report("meaning", 0), why: error.message }] };
+    }
+  }
+
+  async #score(asked: Asked, found: readonly Scored[]): Promise<readonly MeaningHit[]> {
+    const { store, pipeline } = this.#options;
+    const cached = pipeline.hybrid.cache.scores(asked.spaces, found, asked.vector);
+    const hits = found.flatMap((item): MeaningHit[] => {
+      const known = cached.get(item.key);
+      return known ? [{ ...item, ...known }] : [];
+    });
+    const keys = found.flatMap(({ key }) => (cached.has(key) ? [] : key));
+    if (keys.length === 0 || asked.bufferOnly) return hits;
+    const stored = await store.searchVectors({ ...vectorsOf(asked), keys });
+    return [...hits, ...stored.map((hit): MeaningHit => ({ ...hit, level: "store" }))];
   }
 }
+
+const vectorsOf = ({ spaces, filter, limit, now, vector, description }: Asked) => ({
+  spaces,
+  vectorSpace: description.space,
+  vector,
+  filter,
+  limit,
+  now,
+});
+
+const NO_TEXT = "the question has no text";
+const BUFFER_ONLY = "only the buffers were to be asked";
+
+const nothing = (sources: readonly SourceReport[]): Meaning => ({
+  hits: [],
+  partial: false,
+  sources,
+  score: async () => [],
+});
+
+const unable = (why: string): Meaning => ({
+  hits: [],
+  partial: true,
+  degraded: why,
+  sources: (["round", "hybrid", "meaning"] as const).map((source) => notAsked(source, why)),
+  score: async () => [],
+});
 
 const noAnswer = (): HoldfastError =>
   new HoldfastError("embedder_failed", `the embedder did not answer a question within ${QUESTION_MS} ms`);

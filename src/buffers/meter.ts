@@ -90,7 +90,7 @@ export class Meter {
 }
 
 /** A histogram in microseconds, told in milliseconds. */
-class Timings {
+export class Timings {
   readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 2 });
   #count = 0;
 

@@ -7,7 +7,7 @@
  */
 import { HoldfastError } from "../errors.js";
 import type { VectorsRequest } from "../stores/indexing.js";
-import type { Scored, Store } from "../stores/store.js";
+import { type Scored, type Store, scoredOf } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
 import type { SpaceRef } from "../types.js";
 
@@ -69,9 +69,7 @@ export class OuterIndex {
     const items = await this.#store.read({ ...wanted, filter: {} });
     const waiting = await this.#store.read({ ...wanted, filter: { pending: true } });
     const outdated = new Set(waiting.map(({ key }) => key));
-    return items.flatMap(({ key, id, version, space }) =>
-      outdated.has(key) ? [] : [{ key, id, version, space, score: best.get(key) ?? 0 }],
-    );
+    return items.flatMap((item) => (outdated.has(item.key) ? [] : [scoredOf(item, best.get(item.key) ?? 0)]));
   }
 
   get stats(): OuterIndexStats {

@@ -21,18 +21,24 @@ export interface TailParts {
   readonly clock: Clock;
 }
 
-/** Embeds the tail; answers whether some of it was left. The time runs from when `started` has resolved. */
+/** How many items waited to be embedded, of those looked at, and whether some were left. */
+export interface EmbeddedTail {
+  readonly items: number;
+  readonly isLeft: boolean;
+}
+
+/** Embeds the tail. The time runs from when `started` has resolved. */
 export async function embedTail(
   { store, hybrid, clock }: TailParts,
   request: Omit<TailRequest, "limit">,
   started: Promise<unknown>,
-): Promise<boolean> {
+): Promise<EmbeddedTail> {
   const { items, more } = await store.tail({ ...request, limit: TEXTS_MAX });
   const isMissing = (item: PendingItem) => !hybrid.cache.find(item.lane.space, item.key, item.version);
   const missing = items.filter(isMissing);
   if (missing.length === 0) {
     await started;
-    return more;
+    return { items: items.length, isLeft: more };
   }
   const abort = new AbortController();
   const underWay = missing.flatMap((item) => hybrid.underWay(item) ?? []);
@@ -50,7 +56,7 @@ export async function embedTail(
     cancel();
     abort.abort();
   }
-  return more || missing.some(isMissing);
+  return { items: items.length, isLeft: more || missing.some(isMissing) };
 }
 
 /** The newest, as long as they make no more texts than allowed. */

@@ -33,17 +33,21 @@ export async function embedQuestion(
   const chunks = chunked?.chunks ?? [];
   if (chunks.length === 0) return undefined;
   const pieces = chunks.slice(0, PIECES_MAX).map((chunk) => chunk.text);
-  return { vector: mean(await embedder.embed(pieces, options)), cut: chunks.length > PIECES_MAX };
+  return {
+    vector: meanVector((await embedder.embed(pieces, options)).map((vector) => ({ vector, weight: 1 }))),
+    cut: chunks.length > PIECES_MAX,
+  };
 }
 
 /** No encoding makes more tokens than bytes. */
 const isSurelyShort = (text: string, tokensMax: number): boolean =>
   Buffer.byteLength(text.normalize("NFD"), "utf8") + 8 <= tokensMax;
 
-/** The mean direction, of unit length. */
-function mean(vectors: readonly Float32Array[]): Float32Array {
-  const sum = new Float32Array(vectors[0]?.length ?? 0);
-  for (const vector of vectors) for (let at = 0; at < sum.length; at++) sum[at] = Number(sum[at]) + Number(vector[at]);
+/** The mean direction of vectors, of unit length. */
+export function meanVector(parts: readonly { readonly vector: Float32Array; readonly weight: number }[]): Float32Array {
+  const sum = new Float32Array(parts[0]?.vector.length ?? 0);
+  for (const { vector, weight } of parts)
+    for (let at = 0; at < sum.length; at++) sum[at] = Number(sum[at]) + weight * Number(vector[at]);
   const length = Math.hypot(...sum) || 1;
   return sum.map((value) => value / length);
 }

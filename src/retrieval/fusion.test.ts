@@ -1,44 +1,158 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fuse } from "./fusion.js";
+import { type Candidate, contenders, fuse, type Wish } from "./fusion.js";
 
-const hit = (key: number, score: number) => ({ key, score });
-const keys = (hits: readonly { key: number }[]) => hits.map(({ key }) => key);
+const DAY = 86_400_000;
+const NOW = Date.UTC(2026, 10, 15);
+const WISH: Wish = { refersBack: false, dates: [], recency: 0, askedAt: NOW };
+
+const one = (key: number, fields: Partial<Candidate> = {}): Candidate => ({ key, occurredAt: NOW, ...fields });
+const ranked = (candidates: readonly Candidate[], wish: Partial<Wish> = {}) => fuse(candidates, { ...WISH, ...wish });
+const keys = (candidates: readonly Candidate[], wish: Partial<Wish> = {}) =>
+  ranked(candidates, wish).map(({ candidate }) => candidate.key);
 
 describe("fused", () => {
   it("hits of one arm keep their order", () => {
-    expect(keys(fuse([], [hit(1, 0.9), hit(2, 0.5), hit(3, 0.1)]))).toEqual([1, 2, 3]);
-    expect(keys(fuse([hit(1, 9), hit(2, 5)], []))).toEqual([1, 2]);
+    expect(keys([one(1, { meaning: 0.9 }), one(2, { meaning: 0.5 }), one(3, { meaning: 0.1 })])).toEqual([1, 2, 3]);
+    expect(keys([one(1, { words: 9 }), one(2, { words: 5 })])).toEqual([1, 2]);
   });
 
-  it("words alone keep their scores", () => {
-    expect(fuse([hit(1, 9), hit(2, 5)], [])).toEqual([hit(1, 9), hit(2, 5)]);
+  it("words alone have the whole share, and so has meaning where no word was found", () => {
+    expect(ranked([one(1, { words: 9 })])[0]?.why.words).toEqual({ score: 9, share: 1 });
+    expect(ranked([one(1, { words: 0, meaning: 0.5 })])[0]?.why.meaning).toEqual({ score: 0.5, share: 1 });
   });
 
   it("an item that both arms found is one hit, and better than one that is as good in one of them", () => {
-    const hits = fuse([hit(1, 8), hit(2, 8), hit(9, 0)], [hit(1, 0.7), hit(3, 0.7), hit(8, 0.1)]);
-    expect(keys(hits)).toEqual([1, 3, 2, 9, 8]);
-    expect(hits[0]?.score).toBeCloseTo(1);
-    expect(hits[1]?.score).toBeCloseTo(0.6);
-    expect(hits[2]?.score).toBeCloseTo(0.4);
+    const hits = ranked([
+      one(1, { words: 8, meaning: 0.7 }),
+      one(2, { words: 8, meaning: 0 }),
+      one(3, { meaning: 0.7 }),
+    ]);
+    expect(hits.map(({ candidate }) => candidate.key)).toEqual([1, 3, 2]);
+    const shares = hits.map(({ why }) => (why.words?.share ?? 0) + (why.meaning?.share ?? 0));
+    expect(shares.map((share) => Math.round(share * 100))).toEqual([100, 60, 40]);
   });
 
   it("scores count by how much better they are than the rest, not by rank", () => {
-    const words = [hit(1, 10), hit(2, 9.9), hit(3, 0)];
-    const meaning = [hit(2, 0.8), hit(1, 0.2), hit(4, 0.1)];
-    expect(keys(fuse(words, meaning))[0]).toBe(2);
+    expect(
+      keys([one(1, { words: 10, meaning: 0.2 }), one(2, { words: 9.9, meaning: 0.8 }), one(3, { words: 0 })])[0],
+    ).toBe(2);
+  });
+
+  it("a score does not depend on how many others there are", () => {
+    const best = [one(1, { words: 8, meaning: 0.7 }), one(2, { words: 4, meaning: 0.6 })];
+    const more = [...best, one(3, { words: 1, meaning: -0.2 }), one(4, { words: 0, meaning: 0.1 })];
+    expect(ranked(more).slice(0, 2)).toEqual(ranked(best));
+  });
+
+  it("a vector that points away counts for nothing, not against", () => {
+    expect(ranked([one(1, { words: 1, meaning: -0.5 }), one(2, { meaning: 0.5 })])[1]?.why.meaning?.share).toBe(0);
+  });
+
+  it("what the user said comes first, and what the assistant said if the question refers back to it", () => {
+    const same = { words: 1, meaning: 0.5 };
+    const said = [
+      one(1, { ...same, role: "user" }),
+      one(2, { ...same, role: "assistant" }),
+      one(3, { ...same, role: "tool" }),
+    ];
+    expect(keys(said)[0]).toBe(1);
+    expect(keys(said, { refersBack: true })).toEqual([3, 2, 1]);
+    expect(keys([one(1, same), one(2, { ...same, role: "assistant" })])[0]).toBe(1); // knowledge has no role
+  });
+
+  it("what was said at the time named comes first, or up to three days before it and two weeks after it", () => {
+    const dates = [{ from: NOW - 30 * DAY, to: NOW - 29 * DAY }];
+    const at = (days: number) => ({ words: 1, occurredAt: NOW - days * DAY });
+    expect(keys([one(1, at(33)), one(2, at(34))], { dates })).toEqual([1, 2]);
+    expect(keys([one(1, at(15.5)), one(2, at(14.5))], { dates })).toEqual([1, 2]);
+    expect(keys([one(1, at(33)), one(2, at(34))])).toEqual([2, 1]);
+  });
+
+  it("a conversation with a good hit lifts the others in it", () => {
+    const hits = [
+      one(1, { words: 2, sessionId: "a" }),
+      one(2, { words: 10, sessionId: "b" }),
+      one(3, { words: 2, sessionId: "b" }),
+      one(4, { words: 2 }),
+    ];
+    expect(keys(hits)).toEqual([2, 3, 4, 1]);
+  });
+
+  it("being new counts if it is asked for, half as much after thirty days, and the future no more than now", () => {
+    const at = (days: number) => ({ words: 1, occurredAt: NOW - days * DAY });
+    const hits = ranked([one(1, at(0)), one(2, at(30)), one(3, at(-5))], { recency: 0.4 });
+    const shares = new Map(hits.map(({ candidate, why }) => [candidate.key, why.recency]));
+    expect([shares.get(1), shares.get(2), shares.get(3)]).toEqual([0.4, 0.2, 0.4]);
+    expect(ranked([one(1, at(0))])[0]?.why.recency).toBe(0);
+  });
+
+  it("the shares add up to the score", () => {
+    const wish = { recency: 0.3, dates: [{ from: NOW - DAY, to: NOW + DAY }] };
+    for (const { score, why } of ranked(
+      [one(1, { words: 3, meaning: 0.4, sessionId: "a" }), one(2, { meaning: 0.3 })],
+      wish,
+    )) {
+      const sum = (why.words?.share ?? 0) + (why.meaning?.share ?? 0) + why.role + why.date + why.session + why.recency;
+      expect(score).toBeCloseTo(sum, 9);
+    }
   });
 
   it("of equals the newest comes first", () => {
-    expect(keys(fuse([], [hit(1, 0.5), hit(2, 0.5)]))).toEqual([2, 1]);
+    expect(keys([one(1, { meaning: 0.5 }), one(2, { meaning: 0.5 })])).toEqual([2, 1]);
   });
 
-  it("what an arm says of its hit stays with it, meaning before words", () => {
-    const words = [{ key: 1, score: 3, from: "words" }];
-    const meaning = [{ key: 1, score: 0.3, from: "meaning" }];
-    expect(fuse(words, meaning)).toMatchObject([{ key: 1, from: "meaning" }]);
+  it("nothing is nothing", () => {
+    expect(ranked([])).toEqual([]);
+  });
+});
+
+describe("contenders", () => {
+  const score = fc.option(fc.integer({ min: 0, max: 10 }), { nil: undefined });
+  const drawn = fc.array(fc.record({ words: score, meaning: score, user: fc.boolean(), session: fc.nat(3) }), {
+    minLength: 1,
+    maxLength: 30,
   });
 
-  it("nothing with nothing is nothing", () => {
-    expect(fuse([], [])).toEqual([]);
+  it("leave out nobody who is among the best once all is scored, whatever the missing scores turn out to be", () => {
+    fc.assert(
+      fc.property(
+        drawn,
+        fc.integer({ min: 1, max: 5 }),
+        fc.nat(10),
+        fc.nat(10),
+        fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
+        (rows, count, unseenWords, unseenMeaning, luck) => {
+          // Each arm has told of its best, and nothing that it has not told of is better than what it has left untold.
+          const told = [
+            one(100, { words: 10, meaning: 10 }),
+            ...rows.map(({ words, meaning, user, session }, at) =>
+              one(at, { words, meaning, role: user ? "user" : "assistant", sessionId: `${session}` }),
+            ),
+          ];
+          const unseen = { words: unseenWords, meaning: unseenMeaning };
+          const left = contenders(told, WISH, count, unseen);
+          const complete = (candidate: Candidate): Candidate => ({
+            ...candidate,
+            words: candidate.words ?? luck.next().value * unseenWords,
+            meaning: candidate.meaning ?? luck.next().value * unseenMeaning,
+          });
+          const scored = new Map(told.map((candidate) => [candidate.key, complete(candidate)]));
+          const best = fuse([...scored.values()], WISH).slice(0, count);
+          const ofLeft = fuse(
+            left.map(({ key }) => scored.get(key) as Candidate),
+            WISH,
+          ).slice(0, count);
+          expect(ofLeft).toEqual(best);
+        },
+      ),
+    );
+  });
+
+  it("are few where the arms have told of far better ones", () => {
+    const told = Array.from({ length: 50 }, (_, key) => one(key, key < 5 ? { words: 9, meaning: 0.9 } : { words: 8 }));
+    expect(contenders(told, WISH, 5, { words: 1, meaning: 0.2 })).toHaveLength(5);
+    expect(contenders(told, WISH, 5, { words: 1, meaning: 0.9 })).toHaveLength(50);
+    expect(contenders(told, WISH, 6, { words: 1, meaning: 0.2 })).toHaveLength(50);
   });
 });

@@ -1,45 +1,146 @@
 /**
- * Fusion: one list from two, by their scores, each scaled to 0…1 over its own hits. Ranks would throw away how much
- * better one hit is than the next; measured, fused ranks find less than words alone (docs/benchmarks.md).
+ * Fusion: one ranking from two arms and what else speaks for an item.
+ *
+ * Each arm's score counts as a share of that arm's best, so that the two can be added and no score depends on how many
+ * candidates there were. Ranks would throw away how much better one hit is than the next: fused ranks find less than
+ * words alone. Every number here has a row in the ablation table of docs/benchmarks.md.
  */
+import type { Role, Why } from "../types.js";
 
-/** Shares of meaning and words in the fused score. */
-const MEANING = 0.6;
+/** The share of words; meaning has the rest. An arm that found nothing leaves all to the other. */
 const WORDS = 0.4;
+/** Said by whom the question is about: the user, or the assistant where the question refers back to what it said. */
+const ROLE = 0.3;
+/** Said when the question says. */
+const DATE = 0.3;
+/** Said in a conversation that has a good hit. */
+const SESSION = 0.1;
 
-export interface Found {
+const DAY_MS = 86_400_000;
+/** People remember roughly when something was, and tell of it afterwards rather than before. */
+const EARLIER_MS = 3 * DAY_MS;
+const LATER_MS = 14 * DAY_MS;
+const HALF_LIFE_MS = 30 * DAY_MS;
+
+export interface Candidate {
   readonly key: number;
+  readonly role?: Role;
+  readonly occurredAt: number;
+  /** Items of one conversation; absent: it is in none. */
+  readonly sessionId?: string;
+  /** BM25; undefined if words were not searched. */
+  readonly words?: number | undefined;
+  /** The cosine of the best piece; undefined if there is none. */
+  readonly meaning?: number | undefined;
+}
+
+/** What the question says about the items it is after. */
+export interface Wish {
+  readonly refersBack: boolean;
+  readonly dates: readonly { readonly from: number; readonly to: number }[];
+  /** How much being new counts, 0 to 1, and from when newness is counted. */
+  readonly recency: number;
+  readonly askedAt: number;
+}
+
+export interface Fused<C> {
+  readonly candidate: C;
   readonly score: number;
+  readonly why: Why;
 }
 
-/** Every hit of either list once, best first, ties newest first. An empty list leaves the other's scores as they are. */
-export function fuse<W extends Found, M extends Found>(
-  words: readonly W[],
-  meaning: readonly M[],
-): readonly ((W | M) & Found)[] {
-  if (meaning.length === 0) return words;
-  const scores = new Map<number, { hit: W | M; score: number }>();
-  const add = (hits: readonly (W | M)[], share: number) => {
-    const scale = scaleOf(hits);
-    for (const hit of hits) {
-      const known = scores.get(hit.key);
-      scores.set(hit.key, { hit: known?.hit ?? hit, score: (known?.score ?? 0) + share * scale(hit.score) });
-    }
+/** All candidates, best first, ties newest first. */
+export function fuse<C extends Candidate>(candidates: readonly C[], wish: Wish): readonly Fused<C>[] {
+  const scales = scalesOf(candidates);
+  const fused = candidates.map((candidate) => weigh(candidate, wish, scales));
+  return addSessions(fused).sort((a, b) => b.score - a.score || b.candidate.key - a.candidate.key);
+}
+
+/**
+ * The candidates that can be among the best `count` once their missing scores are known. `unseen` is the most that an
+ * arm can have left untold of an item; so most candidates of one arm need not be scored by the other.
+ */
+export function contenders<C extends Candidate>(
+  candidates: readonly C[],
+  wish: Wish,
+  count: number,
+  unseen: { readonly words: number; readonly meaning: number },
+): readonly C[] {
+  const scales = scalesOf(candidates);
+  const most = {
+    words: part(unseen.words, scales.words),
+    meaning: part(unseen.meaning, scales.meaning),
   };
-  add(meaning, MEANING);
-  add(words, WORDS);
-  return [...scores.values()]
-    .map(({ hit, score }) => ({ ...hit, score }))
-    .sort((a, b) => b.score - a.score || b.key - a.key);
+  const known = candidates.map((candidate) => weigh(candidate, wish, scales).score);
+  const bar = [...known].sort((a, b) => b - a)[count - 1] ?? 0;
+  return candidates.filter(({ words, meaning }, at) => {
+    if (words === scales.words.best || meaning === scales.meaning.best) return true; // all others are measured by it
+    const missing = (words === undefined ? most.words : 0) + (meaning === undefined ? most.meaning : 0);
+    return (known[at] ?? 0) + missing + SESSION >= bar;
+  });
 }
 
-/** The worst hit becomes 0 and the best 1; if all are equally good, they are all best. */
-function scaleOf(hits: readonly Found[]): (score: number) => number {
-  let min = Number.POSITIVE_INFINITY;
-  let max = Number.NEGATIVE_INFINITY;
-  for (const { score } of hits) {
-    min = Math.min(min, score);
-    max = Math.max(max, score);
-  }
-  return max > min ? (score) => (score - min) / (max - min) : () => 1;
+/** The best score of an arm, and what it is worth. */
+interface Scale {
+  readonly best: number;
+  readonly share: number;
 }
+
+interface Scales {
+  readonly words: Scale;
+  readonly meaning: Scale;
+}
+
+function scalesOf(candidates: readonly Candidate[]): Scales {
+  const best = { words: 0, meaning: 0 };
+  let isMeant = false;
+  for (const { words = 0, meaning } of candidates) {
+    best.words = Math.max(best.words, words);
+    best.meaning = Math.max(best.meaning, meaning ?? 0);
+    isMeant ||= meaning !== undefined;
+  }
+  const share = isMeant ? (best.words > 0 ? WORDS : 0) : 1;
+  return { words: { best: best.words, share }, meaning: { best: best.meaning, share: 1 - share } };
+}
+
+const part = (score: number, { best, share }: Scale): number => (best > 0 ? (share * Math.max(score, 0)) / best : 0);
+
+/** Without what its conversation adds. */
+function weigh<C extends Candidate>(candidate: C, wish: Wish, scales: Scales): Fused<C> {
+  const { words, meaning, role, occurredAt } = candidate;
+  const why: Why = {
+    ...(words !== undefined && { words: { score: words, share: part(words, scales.words) } }),
+    ...(meaning !== undefined && { meaning: { score: meaning, share: part(meaning, scales.meaning) } }),
+    role: isFromAssistant(role) === wish.refersBack ? ROLE : 0,
+    date: wish.dates.some((range) => isWithin(range, occurredAt)) ? DATE : 0,
+    session: 0,
+    recency: wish.recency * 0.5 ** (Math.max(wish.askedAt - occurredAt, 0) / HALF_LIFE_MS),
+  };
+  const score = (why.words?.share ?? 0) + (why.meaning?.share ?? 0) + why.role + why.date + why.recency;
+  return { candidate, score, why };
+}
+
+/** Adds to each what the best of its conversation earns for all of it. */
+function addSessions<C extends Candidate>(fused: readonly Fused<C>[]): Fused<C>[] {
+  const bestOf = new Map<string, number>();
+  let best = 0;
+  for (const { candidate, score } of fused) {
+    best = Math.max(best, score);
+    const { sessionId } = candidate;
+    if (sessionId !== undefined) bestOf.set(sessionId, Math.max(bestOf.get(sessionId) ?? 0, score));
+  }
+  if (best === 0) return [...fused];
+  return fused.map(({ candidate, score, why }) => {
+    const { sessionId } = candidate;
+    const session = (SESSION * (sessionId === undefined ? score : (bestOf.get(sessionId) ?? score))) / best;
+    return { candidate, score: settled(score + session), why: { ...why, session } };
+  });
+}
+
+/** Without the noise of adding in another order, so that equals tie. */
+const settled = (score: number): number => Math.round(score * 1e10) / 1e10;
+
+const isFromAssistant = (role: Role | undefined): boolean => role === "assistant" || role === "tool";
+
+const isWithin = ({ from, to }: { readonly from: number; readonly to: number }, at: number): boolean =>
+  at >= from - EARLIER_MS && at < to + LATER_MS;

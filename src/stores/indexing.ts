@@ -237,6 +237,13 @@ export interface VectorsRequest {
   readonly now: number;
   /** Only items with rows in the outbox: what an external index may not know yet. */
   readonly unsent?: boolean;
+  /** Score exactly these items instead of searching; those without vectors are left out. */
+  readonly keys?: readonly number[];
+  /**
+   * How long the store may take to make vectors ready, milliseconds. If that is not enough it rejects with `loading` and
+   * goes on making them ready. Left out: as long as it takes.
+   */
+  readonly readyMs?: number;
 }
 
 export interface VectorScored extends Scored {

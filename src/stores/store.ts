@@ -185,9 +185,11 @@ export interface WordsRequest {
   readonly filter: RowFilter;
   readonly limit: number;
   readonly now: number;
+  /** Score exactly these items instead of searching; also those that contain none of the terms, with 0. */
+  readonly keys?: readonly number[];
 }
 
-/** A found item by reference; content is read at the end, with `read`. */
+/** A found item by reference, with what ranking needs to know of it; content is read at the end, with `read`. */
 export interface Scored {
   readonly space: SpaceRef;
   /** The store's number of the item, which is never given twice. */
@@ -195,6 +197,28 @@ export interface Scored {
   readonly id: string;
   readonly version: number;
   readonly score: number;
+  readonly role?: Role;
+  readonly occurredAt: number;
+  /** The registry id of its session. */
+  readonly sessionId?: string;
+  /** From when on it is in no answer: its own expiry or its space's retention, whichever comes first. */
+  readonly until?: number;
+}
+
+/** An item that was read, as if a search had found it. */
+export function scoredOf(item: KeyedItem, score: number): Scored {
+  const { space, key, id, version, role, occurredAt, sessionId, until } = item;
+  return {
+    space,
+    key,
+    id,
+    version,
+    score,
+    ...(role !== undefined && { role }),
+    occurredAt,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(until !== undefined && { until }),
+  };
 }
 
 /** What changed in the given spaces after a commit number. */
@@ -248,6 +272,8 @@ export interface ReadRequest {
 /** An item with the store's number of it. */
 export interface KeyedItem extends Item {
   readonly key: number;
+  /** As `Scored` has it. */
+  readonly until?: number;
 }
 
 export interface Store extends Indexing {
@@ -266,6 +292,8 @@ export interface Store extends Indexing {
   read(request: ReadRequest): Promise<readonly KeyedItem[]>;
   list(request: ListRequest): Promise<Page<Item>>;
   searchWords(request: WordsRequest): Promise<readonly Scored[]>;
+  /** Which of these names someone in these spaces has spoken under, whatever the case of A to Z. */
+  speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]>;
   /** The space's version: the last commit that changed it; 0 if it does not exist. */
   versions(spaces: readonly SpaceRef[]): Promise<readonly number[]>;
   changes(spaces: readonly SpaceRef[], since: number): Promise<Changes>;

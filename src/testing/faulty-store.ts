@@ -141,6 +141,11 @@ export class FaultyStore implements Store {
     return this.#inner.searchWords(request);
   }
 
+  async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
+    this.#failRead();
+    return this.#inner.speakers(spaces, names);
+  }
+
   versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
     return this.#inner.versions(spaces);
   }

@@ -7,8 +7,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { analyse } from "../retrieval/words/analyse.js";
-import type { Committed, Done, Outcome, Store, Unit } from "../stores/store.js";
-import type { SpaceKind } from "../types.js";
+import type { Committed, Done, Outcome, Scored, Store, Unit } from "../stores/store.js";
+import type { Item, SpaceKind, SpaceRef } from "../types.js";
 import { bruteForceScores } from "./brute-force.js";
 import type { OpenedStore } from "./conformance/check.js";
 import { IndexingComparison } from "./model/indexing-comparison.js";
@@ -207,20 +207,31 @@ class Comparison {
   async #search({ spaces, query, filter, limit }: Extract<Operation, { do: "search" }>): Promise<void> {
     const terms = [...analyse(query).keys()];
     const scores = new Map(
-      spaces.map((space) => [placeOf(space), bruteForceScores(this.#model.documents(space), terms)]),
+      spaces.map((space) => [placeOf(space), bruteForceScores(this.#model.documents(space, this.#now), terms)]),
     );
-    const expected = this.#model
+    const scored = this.#model
       .items(spaces, filter, this.#now)
-      .flatMap(({ space, id, version }, arrival) => {
-        const score = scores.get(placeOf(space))?.get(id);
-        return score === undefined ? [] : { space, id, version, score, arrival };
-      })
+      .map((item, arrival) => ({ ...item, score: scores.get(placeOf(item.space))?.get(item.id) ?? 0, arrival }))
       .sort((a, b) => (isClose(a.score, b.score) ? b.arrival - a.arrival : b.score - a.score));
-    const hits = await this.#store.searchWords({ spaces, terms, filter, limit, now: this.#now });
-    const best = expected.slice(0, limit);
-    const reference = ({ space, id, version }: Omit<(typeof hits)[number], "key">) => ({ space, id, version });
-    expect(hits.map(reference)).toEqual(best.map(reference));
-    for (const [at, hit] of hits.entries()) expect(hit.score).toBeCloseTo(best[at]?.score ?? Number.NaN, 9);
+    const request = { spaces, terms, filter, now: this.#now };
+    const hits = await this.#store.searchWords({ ...request, limit });
+    expectScored(hits, scored.filter(({ score }) => score > 0).slice(0, limit));
+
+    // Exactly these: whatever the limit, and also what no term leads to; never what is elsewhere, expired or left out.
+    const known = this.#model.indexing.items.filter(({ key }) => key !== undefined);
+    const ids = new Set(known.map((item) => placeOf([this.#model.indexing.lane(item).space, item.row.id])));
+    const keys = [...known.flatMap(({ key }) => key ?? []), 1_000_000];
+    const given = await this.#store.searchWords({ ...request, limit: 1, keys });
+    expectScored(
+      given,
+      scored.filter(({ space, id }) => ids.has(placeOf([space, id]))),
+    );
+    await this.#compareSpeakers(spaces);
+  }
+
+  async #compareSpeakers(spaces: readonly SpaceRef[]): Promise<void> {
+    const names = ["ann", "LAMP", "Sea", "é", "nobody", ""];
+    expect(await this.#store.speakers(spaces, names)).toEqual(this.#model.speakers(spaces, names));
   }
 
   /** Once any name has gone to another space or to none, a store may also tell everyone to start over. */
@@ -298,6 +309,24 @@ function byPlace(a: object, b: object): number {
     return JSON.stringify([space, id, id === undefined ? name : ""]);
   });
   return (left ?? "") < (right ?? "") ? -1 : 1;
+}
+
+/** What ranking needs to know of an item must be right as well. */
+function expectScored(
+  hits: readonly Scored[],
+  expected: readonly (Omit<Item, "sessionId"> & { score: number })[],
+): void {
+  const told = ({ space, id, version, role, occurredAt }: Omit<Item, "sessionId">) => [
+    space,
+    id,
+    version,
+    role,
+    occurredAt,
+  ];
+  expect(hits.map(({ space, id, version, role, occurredAt }) => [space, id, version, role, occurredAt])).toEqual(
+    expected.map(told),
+  );
+  for (const [at, hit] of hits.entries()) expect(hit.score).toBeCloseTo(expected[at]?.score ?? Number.NaN, 9);
 }
 
 function placeOf(space: object): string {

@@ -74,8 +74,9 @@ async function dump(): Promise<Found[]> {
 
 /**
  * Each word must be in its item and in nothing else; what is gone must not come back by word or by id. Words of one
- * session are asked for several at a time: a question of many words finds every item that has one of them. They are
- * asked of a memory without an embedder, because by meaning any item may come up.
+ * session are asked for several at a time: a question of many words finds every item that has one of them, and the up
+ * to 8 neighbours of each, which do not matter here. They are asked of a memory without an embedder, because by meaning
+ * any item may come up.
  */
 async function search(words: readonly Sought[], gone: readonly Gone[]): Promise<void> {
   const unfound: string[] = [];
@@ -86,8 +87,9 @@ async function search(words: readonly Sought[], gone: readonly Gone[]): Promise<
     const here = words.filter((sought) => sought.lane === lane);
     for (let start = 0; start < here.length; start += WORDS_ASKED) {
       const asked = here.slice(start, start + WORDS_ASKED);
-      const hits = await session.query(asked.map(({ word }) => word).join(" "), { topK: 2 * WORDS_ASKED });
-      const ids = new Set(hits.map(({ id }) => id));
+      const hits = await session.query(asked.map(({ word }) => word).join(" "), { topK: 10 * WORDS_ASKED });
+      const containing = hits.filter(({ content }) => asked.some(({ word }) => content.startsWith(`${word} `)));
+      const ids = new Set(containing.map(({ id }) => id));
       for (const { word, id } of asked)
         if (id !== undefined && !ids.delete(id)) unfound.push(`lane ${lane} ${word} ${id}`);
       for (const id of ids) ghosts.push(`lane ${lane} ${id}, by one of its words`);

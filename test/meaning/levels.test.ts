@@ -51,11 +51,12 @@ describe("query; add; query", () => {
     const memory = await open({ path: newPath(), embedder: new MirrorEmbedder(), buffer: { roundBuffer } });
     const session = memory.session({ user: "ada", session: "s" });
     for (let round = 0; round < 30; round++) {
-      const content = `talking about topic${round}x`;
-      const before = await session.query(mirrored(`topic${round}x`));
+      const topic = `topic${"abcdefghij"[Math.floor(round / 10)]}${"abcdefghij"[round % 10]}`; // one word, mirrored too
+      const content = `talking about ${topic}`;
+      const before = await session.query(mirrored(topic));
       expect(before.map((hit) => hit.content)).not.toContain(content);
       await session.add(said(content));
-      const [first] = await session.query(mirrored(`topic${round}x`));
+      const [first] = await session.query(mirrored(topic));
       expect(first?.content).toBe(content);
     }
   });

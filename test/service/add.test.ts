@@ -16,7 +16,7 @@ describe("add", () => {
     const session = memory.session({ user: "ada", agent: "tutor", session: "s" });
     for (let at = 0; at < 50; at++) {
       const { ids } = await session.add([say(`fact number ${word(at)}`)]);
-      expect((await session.query(word(at))).map(({ id }) => id)).toEqual(ids);
+      expect((await session.query(word(at)))[0]?.id).toBe(ids[0]);
       expect((await session.list({ limit: 1 })).items[0]?.id).toBe(ids[0]);
     }
   });

@@ -120,7 +120,7 @@ describe("the option", () => {
   it.each([
     [{ path: ":memory:", buffer: { querry: {} } }, "query"],
     [{ path: ":memory:", buffer: { query: { maxSise: 1 } } }, "buffer.query.maxSize"],
-    [{ path: ":memory:", buffer: { query: { cacheSize: 100 } } }, "not built"],
+    [{ path: ":memory:", buffer: { speculativeBuffer: { maxSize: 10 } } }, "not built"],
     [{ path: ":memory:", buffer: { hybridBuffer: { embeddingModel: "gte-small" } } }, "embedding.baseUrl"],
     [{ path: ":memory:", buffer: { roundBuffer: { tokenModel: "mystery" } } }, "tokens can be counted"],
     [{}, "path"],

@@ -115,11 +115,13 @@ describe("query", () => {
   });
 
   it("never sees a message after its edit or delete", async () => {
+    const texts = async (question: string) => (await session.query(question)).map(({ content }) => content).join();
+    expect(await texts("boat")).toContain("boat one");
     await session.update("a", { content: "a plane" });
-    expect(ids(await session.query("boat"))).not.toContain("a");
-    expect(ids(await session.query("plane"))).toEqual(["a"]);
+    expect(await texts("boat")).not.toContain("boat one");
+    expect(ids(await session.query("plane"))[0]).toBe("a");
     await session.delete(["a"]);
-    expect(await session.query("plane")).toHaveLength(0);
+    expect(await texts("plane boat")).not.toContain("plane");
   });
 
   it.each<[string, QueryOptions, string]>([

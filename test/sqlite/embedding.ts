@@ -35,8 +35,9 @@ export class Embedding {
     this.#owner = owner;
   }
 
-  static async open(path: string, dimensions: number, owner = "me"): Promise<Embedding> {
-    const store = await SqliteStore.open({ path, busyTimeoutMs: 10_000 });
+  static async open(path: string, dimensions: number, owner = "me", mirrorBytes?: number): Promise<Embedding> {
+    const mirror = mirrorBytes === undefined ? {} : { mirrorBytes };
+    const store = await SqliteStore.open({ path, busyTimeoutMs: 10_000, ...mirror });
     stores.push(store);
     return new Embedding(store, dimensions, owner);
   }

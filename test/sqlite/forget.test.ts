@@ -30,6 +30,8 @@ async function fill(memory: Memory, scope: { user: string; session?: string }, f
   return added.flatMap(({ ids }) => ids);
 }
 
+const contents = async (hits: Promise<readonly { content: string }[]>) => (await hits).map(({ content }) => content);
+
 describe("forget", () => {
   it("takes single messages out of get, list, query and the bytes of the files", async () => {
     const path = newPath();
@@ -47,7 +49,9 @@ describe("forget", () => {
     await memory.close();
     const again = await open({ path });
     expect(await again.session({ user: "ada" }).query(unique(31))).toHaveLength(0);
-    expect(await again.session({ user: "ada" }).query(unique(30))).toHaveLength(1);
+    expect(await contents(again.session({ user: "ada" }).query(unique(30)))).toContainEqual(
+      expect.stringContaining(unique(30)),
+    );
   });
 
   it("takes a whole user out, with sessions, registry entry and name, and leaves others alone", async () => {
@@ -122,7 +126,9 @@ describe("forget", () => {
         Array.from({ length: 1_200 }, (_, at) => unique(at)),
       ),
     ).toEqual([]);
-    expect(await memory.session({ user: "ada" }).query(unique(10_007))).toHaveLength(1);
+    expect(await contents(memory.session({ user: "ada" }).query(unique(10_007)))).toContainEqual(
+      expect.stringContaining(unique(10_007)),
+    );
     const raw = openRaw(path);
     expect(raw.prepare("SELECT purge, unpurged FROM head").get()).toEqual({ purge: 0, unpurged: 0 });
     raw.close();
@@ -157,7 +163,9 @@ describe("forget", () => {
     const raw = openRaw(path);
     expect(raw.prepare("SELECT purge FROM head").get()).toEqual({ purge: 0 });
     raw.close();
-    expect(await again.session({ user: "ada" }).query(unique(3))).toHaveLength(1);
+    expect(await contents(again.session({ user: "ada" }).query(unique(3)))).toContainEqual(
+      expect.stringContaining(unique(3)),
+    );
   });
 
   it("says so when another process keeps the log in use", async () => {

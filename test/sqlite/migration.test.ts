@@ -5,6 +5,7 @@ import { newPath } from "../support/opened.js";
 import { openRaw, unsoundness } from "../support/raw.js";
 import { Embedding, NOW } from "./embedding.js";
 import { makeVersion1 } from "./version-1.js";
+import { makeVersion2 } from "./version-2.js";
 
 const ADA = { user: "ada" };
 
@@ -39,8 +40,8 @@ describe("a file of version 1", () => {
     expect(unsoundness(path)).toEqual([]);
     const raw = openRaw(path);
     expect(raw.prepare("SELECT schema, user_version FROM head, pragma_user_version").get()).toEqual({
-      schema: 2,
-      user_version: 2,
+      schema: 3,
+      user_version: 3,
     });
     raw.close();
   });
@@ -50,9 +51,78 @@ describe("a file of version 1", () => {
     makeVersion1(path);
     const memory = await openMemory({ path });
     try {
-      expect((await memory.session({ user: "ada" }).query("lisbon")).map(({ id }) => id)).toEqual(["first"]);
+      expect((await memory.session({ user: "ada" }).query("lisbon"))[0]?.id).toBe("first");
     } finally {
       await memory.close();
     }
+  });
+});
+
+describe("a file of version 2", () => {
+  it("has its words indexed anew: lengths without stop words, and every item found", async () => {
+    const path = newPath();
+    makeVersion2(path);
+    const before = openRaw(path);
+    expect(before.prepare("SELECT schema, analysis FROM head").get()).toEqual({ schema: 2, analysis: 2 });
+    before.close();
+    const { store } = await Embedding.open(path, 4);
+    const found = async (term: string) => {
+      const hits = await store.searchWords({ spaces: [ADA], terms: [term], filter: {}, limit: 10, now: NOW });
+      return hits.map(({ id }) => id);
+    };
+    expect(await found("lisbon")).toEqual(["first", "edited"]);
+    expect(await found("ann")).toEqual(["edited"]);
+    expect(await found("yellow")).toEqual(["loose"]);
+    expect((await found("be")).toSorted(), "stop words too").toEqual(["edited", "first", "loose"]);
+    await store.close();
+    const raw = openRaw(path);
+    expect(raw.prepare("SELECT id, length FROM item ORDER BY key").all()).toEqual([
+      { id: "first", length: 2 },
+      { id: "edited", length: 2 },
+      { id: "loose", length: 2 },
+    ]);
+    expect(raw.prepare("SELECT terms FROM space").get()).toEqual({ terms: 6 });
+    expect(raw.prepare("SELECT schema, analysis, user_version FROM head, pragma_user_version").get()).toEqual({
+      schema: 3,
+      analysis: 3,
+      user_version: 3,
+    });
+    raw.close();
+    expect(unsoundness(path)).toEqual([]);
+  });
+
+  it("scores like a new file with the same items, also after edits and removals", async () => {
+    const path = newPath();
+    makeVersion2(path);
+    const old = await Embedding.open(path, 4);
+    const fresh = await Embedding.open(newPath(), 4);
+    const inSession = { space: ADA, session: "s" };
+    const name = "Ann";
+    await fresh.add(inSession, [{ id: "first", content: "I moved to Lisbon." }]);
+    await fresh.add(inSession, [{ id: "edited", content: "It is warm there." }]);
+    await fresh.unit({ op: "update", space: ADA, id: "edited", patch: { name } });
+    await fresh.add({ space: ADA }, [{ id: "loose", content: "Trams are yellow." }]);
+    const scores = ({ store }: Embedding) =>
+      Promise.all(
+        [["lisbon"], ["ann", "warm"], ["be", "yellow", "tram"], ["move", "red"]].map(async (terms) => {
+          const hits = await store.searchWords({ spaces: [ADA], terms, filter: {}, limit: 10, now: NOW });
+          return hits.map(({ id, score }) => [id, score]);
+        }),
+      );
+    expect(await scores(old)).toEqual(await scores(fresh));
+    for (const one of [old, fresh]) {
+      const patch = { content: "The trams are red.", parts: null };
+      await one.unit({ op: "update", space: ADA, id: "first", patch });
+      await one.forget({ space: ADA, ids: ["loose"] });
+    }
+    expect(await scores(old)).toEqual(await scores(fresh));
+  });
+
+  it("knows who has spoken in it", async () => {
+    const path = newPath();
+    makeVersion2(path);
+    const { store } = await Embedding.open(path, 4);
+    expect(await store.speakers([ADA], ["ANN", "first"])).toEqual(["ANN"]);
+    expect(await store.speakers([{ user: "bob" }], ["Ann"])).toEqual([]);
   });
 });

@@ -106,6 +106,23 @@ export class VectorCache {
     return hits.sort((a, b) => b.score - a.score || b.key - a.key);
   }
 
+  /** The scores of these items, as far as they are here in these versions. */
+  scores(
+    spaces: readonly SpaceRef[],
+    items: readonly { readonly key: number; readonly version: number; readonly space: SpaceRef }[],
+    vector: Float32Array,
+  ): ReadonlyMap<number, { readonly score: number; readonly level: CacheLevel }> {
+    const names = new Set(spaces.map(spaceName));
+    const scores = new Map<number, { readonly score: number; readonly level: CacheLevel }>();
+    for (const { key, version, space } of items) {
+      const name = spaceName(space);
+      const entry = names.has(name) ? this.#spaces.get(name)?.get(key) : undefined;
+      const best = entry?.item.version === version ? bestDot(entry.item.vectors, vector) : undefined;
+      if (entry && best) scores.set(key, { score: best.score, level: entry.level });
+    }
+    return scores;
+  }
+
   get stats(): { readonly items: number; readonly chunks: number; readonly bytes: number } {
     return { items: this.#items, chunks: this.#chunks, bytes: this.#bytes };
   }

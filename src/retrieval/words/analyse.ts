@@ -15,9 +15,10 @@ import { readUnspaced } from "./unspaced.js";
 
 /**
  * Raised with every change of what `analyse` returns, or of how its index is written: an index of another version has to
- * be built anew. 2: one of version 1 may have lost words of items that were added beside an edit.
+ * be built anew. 2: one of version 1 may have lost words of items that were added beside an edit. 3: stop words do not
+ * count for the length of a text.
  */
-export const ANALYSIS_VERSION = 2;
+export const ANALYSIS_VERSION = 3;
 
 /** The distinct terms of a text, each with how often it occurs. */
 export function analyse(text: string): ReadonlyMap<string, number> {
@@ -26,13 +27,6 @@ export function analyse(text: string): ReadonlyMap<string, number> {
   let at = 0;
   while (at < folded.length) at = readAt(folded, at, counts);
   return counts;
-}
-
-/** The length of a text in terms, as BM25 needs it. */
-export function countTerms(words: ReadonlyMap<string, number>): number {
-  let total = 0;
-  for (const count of words.values()) total += count;
-  return total;
 }
 
 /** Counts what starts at `at`, if anything does, and says where to read on. */

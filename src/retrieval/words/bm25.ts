@@ -1,7 +1,7 @@
 /** BM25 (Robertson and others) with the idf that never falls below zero. Statistics are the caller's: those of one space. */
 
 /** How soon more of the same word stops counting. */
-export const k1 = 1.2;
+export const k1 = 0.9;
 /** How much a long document is held against itself: 0 not at all, 1 in full. */
 export const b = 0.75;
 

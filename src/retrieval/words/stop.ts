@@ -1,6 +1,7 @@
 /**
- * Words of a question that say nothing about what is asked. They are left out where meaning is asked as well: there a
- * match of "does" would count as much as one of a name, because each arm is scaled by its own best hit.
+ * Words that say nothing about what a text is about. They are indexed and found like all others, but do not count for
+ * the length of a text; and a question goes without them where meaning is asked as well: there a match of "does" would
+ * count as much as one of a name, because each arm is scaled by its own best hit.
  */
 import { analyse } from "./analyse.js";
 
@@ -13,4 +14,11 @@ const STOP: ReadonlySet<string> = new Set(analyse(ENGLISH).keys());
 export function contentTerms(terms: readonly string[]): readonly string[] {
   const content = terms.filter((term) => !STOP.has(term));
   return content.length > 0 ? content : terms;
+}
+
+/** The length of a text, as BM25 needs it: how many terms it has, repeated ones too, that are no stop words. */
+export function contentLength(words: ReadonlyMap<string, number>): number {
+  let length = 0;
+  for (const [term, count] of words) if (!STOP.has(term)) length += count;
+  return length;
 }

@@ -50,7 +50,7 @@ import { park, replay } from "./park.js";
 import { parkedItems } from "./parked.js";
 import { register } from "./register.js";
 import { toSessionEntry } from "./registry.js";
-import { isVisible, toItem } from "./row.js";
+import { isVisible, type Row, toItem, toKeyed, toScored } from "./row.js";
 import { acknowledge, attach } from "./sending.js";
 import type { Space } from "./space.js";
 import { State } from "./state.js";
@@ -173,7 +173,7 @@ export class MemoryStore implements Store {
       if (!found || !asked.has(found.mark.space)) return [];
       const { row, mark } = found;
       if (!isVisible(row, mark.space, now) || !passes(row, filter, marks)) return [];
-      return { ...toItem(row, mark.space), key };
+      return toKeyed(row, mark.space);
     });
   }
 
@@ -193,17 +193,30 @@ export class MemoryStore implements Store {
     return { ...page, items: page.items.map(({ row, space }) => toItem(row, space)) };
   }
 
-  async searchWords({ spaces, terms, filter, limit, now }: WordsRequest): Promise<readonly Scored[]> {
-    const hits = this.#spaces(spaces).flatMap((space) =>
-      [...space.words.scores(terms)].flatMap(([id, score]) => {
+  async searchWords({ spaces, terms, filter, limit, now, keys }: WordsRequest): Promise<readonly Scored[]> {
+    const { marks } = this.#state;
+    const hits = this.#spaces(spaces).flatMap((space) => {
+      const isSeen = (row: Row): boolean => isVisible(row, space, now);
+      const wanted = keys?.flatMap((key) => {
+        const mark = marks.get(key);
+        return mark?.space === space ? mark.id : [];
+      });
+      const scores = space.words.scores(wanted ?? space.words.find(terms, isSeen), terms, isSeen);
+      return [...scores].flatMap(([id, score]) => {
         const row = space.rows.get(id);
-        return row && isVisible(row, space, now) && passes(row, filter, this.#state.marks) ? { row, space, score } : [];
-      }),
-    );
+        return row && isSeen(row) && passes(row, filter, marks) && (wanted || score > 0) ? { row, space, score } : [];
+      });
+    });
     hits.sort((a, b) => b.score - a.score || b.row.arrival - a.row.arrival);
-    return hits
-      .slice(0, limit)
-      .map(({ row: { arrival: key, id, version }, space, score }) => ({ space: space.ref, key, id, version, score }));
+    return hits.slice(0, keys ? undefined : limit).map(({ row, space, score }) => toScored(row, space, score));
+  }
+
+  async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
+    const spoken = new Set<string>();
+    for (const space of this.#spaces(spaces)) {
+      for (const { name } of space.rows.values()) if (name !== undefined) spoken.add(asciiLower(name));
+    }
+    return names.filter((name) => spoken.has(asciiLower(name)));
   }
 
   async versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
@@ -345,3 +358,6 @@ export class MemoryStore implements Store {
     throw new HoldfastError("closed", "The store is closed.", { hint: "Open it again before using it." });
   }
 }
+
+/** Lower case of A to Z alone, as the contract has it. */
+const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

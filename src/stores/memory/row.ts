@@ -1,7 +1,7 @@
 /** A stored item. Rows are never changed in place: an edit puts a new row in the old one's place. */
 import { isDeepStrictEqual } from "node:util";
 import type { Item } from "../../types.js";
-import type { NewRow } from "../store.js";
+import type { KeyedItem, NewRow, Scored } from "../store.js";
 import type { Session, Space } from "./space.js";
 
 export interface Row extends Omit<Item, "space" | "session" | "sessionId"> {
@@ -19,10 +19,37 @@ export function searchText(row: { readonly name?: string; readonly content: stri
 
 /** Whether the item may be in an answer: neither its own expiry nor its space's retention has passed. */
 export function isVisible(row: Row, space: Space, now: number): boolean {
-  const { retentionMs } = space.entry;
-  if (row.expiresAt !== undefined && row.expiresAt <= now) return false;
-  return retentionMs === undefined || row.recordedAt + retentionMs > now;
+  return (untilOf(row, space).until ?? Infinity) > now;
 }
+
+/** From when on the item is in no answer, if it ever leaves them. */
+function untilOf(row: Row, { entry: { retentionMs } }: Space): { readonly until?: number } {
+  const retained = retentionMs === undefined ? Infinity : row.recordedAt + retentionMs;
+  const until = Math.min(row.expiresAt ?? Infinity, retained);
+  return until === Infinity ? {} : { until };
+}
+
+/** The item as a search finds it. */
+export function toScored(row: Row, space: Space, score: number): Scored {
+  const { arrival: key, id, version, role, occurredAt, home } = row;
+  return {
+    space: space.ref,
+    key,
+    id,
+    version,
+    score,
+    ...(role !== undefined && { role }),
+    occurredAt,
+    ...(home && { sessionId: home.entry.id }),
+    ...untilOf(row, space),
+  };
+}
+
+export const toKeyed = (row: Row, space: Space): KeyedItem => ({
+  ...toItem(row, space),
+  key: row.arrival,
+  ...untilOf(row, space),
+});
 
 /** Whether adding `item` in the session `home` again would say what `row` says already. Times and agent do not count. */
 export function samePayload(row: Row, item: NewRow, home: Session | undefined): boolean {

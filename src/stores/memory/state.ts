@@ -6,7 +6,7 @@ import { Marks } from "./marks.js";
 import { Outbox } from "./outbox.js";
 import { Registry } from "./registry.js";
 import { Removals } from "./removals.js";
-import { type Row, searchText } from "./row.js";
+import type { Row } from "./row.js";
 import type { Space } from "./space.js";
 
 export class State {
@@ -34,8 +34,8 @@ export class State {
   put(space: Space, row: Row, attempt: Attempt): void {
     const before = space.rows.get(row.id);
     attempt.set(space.rows, row.id, row);
-    space.words.set(row.id, searchText(row));
-    attempt.onUndo(() => (before ? space.words.set(row.id, searchText(before)) : space.words.delete(row.id)));
+    space.words.set(row);
+    attempt.onUndo(() => (before ? space.words.set(before) : space.words.delete(row.id)));
     attempt.touched.add(space);
     if (before?.name !== row.name || before?.content !== row.content) this.#dropVectorsWith(row.arrival, attempt);
     if (this.marks.get(row.arrival)?.embedding) return;
@@ -47,7 +47,7 @@ export class State {
     this.marks.delete(row.arrival, attempt);
     attempt.delete(space.rows, row.id);
     space.words.delete(row.id);
-    attempt.onUndo(() => space.words.set(row.id, searchText(row)));
+    attempt.onUndo(() => space.words.set(row));
     space.answers.forgetItem(row.id, attempt);
     this.removals.add(space, attempt);
     attempt.touched.add(space);

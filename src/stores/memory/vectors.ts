@@ -5,18 +5,21 @@ import type { StoredChunk, VectorScored, VectorsRequest } from "../indexing.js";
 import { isSameSpace } from "./embed.js";
 import { passes } from "./filter.js";
 import type { Embedding } from "./marks.js";
-import { isVisible, type Row } from "./row.js";
+import { isVisible, type Row, toScored } from "./row.js";
 import type { Space } from "./space.js";
 import type { State } from "./state.js";
 
 export function searchVectors(request: VectorsRequest, state: State): readonly VectorScored[] {
-  const { vectorSpace, vector, limit, unsent } = request;
+  const { vectorSpace, vector, unsent } = request;
   if (!state.vectorSpace || !isSameSpace(state.vectorSpace, vectorSpace)) return [];
+  const wanted = request.keys && new Set(request.keys);
+  const limit = wanted ? wanted.size : request.limit;
   const hits: VectorScored[] = [];
   for (const { space, row, embedding } of embedded(request, state)) {
+    if (wanted && !wanted.has(row.arrival)) continue;
     if (unsent && !state.outbox.hasRows(row.arrival)) continue;
     const best = bestPart(embedding, vector);
-    if (best) hits.push({ space: space.ref, key: row.arrival, id: row.id, version: row.version, ...best });
+    if (best) hits.push({ ...toScored(row, space, best.score), part: best.part });
   }
   return hits.sort((a, b) => b.score - a.score || b.key - a.key).slice(0, limit);
 }

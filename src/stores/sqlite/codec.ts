@@ -1,5 +1,6 @@
 /** How rows and the model's values become each other. */
 import type { Entry, Item, Kind, Metadata, Part, Role, SessionEntry, SpaceKind, SpaceRef, Tier } from "../../types.js";
+import type { KeyedItem, Scored } from "../store.js";
 import type { Row, Value } from "./driver.js";
 
 /** Codes are places in these lists: append only. */
@@ -61,6 +62,33 @@ export function readItem(row: Row): Item {
     updatedAt: Number(row["updated_at"]),
     ...(row["expires_at"] !== null && { expiresAt: Number(row["expires_at"]) }),
     version: Number(row["version"]),
+  };
+}
+
+/** The columns of a found item, of `item`, its `space` and its `session`. */
+export const SCORED_COLUMNS = `item.key, item.id, item.version, item.role, item.occurred_at, item.recorded_at, item.expires_at,
+  space.kind AS space_kind, space.name AS space_name, space.retention_ms, session.id AS session_id`;
+
+/** From when on the item is in no answer. */
+function untilOf(row: Row): { readonly until?: number } {
+  const retained = row["retention_ms"] === null ? Infinity : Number(row["recorded_at"]) + Number(row["retention_ms"]);
+  const until = Math.min(row["expires_at"] === null ? Infinity : Number(row["expires_at"]), retained);
+  return until === Infinity ? {} : { until };
+}
+
+export const readKeyed = (row: Row): KeyedItem => ({ ...readItem(row), key: Number(row["key"]), ...untilOf(row) });
+
+export function readScored(row: Row, score: number): Scored {
+  return {
+    space: spaceRef(row["space_kind"], row["space_name"]),
+    key: Number(row["key"]),
+    id: String(row["id"]),
+    version: Number(row["version"]),
+    score,
+    ...(row["role"] !== null && { role: ROLE_CODES[Number(row["role"])] ?? "user" }),
+    occurredAt: Number(row["occurred_at"]),
+    ...(row["session_id"] !== null && { sessionId: String(row["session_id"]) }),
+    ...untilOf(row),
   };
 }
 

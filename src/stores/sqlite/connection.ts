@@ -2,10 +2,15 @@
 import { HoldfastError } from "../../errors.js";
 import { type Database, isNotOurs, openDatabase } from "./driver.js";
 
-export type ConnectionRole = "writer" | "reader" | "peek";
+export type ConnectionRole = "writer" | "reader" | "vectors" | "peek";
 
-/** Page cache in KiB: the writer keeps the hot pages of the indexes, the reader those of searches, peek a few rows. */
-const CACHE_KIB: { readonly [role in ConnectionRole]: number } = { writer: 16_384, reader: 16_384, peek: 1_024 };
+/** Page cache in KiB: the writer keeps the hot pages of the indexes, the readers those of searches, peek a few rows. */
+const CACHE_KIB: { readonly [role in ConnectionRole]: number } = {
+  writer: 16_384,
+  reader: 16_384,
+  vectors: 8_192,
+  peek: 1_024,
+};
 
 /** The log is cut back to this size when it restarts. */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024;
@@ -13,9 +18,10 @@ const LOG_BYTES_KEPT = 32 * 1024 * 1024;
 const SYNCHRONOUS_FULL = 2;
 
 export function connect(path: string, role: ConnectionRole): Database {
-  const database = openDatabase(path, role === "peek");
+  const isReadOnly = role === "peek" || role === "vectors";
+  const database = openDatabase(path, isReadOnly);
   try {
-    if (role !== "peek") database.exec("PRAGMA journal_mode = WAL");
+    if (!isReadOnly) database.exec("PRAGMA journal_mode = WAL");
     database.exec(`
       PRAGMA synchronous = FULL;
       PRAGMA secure_delete = ON;

@@ -1,7 +1,8 @@
 /** Adding, editing and removing items inside a write transaction. */
 import { isDeepStrictEqual } from "node:util";
 import { HoldfastError } from "../../errors.js";
-import { analyse, countTerms } from "../../retrieval/words/analyse.js";
+import { analyse } from "../../retrieval/words/analyse.js";
+import { contentLength } from "../../retrieval/words/stop.js";
 import type { Item, Kind, Role } from "../../types.js";
 import type { AddWrite, Done, NewRow, UpdateWrite } from "../store.js";
 import { ITEM_SELECT, jsonOrNull, kindCode, packWords, readItem, roleCode, tierCode } from "./codec.js";
@@ -338,8 +339,8 @@ function samePayload(item: Item, row: NewRow, session: string | undefined): bool
   return item.session === session && isDeepStrictEqual(of(item), of(row));
 }
 
-/** The words of an item: as counts, as they are stored, and how many. A speaker's name is among them. */
+/** The words of an item: as counts, as they are stored, and its length. A speaker's name is among them. */
 export function wordsOf(name: string | undefined, content: string) {
   const counts = analyse(name === undefined ? content : `${name} ${content}`);
-  return { counts, words: packWords(counts), length: countTerms(counts) };
+  return { counts, words: packWords(counts), length: contentLength(counts) };
 }

@@ -1,39 +1,37 @@
-/** Items by their nearness to a question, gathered in any order and handed out best first. */
+/**
+ * The best of many items by a number each, ties newest first.
+ *
+ * A heap with the worst of the best on top, so that all others cost one comparison each; sorting everything would cost
+ * more than the search itself. The order is the same however many are kept: fewer are the beginning of more.
+ */
 
 export interface Near {
   readonly key: number;
-  readonly part: number;
-  readonly score: number;
-  /** The commit that wrote the vectors. */
-  readonly commit: number;
+  readonly bound: number;
 }
 
 export class Nearest {
-  readonly #all: Near[] = [];
+  readonly #count: number;
+  readonly #heap: Near[] = [];
 
-  add(near: Near): void {
-    this.#all.push(near);
+  /** Keeps so many. */
+  constructor(count: number) {
+    this.#count = count;
   }
 
-  get size(): number {
-    return this.#all.length;
+  offer(key: number, bound: number): void {
+    const heap = this.#heap;
+    if (heap.length < this.#count) rise(heap, { key, bound });
+    else if (bound >= (heap[0] as Near).bound && isBetter({ key, bound }, heap[0] as Near)) sink(heap, { key, bound });
   }
 
-  /**
-   * The best of them, at least one, ties newest first. Keeps a heap with the worst of the best on top, so that all others cost one
-   * comparison each; sorting everything would cost more than the search itself.
-   */
-  best(count: number): Near[] {
-    const heap: Near[] = [];
-    for (const near of this.#all) {
-      if (heap.length < count) rise(heap, near);
-      else if (isBetter(near, heap[0] as Near)) sink(heap, near);
-    }
-    return heap.sort((a, b) => (isBetter(a, b) ? -1 : 1));
+  /** Best first. */
+  best(): Near[] {
+    return this.#heap.slice().sort((a, b) => (isBetter(a, b) ? -1 : 1));
   }
 }
 
-const isBetter = (a: Near, b: Near): boolean => a.score > b.score || (a.score === b.score && a.key > b.key);
+const isBetter = (a: Near, b: Near): boolean => a.bound > b.bound || (a.bound === b.bound && a.key > b.key);
 
 function rise(heap: Near[], near: Near): void {
   let at = heap.push(near) - 1;

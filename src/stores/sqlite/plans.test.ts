@@ -6,14 +6,17 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Backlog } from "./backlog.js";
 import { connect } from "./connection.js";
 import type { Database } from "./driver.js";
+import { SPEAKS } from "./reader.js";
 import { Registry } from "./registry.js";
 import { migrate } from "./schema.js";
 import { VectorTables } from "./vector-table.js";
+import { WordSearch } from "./word-search.js";
 
 let folder = "";
 let database: Database;
 /** What was prepared since the test began. */
 let prepared: string[] = [];
+let watched: Database;
 let backlog: Backlog;
 const lane = { space: { user: "ada" }, session: "s" };
 
@@ -27,7 +30,7 @@ beforeEach(() => {
       VALUES (1, 'one', 0, 'ada', 0, 0, 0, 0, 0);
     INSERT INTO session (key, id, space, name, created_at, updated_at, next_seq) VALUES (1, 'two', 1, 's', 0, 0, 1);
   `);
-  const watched: Database = {
+  watched = {
     exec: (sql) => database.exec(sql),
     close: () => database.close(),
     get isTransaction() {
@@ -107,4 +110,33 @@ describe("what waits", () => {
       "SEARCH item USING INDEX item_seq (session=? AND seq<?)",
     ]);
   });
+});
+
+describe("a search by words", () => {
+  it("reaches hits by their keys, and what is around them by sequence", () => {
+    const item = "INSERT INTO item (key, space, id, kind, session, seq, content, tier, occurred_at, recorded_at";
+    database.exec(`
+      ${item}, updated_at, version, commit_no, words, length) VALUES (1, 1, 'a', 0, 1, 1, 'lamp', 0, 0, 0, 0, 1, 1, 'lamp', 1);
+      INSERT INTO words (rowid, terms) VALUES (1025, '1:lamp');
+      UPDATE space SET items = 1, terms = 1;
+    `);
+    const search = new WordSearch(watched, new Registry(database));
+    prepared = [];
+    const request = { spaces: [lane.space], filter: { roles: ["user" as const] }, limit: 10, now: 0 };
+    search.search({ ...request, terms: ["lamp"] });
+    search.search({ ...request, terms: ["lamp"], keys: [1] });
+    const plans = prepared.flatMap((sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
+    const ways = plans.map((row) => String(row["detail"])).filter((detail) => /^(SCAN|SEARCH) item\b/.test(detail));
+    expect(new Set(ways)).toEqual(
+      new Set([
+        "SEARCH item USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH item USING INDEX item_seq (session=? AND seq>? AND seq<?)",
+      ]),
+    );
+  });
+});
+
+it("a speaker is found by name and space in the index alone", () => {
+  const plan = database.prepare(`EXPLAIN QUERY PLAN ${SPEAKS}`).all();
+  expect(plan.map((row) => row["detail"])).toContain("SEARCH item USING COVERING INDEX item_name (name=? AND space=?)");
 });

@@ -1,6 +1,5 @@
 /** The reading side of the file: lists, searches and the registry, on one connection. */
 import { statSync } from "node:fs";
-import { idf, settled, termWeight } from "../../retrieval/words/bm25.js";
 import type { Entry, Item, Page, SessionEntry, SpaceRef, VectorSpace } from "../../types.js";
 import type {
   IndexingStats,
@@ -13,34 +12,28 @@ import type {
   StoredChunk,
   Tail,
   TailRequest,
-  VectorScored,
-  VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
 import type { Changes, KeyedItem, ListRequest, ReadRequest, RegistryRequest, Scored, WordsRequest } from "../store.js";
 import { Backlog } from "./backlog.js";
-import { ITEM_SELECT, readItem, spaceCode, spaceRef, unpackWords } from "./codec.js";
+import { ChunkReader } from "./chunk-reader.js";
+import { ITEM_SELECT, readItem, readKeyed, spaceCode, spaceRef } from "./codec.js";
 import { type ConnectionRole, connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
-import { all, type Condition, type SpaceRow, visibleIn } from "./filter.js";
+import { all, type Condition, visibleIn } from "./filter.js";
 import { OutboxReader } from "./outbox-reader.js";
 import { badCursor, Registry } from "./registry.js";
 import { addWordPieces, findResidue, type Traces } from "./residue.js";
 import { resolveScope } from "./scope.js";
-import { VectorReader } from "./vector-reader.js";
 import { VectorTables } from "./vector-table.js";
-import { type Candidate, type TermLists, WordReader } from "./words.js";
-
-/**
- * How many postings a search reads to find candidates. Words so common that they would exceed it rank items that other
- * words have found, but find none themselves, unless nothing else does.
- */
-const POSTINGS_MAX = 8_192;
-/** Candidates scored exactly: enough that the first ranking's rounding cannot push a best hit out. */
-const CANDIDATES_MIN = 256;
+import { WordSearch } from "./word-search.js";
 
 /** Whoever has missed more changes than this starts over. */
 const CHANGES_MAX = 10_000;
+
+/** Whether someone of this name has spoken in one of the spaces. */
+export const SPEAKS = `SELECT 1 FROM item INDEXED BY item_name
+  WHERE name = ? COLLATE NOCASE AND space IN (SELECT value FROM json_each(?)) LIMIT 1`;
 
 export class Reader {
   readonly #path: string;
@@ -48,9 +41,9 @@ export class Reader {
   readonly #registry: Registry;
   readonly #backlog: Backlog;
   readonly #tables: VectorTables;
-  readonly #vectors: VectorReader;
+  readonly #chunks: ChunkReader;
   readonly #outbox: OutboxReader;
-  #words: WordReader | undefined;
+  #search: WordSearch | undefined;
 
   constructor(path: string, role: ConnectionRole) {
     this.#path = path;
@@ -59,7 +52,7 @@ export class Reader {
     const tables = new VectorTables(this.#database);
     this.#tables = tables;
     this.#backlog = new Backlog(this.#database, this.#registry, tables);
-    this.#vectors = new VectorReader(this.#database, this.#registry, tables, (work) => this.#snapshot(work));
+    this.#chunks = new ChunkReader(this.#database, this.#registry, tables);
     this.#outbox = new OutboxReader(this.#database, tables);
   }
 
@@ -117,86 +110,20 @@ export class Reader {
       if (!condition || keys.length === 0) return [];
       const wanted = { sql: "item.key IN (SELECT value FROM json_each(?))", values: [JSON.stringify(keys)] };
       const rows = this.#select(all([wanted, condition]), "");
-      return rows.map((row) => ({ ...readItem(row), key: Number(row["key"]) }));
+      return rows.map(readKeyed);
     });
   }
 
-  searchWords({ spaces: refs, terms, filter, limit, now }: WordsRequest): Scored[] {
+  searchWords(request: WordsRequest): Scored[] {
+    return this.#snapshot(() => this.#searching().search(request));
+  }
+
+  speakers(spaces: readonly SpaceRef[], names: readonly string[]): string[] {
     return this.#snapshot(() => {
-      const { spaces, condition } = resolveScope(this.#registry, refs, filter, now, false);
-      if (!condition || terms.length === 0) return [];
-      const narrowed = Object.keys(filter).length > 0;
-      const found = spaces.flatMap((space) =>
-        this.#searchSpace(space, terms, narrowed ? condition : undefined, condition, limit),
-      );
-      return found.sort(bestFirst).slice(0, limit);
+      const keys = JSON.stringify(this.#registry.findSpaces(spaces).map(({ key }) => key));
+      const speaks = this.#database.prepare(SPEAKS);
+      return names.filter((name) => speaks.get(name, keys));
     });
-  }
-
-  /**
-   * Candidates by the words index, then exact scores from the words stored with them. More candidates are read as long
-   * as one that was left out could still score better than the last hit.
-   */
-  #searchSpace(
-    space: SpaceRow,
-    terms: readonly string[],
-    narrowing: Condition | undefined,
-    visible: Condition,
-    limit: number,
-  ): Scored[] {
-    this.#words ??= new WordReader(this.#database);
-    const words = this.#words;
-    const lists: TermLists[] = terms
-      .map((term) => ({ term, containing: words.containing(space.key, term) }))
-      .filter(({ containing }) => containing > 0)
-      .map((list) => ({ ...list, idf: idf(space.items, list.containing) }))
-      .sort((a, b) => a.containing - b.containing || (a.term < b.term ? -1 : 1));
-    const average = space.items > 0 ? space.terms / space.items : 0;
-    for (let finding = withinBudget(lists); finding <= lists.length && finding > 0; finding++) {
-      const finders = lists.slice(0, finding);
-      const alone = !narrowing && finding === 1 && Number(finders[0]?.containing) > POSTINGS_MAX;
-      for (let wanted = Math.max(CANDIDATES_MIN, limit * 4); ; wanted *= 4) {
-        const cap = alone ? POSTINGS_MAX : undefined;
-        const candidates = words.candidates(space.key, finders, average, narrowing, wanted, cap);
-        const scored = this.#score(candidates, lists, average, visible);
-        const settled = candidates.length < wanted || wanted > POSTINGS_MAX;
-        const last = scored[limit - 1]?.score ?? 0;
-        if (!settled && last < Number(candidates.at(-1)?.bound) - 1e-9) continue;
-        if (scored.length > 0) return scored.slice(0, limit);
-        break;
-      }
-    }
-    return [];
-  }
-
-  #score(candidates: readonly Candidate[], lists: readonly TermLists[], average: number, visible: Condition) {
-    if (candidates.length === 0) return [];
-    const keys = JSON.stringify(candidates.map(({ key }) => key));
-    const rows = this.#database
-      .prepare(
-        `SELECT item.key, item.id, item.version, item.words, item.length, space.kind AS space_kind, space.name AS space_name
-         FROM json_each(?) AS candidate CROSS JOIN item ON item.key = candidate.value JOIN space ON space.key = item.space
-         WHERE ${visible.sql}`,
-      )
-      .all(keys, ...visible.values);
-    const scored = rows.map((row) => {
-      const counts = unpackWords(String(row["words"]));
-      const length = Number(row["length"]);
-      let score = 0;
-      for (const { term, idf } of lists) {
-        const count = counts.get(term);
-        if (count !== undefined) score += idf * termWeight(count, length, average);
-      }
-      const space = spaceRef(row["space_kind"], row["space_name"]);
-      return {
-        key: Number(row["key"]),
-        space,
-        id: String(row["id"]),
-        version: Number(row["version"]),
-        score: settled(score),
-      };
-    });
-    return scored.sort(bestFirst);
   }
 
   versions(spaces: readonly SpaceRef[]): number[] {
@@ -282,12 +209,8 @@ export class Reader {
     return this.#snapshot(() => this.#backlog.stats());
   }
 
-  searchVectors(request: VectorsRequest): VectorScored[] {
-    return this.#vectors.search(request);
-  }
-
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): StoredChunk[] {
-    return this.#snapshot(() => this.#vectors.chunks(spaces, ids, now));
+    return this.#snapshot(() => this.#chunks.of(spaces, ids, now));
   }
 
   outbox(limit: number, maxBytes: number, now: number): OutboxRow[] {
@@ -307,10 +230,10 @@ export class Reader {
 
   /** Whether the file still has bytes of what was forgotten, beside its live data. */
   findResidue(descriptor: number, { pieces, tokens }: Traces): boolean {
-    this.#words ??= new WordReader(this.#database);
+    const search = this.#searching();
     const wanted = new Set(pieces);
     for (const token of tokens) {
-      if (this.#words.postings(token) === 0) addWordPieces(token.slice(token.indexOf(":") + 1), wanted);
+      if (search.postings(token) === 0) addWordPieces(token.slice(token.indexOf(":") + 1), wanted);
     }
     return findResidue(descriptor, wanted);
   }
@@ -323,6 +246,12 @@ export class Reader {
     this.#database.close();
   }
 
+  /** Made when it is first needed: a connection that only reads rows has no table for it. */
+  #searching(): WordSearch {
+    this.#search ??= new WordSearch(this.#database, this.#registry);
+    return this.#search;
+  }
+
   /** Sorts keys and times only, then reads the items of the page. */
   #selectPage(condition: Condition, order: string): Row[] {
     const page = `SELECT item.key FROM item WHERE ${condition.sql} ${order}`;
@@ -332,21 +261,6 @@ export class Reader {
   #select(condition: Condition, tail: string): Row[] {
     return this.#database.prepare(`${ITEM_SELECT} WHERE ${condition.sql} ${tail}`).all(...condition.values);
   }
-}
-
-const bestFirst = (a: { score: number; key: number }, b: { score: number; key: number }): number =>
-  b.score - a.score || b.key - a.key;
-
-/** How many of the lists, rarest first, fit into the budget of postings; one at least, if there is one. */
-function withinBudget(lists: readonly TermLists[]): number {
-  let postings = 0;
-  let count = 0;
-  for (const { containing } of lists) {
-    postings += containing;
-    if (count > 0 && postings > POSTINGS_MAX) break;
-    count++;
-  }
-  return count;
 }
 
 function parseCursor(cursor: string, kind: string): number[] {

@@ -204,8 +204,13 @@ CREATE INDEX outbox_space ON outbox (space, item);
 CREATE INDEX outbox_failed ON outbox (seq) WHERE attempts > 0;
 `;
 
+/** Names of speakers, for questions that name one of them. */
+const VERSION_3 = `
+CREATE INDEX item_name ON item (name COLLATE NOCASE, space) WHERE name IS NOT NULL;
+`;
+
 /** Each entry takes a file from the version before it to its own; they are never edited once released. */
-const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];
+const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -1,9 +1,10 @@
 /**
  * The SQLite store on the main thread: it hands work to the storage threads and keeps one small connection of its own.
  *
- * Threads: `writer` commits; `reader` lists, searches and checkpoints, so that neither a slow search nor a checkpoint
- * holds up a commit; the connection `peek` on the main thread reads rows by id and versions, because a hop to a thread
- * would cost more than the read.
+ * Threads: `writer` commits; `reader` lists, searches by words and checkpoints, so that neither a slow search nor a
+ * checkpoint holds up a commit; `vectors` searches by vectors beside it, and keeps those of the spaces that are asked for
+ * in memory; the connection `peek` on the main thread reads rows by id and versions, because a hop to a thread would
+ * cost more than the read.
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
@@ -38,24 +39,33 @@ import type {
   Unit,
   WordsRequest,
 } from "../store.js";
+import { retryBusy } from "./busy.js";
+import type { MirrorStats } from "./mirrors.js";
 import { Reader } from "./reader.js";
 import { descriptorOf, type Traces } from "./residue.js";
 import { Thread } from "./thread.js";
-import { retryBusy, type WriterOptions } from "./writer.js";
+import type { ThreadOptions } from "./worker.js";
 
 /** After so many commits or messages a checkpoint is due. 250 single adds make about 14 MB of log. */
 const COMMITS_DUE = 250;
 const MESSAGES_DUE = 1_000;
 /** More rows than this are read by the reader thread, not on the main thread. */
 const PEEK_MAX = 64;
+const MIRROR_BYTES = 224 * 1024 * 1024;
 
 export interface SqliteStoreOptions {
   readonly path: string;
   readonly busyTimeoutMs: number;
+  /** How much memory the vectors of searched spaces may take, in bytes. What does not fit is read from the file. */
+  readonly mirrorBytes?: number;
+  /** Threads that start with the store, not with their first call: the first question need not wait for them. */
+  readonly warm?: readonly ReadingRole[];
 }
 
+type ReadingRole = "reader" | "vectors";
+
 export class SqliteStore implements Store {
-  readonly #options: WriterOptions;
+  readonly #options: ThreadOptions;
   #threads: Opened;
   #checkpointing: Promise<void> | undefined;
   #sinceCheckpoint = { commits: 0, messages: 0 };
@@ -64,7 +74,7 @@ export class SqliteStore implements Store {
   #reopening: Promise<void> | undefined;
   #purging: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: WriterOptions, threads: Opened) {
+  private constructor(options: ThreadOptions, threads: Opened) {
     this.#options = options;
     this.#threads = threads;
   }
@@ -76,9 +86,9 @@ export class SqliteStore implements Store {
     return this.#threads;
   }
 
-  static async open({ path, busyTimeoutMs }: SqliteStoreOptions): Promise<SqliteStore> {
-    const options = { path: resolve(path), id: randomUUID(), busyTimeoutMs };
-    return new SqliteStore(options, await openThreads(options));
+  static async open({ path, busyTimeoutMs, mirrorBytes = MIRROR_BYTES, warm = [] }: SqliteStoreOptions) {
+    const options = { path: resolve(path), id: randomUUID(), busyTimeoutMs, mirrorBytes };
+    return new SqliteStore(options, await openThreads(options, warm));
   }
 
   async #writer<T>(method: string, ...args: readonly unknown[]): Promise<T> {
@@ -128,7 +138,7 @@ export class SqliteStore implements Store {
   async #reopen(): Promise<void> {
     if (this.#closing) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
     await this.#threads.end();
-    this.#threads = await openThreads(this.#options);
+    this.#threads = await openThreads(this.#options, []);
   }
 
   wasCommitted(group: string): Promise<boolean> {
@@ -153,6 +163,11 @@ export class SqliteStore implements Store {
 
   searchWords(request: WordsRequest): Promise<readonly Scored[]> {
     return this.#reader("searchWords", request);
+  }
+
+  async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.speakers(spaces, names), this.#options.busyTimeoutMs);
   }
 
   async versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
@@ -180,16 +195,24 @@ export class SqliteStore implements Store {
     return this.#reader("pending", request);
   }
 
-  tail(request: TailRequest): Promise<Tail> {
-    return this.#reader("tail", request);
+  /** On the main thread: a question waits for it before it is searched by meaning, and it is mostly empty. */
+  async tail(request: TailRequest): Promise<Tail> {
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.tail(request), this.#options.busyTimeoutMs);
   }
 
   earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]> {
     return this.#reader("earlier", keys, count, now);
   }
 
-  searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
-    return this.#reader("searchVectors", request);
+  async searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
+    return (await this.#ready()).vectors.call("searchVectors", request);
+  }
+
+  /** What the vectors in memory take. Starts no thread for it. */
+  async mirrors(): Promise<MirrorStats> {
+    const { livingVectors } = await this.#ready();
+    return livingVectors?.call("mirrorStats") ?? { ...NO_MIRRORS, budget: this.#options.mirrorBytes };
   }
 
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {
@@ -221,6 +244,7 @@ export class SqliteStore implements Store {
   }
 
   async #purge(deadlineMs: number): Promise<Purged> {
+    await (await this.#ready()).livingVectors?.call("sweep");
     const { unpurged, traces } = await this.#writer<{ unpurged: number; traces?: Traces }>("beginPurge");
     await this.#writer("mergeWords");
     if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
@@ -261,17 +285,20 @@ export class SqliteStore implements Store {
   }
 }
 
-/** The connections. The reader's thread starts with its first call: a process that only adds does not pay for it. */
+/** The connections. The readers' threads start with their first call: a process that only adds does not pay for them. */
 class Opened {
   readonly writer: Thread;
   readonly peek: Reader;
-  readonly #options: WriterOptions;
+  readonly #options: ThreadOptions;
   #reader: Thread | undefined;
+  #vectors: Thread | undefined;
 
-  constructor(writer: Thread, peek: Reader, options: WriterOptions) {
+  constructor(writer: Thread, peek: Reader, options: ThreadOptions, reading: Reading) {
     this.writer = writer;
     this.peek = peek;
     this.#options = options;
+    this.#reader = reading.reader;
+    this.#vectors = reading.vectors;
   }
 
   get reader(): Thread {
@@ -279,18 +306,35 @@ class Opened {
     return this.#reader;
   }
 
+  /** If it has ended, for want of memory perhaps, another takes its place: all that it knew is in the file. */
+  get vectors(): Thread {
+    this.#vectors = this.livingVectors ?? new Thread({ role: "vectors", options: this.#options });
+    return this.#vectors;
+  }
+
+  get livingVectors(): Thread | undefined {
+    return this.#vectors?.isDead === false ? this.#vectors : undefined;
+  }
+
   async end(): Promise<void> {
     await this.writer.end();
     await this.#reader?.end();
+    await this.#vectors?.end();
     this.peek.close();
   }
 
   async close(): Promise<void> {
     this.peek.close();
     await this.#reader?.close();
+    await this.livingVectors?.close();
     await this.writer.close();
   }
 }
+
+/** Reading threads that are there already; the others start with their first call. */
+type Reading = { readonly [role in ReadingRole]?: Thread };
+
+const NO_MIRRORS = { spaces: 0, vectors: 0, bytes: 0, loads: 0, evictions: 0, hits: 0 };
 
 const LOG_LEFT: Purged = {
   purged: false,
@@ -298,14 +342,15 @@ const LOG_LEFT: Purged = {
 };
 
 /** The writer first: it makes and migrates the file that the others read. */
-async function openThreads(options: WriterOptions): Promise<Opened> {
+async function openThreads(options: ThreadOptions, warm: readonly ReadingRole[]): Promise<Opened> {
   const writer = new Thread({ role: "writer", options });
+  const reading: Reading = Object.fromEntries(warm.map((role) => [role, new Thread({ role, options })]));
   try {
     await writer.call("stats");
     const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
-    return new Opened(writer, peek, options);
+    return new Opened(writer, peek, options, reading);
   } catch (error) {
-    await writer.end();
+    await Promise.all([writer, ...Object.values(reading)].map((thread) => thread.end()));
     throw error;
   }
 }

@@ -38,6 +38,10 @@ export class Thread {
     this.#worker.on("exit", () => this.#die(new Error("the storage thread has ended")));
   }
 
+  get isDead(): boolean {
+    return this.#dead !== undefined;
+  }
+
   call<T>(method: string, ...args: readonly unknown[]): Promise<T> {
     if (this.#dead) return Promise.reject(this.#lost());
     const number = ++this.#number;

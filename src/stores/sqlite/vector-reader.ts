@@ -1,162 +1,246 @@
 /**
- * Reading vectors: the nearest items to a question by a plain scan, and the chunks of items.
+ * Search by vectors, exact, on a connection and in a thread of its own.
  *
- * The scan reads a page of vectors at a time, each on a snapshot of its own, so that a large space does not keep the log
- * from being emptied. What it finds is checked against the items afterwards, on one snapshot: an item that is gone,
- * hidden, or whose vectors are no longer those that were read, is dropped and the next best takes its place.
+ * Mirrors in memory say how high the score of each item can be; the best of those are scored from the file until no other
+ * can be better. All of this is one synchronous call on one snapshot, so that the answer is what a look at every vector
+ * of that snapshot would find. Only what a mirror needs to be loaded comes before, in slices, between other calls.
+ *
+ * Without a mirror: a few items that are known by their keys are scored at once, and a space that is too large for the
+ * budget is read from the file from end to end.
  */
-import { chunkId } from "../../retrieval/chunks/id.js";
-import { bestDot } from "../../retrieval/vectors/dot.js";
-import type { SpaceRef } from "../../types.js";
-import type { StoredChunk, VectorScored, VectorsRequest } from "../indexing.js";
-import { spaceRef } from "./codec.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError } from "../../errors.js";
+import { Question } from "../../retrieval/vectors/quantise.js";
+import type { VectorScored, VectorsRequest } from "../indexing.js";
+import { retryBusy } from "./busy.js";
+import { connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
-import { all, type Condition, visibleIn } from "./filter.js";
-import { type Near, Nearest } from "./nearest.js";
-import type { Registry } from "./registry.js";
+import { all, type Condition, type SpaceRow } from "./filter.js";
+import { MirrorFeed } from "./mirror-feed.js";
+import { type MirrorStats, Mirrors } from "./mirrors.js";
+import { bestFirst, findBest } from "./ranking.js";
+import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
-import {
-  ITEM_PLACE,
-  isSameSpace,
-  PLACE,
-  SPACE_END,
-  unpackSpans,
-  unpackVectors,
-  type VectorTable,
-  type VectorTables,
-} from "./vector-table.js";
+import { type Each, type Scorer, VectorFile } from "./vector-file.js";
+import { isSameSpace, type VectorTable, VectorTables } from "./vector-table.js";
 
-/** Rows read at a time: a few milliseconds. */
-const PAGE = 512;
-/** More items than this are found faster by reading all vectors of their space in a row. */
-const KEYS_MAX = 4_096;
-/** How many of the best are checked first. If too few of them may be seen, four times as many are. */
-const CHECKED_MIN = 64;
+/** So many items that are known by their keys are scored from the file one by one. */
+const FEW = 256;
+/** So many, where a mirror would have to be loaded first. */
+const FEW_UNLOADED = 4_096;
+/** If more items than the first number pass a filter, enough of the best may, so that so many of those are tried first. */
+const MANY = 2_048;
+const TRIED = 1_024;
+/** A space whose mirror is dropped as often as this while it is loaded is read from end to end. */
+const LOADS_MAX = 3;
 
-type Snapshot = <T>(work: () => T) => T;
+export interface VectorReaderOptions {
+  readonly path: string;
+  readonly busyTimeoutMs: number;
+  readonly mirrorBytes: number;
+}
+
+/** Where to look for what, on the snapshot of the moment. */
+interface Plan {
+  readonly table: VectorTable;
+  readonly spaces: readonly SpaceRow[];
+  readonly score: Scorer;
+  /** The only items that can be found, if they are few. */
+  readonly keys: readonly number[] | undefined;
+  /** Leads to the only items that can be found; undefined if all of the spaces can. */
+  readonly narrowing: Condition | undefined;
+}
+
+type Step = { readonly found: VectorScored[] } | { readonly missing: readonly SpaceRow[]; readonly plan: Plan };
 
 export class VectorReader {
+  readonly #busyTimeoutMs: number;
   readonly #database: Database;
   readonly #registry: Registry;
   readonly #tables: VectorTables;
-  readonly #snapshot: Snapshot;
+  readonly #file: VectorFile;
+  readonly #mirrors: Mirrors;
+  readonly #feed: MirrorFeed;
 
-  constructor(database: Database, registry: Registry, tables: VectorTables, snapshot: Snapshot) {
-    this.#database = database;
-    this.#registry = registry;
-    this.#tables = tables;
-    this.#snapshot = snapshot;
+  constructor({ path, busyTimeoutMs, mirrorBytes }: VectorReaderOptions) {
+    this.#busyTimeoutMs = busyTimeoutMs;
+    this.#database = connect(path, "vectors");
+    this.#registry = new Registry(this.#database);
+    this.#tables = new VectorTables(this.#database);
+    this.#file = new VectorFile(this.#database);
+    this.#mirrors = new Mirrors(mirrorBytes);
+    this.#feed = new MirrorFeed(this.#database, this.#mirrors);
   }
 
-  /** Requires that no snapshot is open. */
-  search(request: VectorsRequest): VectorScored[] {
-    const plan = this.#snapshot(() => this.#plan(request));
-    if (!plan) return [];
-    const { table, condition, spaces, keys } = plan;
-    const nearest = new Nearest();
-    for (const space of spaces) {
-      const pages = keys ? this.#vectorsOf(space, keys, table) : this.#vectorsIn(space, table);
-      for (const row of pages) {
-        const best = bestDot(unpackVectors(row["vectors"]), request.vector);
-        if (best) nearest.add({ key: Number(row["item"]), commit: Number(row["commit_no"]), ...best });
-      }
+  async searchVectors(request: VectorsRequest): Promise<VectorScored[]> {
+    const scanned = new Map<number, Each>();
+    const until = performance.now() + (request.readyMs ?? Number.POSITIVE_INFINITY);
+    for (let attempt = 1; ; attempt++) {
+      const step = await this.#snapshot(() => this.#attempt(request, scanned));
+      if ("found" in step) return step.found;
+      const { missing, plan } = step;
+      const unpin = this.#mirrors.pin(plan.spaces.map(({ key }) => key));
+      const prepare = async (space: SpaceRow): Promise<void> => {
+        if (attempt <= LOADS_MAX && (await this.#load(space, plan.table, until))) return;
+        scanned.set(space.key, await this.#scan(space.key, plan.table, request.vector));
+      };
+      await Promise.all(missing.map(prepare)).finally(unpin);
     }
-    return this.#snapshot(() => this.#check(nearest, condition, table, request.limit));
   }
 
-  /** Where to look: in the spaces, or only at these items of them. */
-  #plan({ spaces: refs, vectorSpace, vector, filter, now, unsent }: VectorsRequest) {
+  mirrorStats(): MirrorStats {
+    return this.#mirrors.stats();
+  }
+
+  /** Empties the mirrors of all that was forgotten. */
+  sweep(): Promise<void> {
+    return this.#snapshot(() => {
+      const table = this.#tables.current();
+      if (!table) return;
+      this.#feed.catchUp(table);
+      for (const space of this.#mirrors.spaces) this.#feed.removeWaiting(space);
+    });
+  }
+
+  leave(): void {
+    this.close();
+  }
+
+  close(): void {
+    this.#mirrors.clear();
+    this.#database.close();
+  }
+
+  /** The answer, or the spaces that have to be made ready first. Requires a snapshot. */
+  #attempt(request: VectorsRequest, scanned: ReadonlyMap<number, Each>): Step {
+    const plan = this.#plan(request);
+    if (!plan) return { found: [] };
+    const { table, spaces, score, keys } = plan;
+    if (request.keys) return { found: score([...new Set(request.keys)]).sort(bestFirst) };
+    this.#feed.catchUp(table);
+    const missing = spaces.filter(({ key }) => !scanned.has(key) && !this.#mirrors.find(key));
+    if (keys && keys.length <= (missing.length > 0 ? FEW_UNLOADED : FEW)) {
+      return { found: score(keys).sort(bestFirst).slice(0, request.limit) };
+    }
+    if (missing.length > 0) return { missing, plan };
+    return { found: this.#find(request, plan, scanned) };
+  }
+
+  #find(request: VectorsRequest, plan: Plan, scanned: ReadonlyMap<number, Each>): VectorScored[] {
+    const { spaces, score, narrowing } = plan;
+    const { limit } = request;
+    for (const { key } of spaces) if (!scanned.has(key)) this.#mirrors.hit();
+    let passing = narrowing && this.#matching(narrowing, MANY);
+    if (narrowing && !passing) {
+      const { sources } = this.#look(request, plan, undefined, limit, scanned);
+      const found = findBest(sources, score, limit, TRIED) ?? [];
+      if (found.length >= limit) return found;
+      passing = this.#matching(narrowing);
+    }
+    const { sources, areAll } = this.#look(request, plan, passing, limit, scanned);
+    const found = findBest(sources, score, limit) ?? [];
+    if (areAll || found.length >= limit) return found;
+    // Too many of those that were looked at may not be seen.
+    return findBest(this.#look(request, plan, passing, Number.POSITIVE_INFINITY, scanned).sources, score, limit) ?? [];
+  }
+
+  #plan({ spaces: refs, vectorSpace, vector, filter, now, unsent }: VectorsRequest): Plan | undefined {
     const table = this.#tables.current();
     if (!table || !isSameSpace(table.space, vectorSpace) || vector.length !== vectorSpace.dimensions) return undefined;
-    const scope = resolveScope(this.#registry, refs, filter, now, false);
-    if (!scope.condition) return undefined;
-    const isUnsent = { sql: "EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key)", values: [] };
-    const condition = unsent ? all([scope.condition, isUnsent]) : scope.condition;
-    const spaces = scope.spaces.map(({ key }) => key);
-    const keys = this.#keysOf(scope.sessions, spaces, unsent === true);
-    return { table, condition, spaces, ...(keys && { keys }) };
+    const { spaces, condition, sessions } = resolveScope(this.#registry, refs, filter, now, false);
+    if (!condition) return undefined;
+    const isNarrow = unsent === true || Object.keys(filter).length > 0;
+    const visible = unsent ? all([condition, UNSENT]) : condition;
+    const scan = isNarrow && resolveScope(this.#registry, refs, filter, now, true).condition;
+    return {
+      table,
+      spaces,
+      score: this.#file.scorer(visible, table, vector),
+      keys: this.#keysOf(sessions, spaces, unsent === true),
+      narrowing: scan ? (unsent ? all([scan, UNSENT]) : scan) : undefined,
+    };
   }
 
-  /** The only items that can be found, if they are few enough to be looked up one by one. */
-  #keysOf(sessions: readonly number[] | undefined, spaces: readonly number[], unsent: boolean): number[] | undefined {
-    const [sql, keys] = unsent
-      ? ["SELECT DISTINCT item AS key FROM outbox WHERE space IN (SELECT value FROM json_each(?))", spaces]
+  #keysOf(sessions: readonly number[] | undefined, spaces: readonly SpaceRow[], unsent: boolean) {
+    const [sql, of] = unsent
+      ? ["SELECT DISTINCT item AS key FROM outbox WHERE space IN (SELECT value FROM json_each(?))", spaces.map(keyOf)]
       : ["SELECT key FROM item WHERE session IN (SELECT value FROM json_each(?))", sessions];
-    if (!keys) return undefined;
-    const rows = this.#database.prepare(`${sql} LIMIT ${KEYS_MAX + 1}`).all(JSON.stringify(keys));
-    return rows.length > KEYS_MAX ? undefined : rows.map((row) => Number(row["key"]));
+    if (!of) return undefined;
+    const rows = this.#database.prepare(`${sql} LIMIT ${FEW_UNLOADED + 1}`).all(JSON.stringify(of));
+    return rows.length > FEW_UNLOADED ? undefined : rows.map((row) => Number(row["key"]));
   }
 
-  *#vectorsIn(space: number, { name }: VectorTable): Iterable<Row> {
-    const page = this.#database.prepare(
-      `SELECT item, commit_no, vectors FROM ${name} WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ${PAGE}`,
-    );
-    for (let last: number | undefined = 0; last !== undefined; ) {
-      const rows = page.all(space, last, space);
-      yield* rows;
-      last = rows.length < PAGE ? undefined : Number(rows.at(-1)?.["item"]);
-    }
-  }
-
-  *#vectorsOf(space: number, keys: readonly number[], { name }: VectorTable): Iterable<Row> {
-    const one = this.#database.prepare(`SELECT item, commit_no, vectors FROM ${name} WHERE place = ${PLACE}`);
-    for (const key of keys) {
-      const row = one.get(space, key);
-      if (row) yield row;
-    }
-  }
-
-  #check(nearest: Nearest, condition: Condition, table: VectorTable, limit: number): VectorScored[] {
-    const found: VectorScored[] = [];
-    for (let checked = 0, count = Math.max(CHECKED_MIN, limit * 2); found.length < limit && checked < nearest.size; ) {
-      const more = nearest.best(count).slice(checked);
-      found.push(...this.#visible(more, condition, table));
-      checked += more.length;
-      count *= 4;
-    }
-    return found.slice(0, limit);
-  }
-
-  /** Those that may be seen and are still what was read, in the same order. */
-  #visible(candidates: readonly Near[], condition: Condition, { name }: VectorTable): VectorScored[] {
-    const rows = this.#database
-      .prepare(
-        `SELECT item.key, item.id, item.version, ${name}.commit_no, space.kind AS space_kind, space.name AS space_name
-         FROM json_each(?) AS candidate CROSS JOIN item ON item.key = candidate.value
-         JOIN ${name} ON place = ${ITEM_PLACE} JOIN space ON space.key = item.space WHERE ${condition.sql}`,
-      )
-      .all(JSON.stringify(candidates.map(({ key }) => key)), ...condition.values);
-    const byKey = new Map(rows.map((row) => [Number(row["key"]), row]));
-    return candidates.flatMap(({ key, commit, score, part }) => {
-      const row = byKey.get(key);
-      if (!row || row["commit_no"] !== commit) return [];
-      const space = spaceRef(row["space_kind"], row["space_name"]);
-      return { space, key, id: String(row["id"]), version: Number(row["version"]), score, part };
+  /** The items of all spaces, or only those that pass, with what their scores can be at most; whether those are all. */
+  #look(
+    { vector }: VectorsRequest,
+    { spaces }: Plan,
+    passing: ReadonlySet<number> | undefined,
+    wanted: number,
+    scanned: ReadonlyMap<number, Each>,
+  ): { readonly sources: readonly Each[]; readonly areAll: boolean } {
+    const question = new Question(vector);
+    let areAll = true;
+    const sources = spaces.map(({ key }): Each => {
+      const mirror = this.#mirrors.find(key);
+      if (mirror) {
+        if (!mirror.look(question, passing && mirror.select(passing), wanted)) areAll = false;
+        return (tell) => mirror.eachBound(tell);
+      }
+      const each = scanned.get(key) as Each;
+      return passing ? (tell) => each((item, score) => passing.has(item) && tell(item, score)) : each;
     });
+    return { sources, areAll };
   }
 
-  /** In the order of the ids. Requires a snapshot. */
-  chunks(refs: readonly SpaceRef[], ids: readonly string[], now: number): StoredChunk[] {
-    const table = this.#tables.current();
-    const spaces = this.#registry.findSpaces(refs);
-    if (!table || spaces.length === 0 || ids.length === 0) return [];
-    const visible = visibleIn(spaces, now, false);
-    const rows = this.#database
-      .prepare(
-        `SELECT item.key, item.id, item.version, spans, space.id AS space_id FROM json_each(?) AS given
-         CROSS JOIN item ON item.id = given.value JOIN ${table.name} ON place = ${ITEM_PLACE}
-         JOIN space ON space.key = item.space WHERE ${visible.sql} ORDER BY given.key, item.key`,
-      )
-      .all(JSON.stringify([...new Set(ids)]), ...visible.values);
-    const lenders = this.#database.prepare(
-      "SELECT item.id FROM borrow JOIN item ON item.key = borrow.lender WHERE borrower = ? ORDER BY lender",
+  /** The items that fulfil the condition; undefined if they are more than so many. */
+  #matching({ sql, values }: Condition, max?: number): Set<number> | undefined {
+    const limit = max === undefined ? "" : `LIMIT ${max + 1}`;
+    const rows = this.#database.prepare(`SELECT item.key FROM item WHERE ${sql} ${limit}`).all(...values);
+    return max !== undefined && rows.length > max ? undefined : new Set(rows.map((row) => Number(row["key"])));
+  }
+
+  /** False if the space cannot have a mirror now. Rejects with `loading` if it takes too long; the load goes on. */
+  async #load(space: SpaceRow, table: VectorTable, until: number): Promise<boolean> {
+    const { key, items } = space;
+    if (!this.#mirrors.canHold(key, items, items * this.#vectorsPerItem())) return false;
+    const loading = this.#mirrors.load(key, items, (after) =>
+      this.#snapshot(() => {
+        this.#feed.catchUp(table);
+        return this.#file.page(key, after, table);
+      }),
     );
-    return rows.flatMap((row) => {
-      const key = Number(row["key"]);
-      const borrowed = lenders.all(key).map((lender) => String(lender["id"]));
-      const spans = unpackSpans(row["spans"]);
-      const item = { key, item: String(row["id"]), version: Number(row["version"]), parts: spans.length, borrowed };
-      return spans.map((span, part) => ({ id: chunkId(String(row["space_id"]), key, part), ...item, part, ...span }));
+    if (until === Number.POSITIVE_INFINITY) return loading;
+    const done = new AbortController();
+    const tooLong = sleep(Math.max(0, until - performance.now()), undefined, { signal: done.signal }).then(() => {
+      throw new HoldfastError("loading", "the vectors of a space are still being loaded into memory", {
+        hint: "ask again in a moment, or give the search more time",
+      });
     });
+    return Promise.race([loading, tooLong]).finally(() => done.abort());
+  }
+
+  /** On average over the file. */
+  #vectorsPerItem(): number {
+    const head = this.#database.prepare("SELECT embedded, chunks FROM head").get() as Row;
+    return Number(head["chunks"]) / Math.max(1, Number(head["embedded"]));
+  }
+
+  async #scan(space: number, table: VectorTable, vector: Float32Array): Promise<Each> {
+    return this.#file.scan(vector, (after) => this.#snapshot(() => this.#file.page(space, after, table)));
+  }
+
+  #snapshot<T>(work: () => T): Promise<T> {
+    return retryBusy(() => {
+      this.#database.exec("BEGIN");
+      try {
+        return work();
+      } finally {
+        this.#database.exec("COMMIT");
+      }
+    }, this.#busyTimeoutMs);
   }
 }
+
+const UNSENT: Condition = { sql: "EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key)", values: [] };
+
+const keyOf = ({ key }: SpaceRow): number => key;

@@ -25,6 +25,8 @@ export const PLACE = `((? << ${KEY_BITS}) | ?)`;
 export const ITEM_PLACE = `((item.space << ${KEY_BITS}) | item.key)`;
 /** Behind all places of a space; its parameter is the key of the space. */
 export const SPACE_END = `((? + 1) << ${KEY_BITS})`;
+/** The key of the space of a row. */
+export const SPACE_OF_PLACE = `(place >> ${KEY_BITS})`;
 /** How many chunks a row has, in SQL. */
 export const PARTS = `(length(spans) / ${SPAN_BYTES})`;
 

@@ -4,7 +4,7 @@
  * A posting's row id is key × 1024 + min(length, 1023), so that items can be ranked by BM25 without reading them: each
  * term is one list, and an item in which a term occurs 2, 3, 4, 8, 16 or 32 times is also in the lists "term*2" … up to
  * its count. That ranking is an upper bound (a count is taken for the highest of its step) and only chooses candidates;
- * the reader scores them exactly from the words stored with the item. Deleting needs the very tokens that were inserted,
+ * the search scores them exactly from the words stored with the item. Deleting needs the very tokens that were inserted,
  * which is why items keep their words.
  */
 import { b, k1 } from "../../retrieval/words/bm25.js";
@@ -161,16 +161,28 @@ export interface TermLists {
   readonly idf: number;
 }
 
-export interface Candidate {
-  readonly key: number;
-  /** Not less than the item's BM25 over the terms that were searched. */
-  readonly bound: number;
+/** How often a term occurs in the stored form of words ("term" or "term*count" between blanks), without taking it apart. */
+export function countIn(packed: string, term: string): number {
+  for (let at = packed.indexOf(term); at >= 0; at = packed.indexOf(term, at + 1)) {
+    if (at > 0 && packed.charCodeAt(at - 1) !== BLANK) continue;
+    const end = at + term.length;
+    if (end === packed.length) return 1;
+    const mark = packed.charCodeAt(end);
+    if (mark === BLANK) return 1;
+    if (mark === STAR) return Number.parseInt(packed.slice(end + 1, end + 1 + COUNT_DIGITS_MAX), 10);
+  }
+  return 0;
 }
+
+const BLANK = 32;
+const STAR = 42;
+/** No text has more terms than fit into this many digits. */
+const COUNT_DIGITS_MAX = 10;
 
 export class WordReader {
   readonly #database: Database;
   readonly #count: Statement;
-  readonly #rankings = new Map<string, Statement>();
+  readonly #prepared = new Map<string, Statement>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -188,8 +200,8 @@ export class WordReader {
   }
 
   /**
-   * The items that contain any of the terms, those with the highest bound first, ties newest first. `where` narrows them
-   * by a condition on `item`; `newest` reads that many postings of each list at most.
+   * The keys of the items that contain any of the terms, those with the highest bound first, ties newest first. `where`
+   * narrows them by a condition on `item`; `newest` reads that many postings of each list at most.
    */
   candidates(
     space: number,
@@ -198,7 +210,7 @@ export class WordReader {
     where: { readonly sql: string; readonly values: readonly (string | number | null)[] } | undefined,
     limit: number,
     newest?: number,
-  ): Candidate[] {
+  ): number[] {
     const average = Math.max(averageLength, 1);
     const cap = newest === undefined ? "" : `ORDER BY rowid DESC LIMIT ${newest}`;
     const sources: string[] = [];
@@ -218,19 +230,20 @@ export class WordReader {
     }
     const ranked = `SELECT posting / ${LENGTH_BITS} AS key, sum(gain) AS bound FROM (${sources.join(" UNION ALL ")}) GROUP BY posting`;
     const sql = where
-      ? `SELECT ranked.key AS key, bound FROM (${ranked}) AS ranked CROSS JOIN item ON item.key = ranked.key WHERE ${where.sql}
+      ? `SELECT ranked.key AS key FROM (${ranked}) AS ranked CROSS JOIN item ON item.key = ranked.key WHERE ${where.sql}
          ORDER BY bound DESC, ranked.key DESC LIMIT ?`
-      : `SELECT key, bound FROM (${ranked}) ORDER BY bound DESC, key DESC LIMIT ?`;
-    const rows = this.#prepared(sql).all(...values, ...(where?.values ?? []), limit);
-    return rows.map((row) => ({ key: Number(row["key"]), bound: Number(row["bound"]) }));
+      : `SELECT key FROM (${ranked}) ORDER BY bound DESC, key DESC LIMIT ?`;
+    const rows = this.prepared(sql).all(...values, ...(where?.values ?? []), limit);
+    return rows.map((row) => Number(row["key"]));
   }
 
-  #prepared(sql: string): Statement {
-    const known = this.#rankings.get(sql);
+  /** The statement of this text, prepared once for as long as there are few of them. */
+  prepared(sql: string): Statement {
+    const known = this.#prepared.get(sql);
     if (known) return known;
-    if (this.#rankings.size >= RANKINGS_KEPT) this.#rankings.clear();
+    if (this.#prepared.size >= STATEMENTS_KEPT) this.#prepared.clear();
     const statement = this.#database.prepare(sql);
-    this.#rankings.set(sql, statement);
+    this.#prepared.set(sql, statement);
     return statement;
   }
 }
@@ -239,5 +252,5 @@ export class WordReader {
 const weight = (count: number): string =>
   `(${count * (k1 + 1)} / (${count} + ${k1} * (${1 - b} + ${b} * (rowid & ${LENGTH_BITS - 1}) / ?)))`;
 
-/** Prepared rankings, one per shape of query. */
-const RANKINGS_KEPT = 64;
+/** Prepared statements, one per shape of query. */
+const STATEMENTS_KEPT = 64;

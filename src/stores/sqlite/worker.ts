@@ -1,14 +1,22 @@
-/** The entry of a storage thread: a writer or a reader that answers calls in the order in which they come. */
+/**
+ * The entry of a storage thread: a writer or a reader that answers calls in the order in which they come, or the reader
+ * of vectors, which answers other calls while it loads.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { toRecord } from "../../errors.js";
-import { Reader } from "./reader.js";
-import { retryBusy, Writer, type WriterOptions } from "./writer.js";
+import { retryBusy } from "./busy.js";
+import type { WriterOptions } from "./writer.js";
 
-export type ThreadRole = "writer" | "reader";
+export type ThreadRole = "writer" | "reader" | "vectors";
 
 export interface ThreadData {
   readonly role: ThreadRole;
-  readonly options: WriterOptions;
+  readonly options: ThreadOptions;
+}
+
+export interface ThreadOptions extends WriterOptions {
+  /** How much memory the mirrors of vectors may take. */
+  readonly mirrorBytes: number;
 }
 
 export interface Call {
@@ -21,25 +29,49 @@ const { role, options } = workerData as ThreadData;
 const port = parentPort;
 if (!port) throw new Error("this module is the entry of a worker thread");
 
-const opened: Promise<Writer | Reader> =
-  role === "writer" ? Writer.open(options) : retryBusy(() => new Reader(options.path, "reader"), options.busyTimeoutMs);
+/** Each role loads its own modules alone: to load all of them takes twice as long. */
+const loaded = load();
+
+async function load(): Promise<() => Promise<object>> {
+  const { busyTimeoutMs, path } = options;
+  if (role === "writer") {
+    const { Writer } = await import("./writer.js");
+    return () => Writer.open(options);
+  }
+  if (role === "reader") {
+    const { Reader } = await import("./reader.js");
+    return () => retryBusy(() => new Reader(path, "reader"), busyTimeoutMs);
+  }
+  const { VectorReader } = await import("./vector-reader.js");
+  return () => retryBusy(() => new VectorReader(options), busyTimeoutMs);
+}
+
+/** With the first call: a reading thread may be started before the writer has made the file. */
+let opened: Promise<object> | undefined;
 
 /** One call at a time: a writer that waits for another process must not begin a second transaction meanwhile. */
-let last: Promise<unknown> = opened.catch(() => undefined);
+let last: Promise<unknown> = loaded.catch(() => undefined);
 
 port.on("message", (call: Call) => {
-  last = last.then(() => answer(call));
+  const waitsForOthers = role !== "vectors" || call.method === "close";
+  const answered = waitsForOthers ? last.then(() => answer(call)) : answer(call);
+  last = Promise.all([last, answered]);
 });
 
 async function answer({ number, method, args }: Call): Promise<void> {
+  const isLast = method === "close" || method === "leave";
   try {
-    const target = (await opened) as unknown as { [method: string]: (...args: readonly unknown[]) => unknown };
-    // The retry is for reads that meet a recovering log; the writer waits by itself and never throws BUSY.
-    const run = () => target[method]?.(...args);
-    const value = role === "reader" ? await retryBusy(run, options.busyTimeoutMs) : await run();
-    port?.postMessage({ number, value });
+    port?.postMessage({ number, value: isLast && !opened ? undefined : await run(method, args) });
   } catch (error) {
     port?.postMessage({ number, error: toRecord(error) });
   }
-  if (method === "close" || method === "leave") port?.close();
+  if (isLast) port?.close();
+}
+
+async function run(method: string, args: readonly unknown[]): Promise<unknown> {
+  opened ??= loaded.then((open) => open());
+  const target = (await opened) as { [method: string]: (...args: readonly unknown[]) => unknown };
+  const call = () => target[method]?.(...args);
+  // The retry is for reads that meet a recovering log; the others wait by themselves and never throw BUSY.
+  return role === "reader" ? retryBusy(call, options.busyTimeoutMs) : call();
 }

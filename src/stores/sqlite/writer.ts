@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, toRecord } from "../../errors.js";
 import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
 import type { Committed, Done, Outcome, Unit, Write } from "../store.js";
+import { retryBusy } from "./busy.js";
 import { connect } from "./connection.js";
-import { type Database, isBusy, isRefusal, type Statement } from "./driver.js";
+import { type Database, isRefusal, type Statement } from "./driver.js";
 import { Embeddings } from "./embeddings.js";
 import { secureFile } from "./file.js";
 import { Forgetter } from "./forget.js";
@@ -333,23 +334,3 @@ class UnitFailure extends Error {}
 /** The fault of one unit, not of the store. A file that has become too new for this program is nobody's unit's. */
 const isUnitError = (error: unknown): boolean =>
   (error instanceof HoldfastError && error.code !== "store_newer") || isRefusal(error);
-
-/** Repeats `work` while another connection holds the lock, with jitter, until the time is up. */
-export async function retryBusy<T>(work: () => T, timeoutMs: number, onRetry?: () => void): Promise<T> {
-  const until = performance.now() + timeoutMs;
-  for (let wait = 1; ; wait = Math.min(wait * 2, 16)) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      if (performance.now() > until) {
-        throw new HoldfastError("busy", `another process held the store for more than ${timeoutMs} ms`, {
-          cause: error,
-          hint: "try again; if it lasts, look for a process that keeps a transaction open on the file",
-        });
-      }
-      onRetry?.();
-      await sleep(wait * (0.5 + Math.random()));
-    }
-  }
-}

@@ -108,10 +108,11 @@ export class Indexer {
       readonly filter?: RowFilter;
       readonly limit?: number;
       readonly unsent?: boolean;
+      readonly keys?: readonly number[];
       readonly vectorSpace?: VectorSpace;
     } = {},
   ): Promise<readonly VectorScored[]> {
-    const { filter = {}, limit = 1000, unsent, vectorSpace = SPACE } = options;
+    const { filter = {}, limit = 1000, unsent, keys, vectorSpace = SPACE } = options;
     return this.probe.store.searchVectors({
       spaces,
       vectorSpace,
@@ -120,6 +121,7 @@ export class Indexer {
       limit,
       now: this.probe.now,
       ...(unsent !== undefined && { unsent }),
+      ...(keys && { keys }),
     });
   }
 

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { chunkId } from "../../retrieval/chunks/id.js";
 import type { Check } from "./check.js";
-import { BETWEEN, EAST, embedded, Indexer, LANE, NORTH, OUTSIDE, UP } from "./indexer.js";
+import { BETWEEN, EAST, embedded, Indexer, LANE, NORTH, OUTSIDE, SPACE, UP } from "./indexer.js";
 import { ADA, BOB, DAY, SECOND, START } from "./probe.js";
 
 export function meaning(check: Check): void {
@@ -11,10 +11,12 @@ export function meaning(check: Check): void {
     await probe.add(ADA, [{ id: "a" }, { id: "b" }, { id: "c" }], { session: "s" });
     const [a, b, c] = await indexer.embed(LANE, { a: [UP, NORTH], b: [UP, BETWEEN, NORTH], c: [UP] });
     const hits = await indexer.near([ADA], EAST);
+    const sessionId = (await probe.item(ADA, "a")).sessionId;
+    const shared = { space: ADA, version: 1, role: "user", occurredAt: START, sessionId };
     expect(hits).toStrictEqual([
-      { space: ADA, key: b, id: "b", version: 1, part: 1, score: expect.closeTo(0.8, 6) },
-      { space: ADA, key: c, id: "c", version: 1, part: 0, score: 0 },
-      { space: ADA, key: a, id: "a", version: 1, part: expect.any(Number), score: 0 },
+      { ...shared, key: b, id: "b", part: 1, score: expect.closeTo(0.8, 6) },
+      { ...shared, key: c, id: "c", part: 0, score: 0 },
+      { ...shared, key: a, id: "a", part: expect.any(Number), score: 0 },
     ]);
     expect(await indexer.near([ADA], NORTH)).toMatchObject([
       { id: "b", part: 2, score: 1 },
@@ -39,6 +41,64 @@ export function meaning(check: Check): void {
     expect(await indexer.nearIds([ADA], EAST, { limit: 2 })).toEqual(["e", "d"]);
     await probe.update(ADA, "b", { tier: "working" });
     expect(await indexer.nearIds([ADA], EAST), "an edit makes nothing newer").toEqual(["e", "d", "c", "b", "a"]);
+  });
+
+  check("tells what ranking needs to know of a found item", async (probe) => {
+    const indexer = new Indexer(probe);
+    const expiresAt = START + 3 * DAY;
+    await probe.add(ADA, [{ id: "a", role: "assistant", occurredAt: START - DAY, expiresAt }], { session: "s" });
+    const { role: _, ...knowledge } = probe.row({ id: "k", kind: "knowledge" });
+    await probe.unit({ op: "add", space: ADA, items: [knowledge], existing: "same" });
+    await indexer.embed(LANE, { a: [EAST] });
+    await indexer.embed(OUTSIDE, { k: [NORTH] });
+    const { sessionId } = await probe.item(ADA, "a");
+    const found = { space: ADA, version: 1, part: 0 };
+    const a = {
+      ...found,
+      key: expect.any(Number),
+      id: "a",
+      score: 1,
+      role: "assistant",
+      occurredAt: START - DAY,
+      sessionId,
+    };
+    const k = { ...found, key: expect.any(Number), id: "k", score: 0, occurredAt: START };
+    expect(await indexer.near([ADA], EAST)).toStrictEqual([{ ...a, until: expiresAt }, k]);
+    await probe.amend({ kind: "user", name: "ada" }, { retentionMs: DAY });
+    const until = START + DAY;
+    expect(await indexer.near([ADA], EAST), "whatever ends first").toStrictEqual([
+      { ...a, until },
+      { ...k, until },
+    ]);
+    await probe.amend({ kind: "user", name: "ada" }, { retentionMs: 9 * DAY });
+    expect(await indexer.near([ADA], EAST)).toMatchObject([{ until: expiresAt }, { until: START + 9 * DAY }]);
+  });
+
+  check("scores exactly the items that it is given, as a search would, and cuts none off", async (probe) => {
+    const indexer = new Indexer(probe);
+    const expiresAt = START + SECOND;
+    await probe.add(ADA, [{ id: "a" }, { id: "b", role: "tool" }, { id: "c" }, { id: "d", expiresAt }, { id: "e" }], {
+      session: "s",
+    });
+    await probe.add(BOB, [{ id: "his" }], { session: "s" });
+    const keys = await indexer.embed(LANE, { a: [UP, EAST], b: [NORTH, BETWEEN], c: [UP], d: [EAST] });
+    const his = await indexer.embed({ space: BOB, session: "s" }, { his: [EAST] });
+    const e = (await indexer.waiting(LANE, "e")).key;
+    const searched = await indexer.near([ADA], EAST);
+    expect(searched.map(({ id }) => id)).toEqual(["d", "a", "b", "c"]);
+    const given = [...keys, ...his, e, e + 1_000, ...keys];
+    const scored = await indexer.near([ADA], EAST, { keys: given, limit: 1 });
+    expect(scored, "as a search finds them, each once, none of another space").toStrictEqual(searched);
+    const few = await indexer.near([ADA], EAST, { keys: keys.slice(0, 2) });
+    expect(few).toStrictEqual(searched.filter(({ id }) => id === "a" || id === "b"));
+    expect(await indexer.near([ADA], EAST, { keys: given, filter: { roles: ["tool"] } })).toMatchObject([{ id: "b" }]);
+    expect(await indexer.near([ADA], EAST, { keys: [] })).toEqual([]);
+    expect(await indexer.near([ADA], EAST, { keys, vectorSpace: { ...SPACE, model: "other" } })).toEqual([]);
+    probe.now = START + SECOND;
+    expect(await indexer.nearIds([ADA], EAST, { keys: given })).toEqual(["a", "b", "c"]);
+    await probe.update(ADA, "a", { content: "edited", parts: null });
+    await probe.forget({ space: ADA, ids: ["b"] });
+    expect(await indexer.nearIds([ADA], EAST, { keys: given })).toEqual(["c"]);
   });
 
   check("searches exactly the spaces that it is given, and lets no score depend on others", async (probe) => {

@@ -32,7 +32,7 @@ export function parking(check: Check): void {
     ]);
     expect(await probe.ids(ADA, { filter: { pending: true } }), "it is still pending").toEqual(["x", "y"]);
     expect(await store.indexingStats()).toMatchObject({ pending: 1, parked: 1 });
-    expect(await probe.found(ADA, "x"), "words find it all the same").toEqual(["x"]);
+    expect((await probe.found(ADA, "x"))[0], "words find it all the same").toBe("x");
     expect(await probe.version(ADA), "no answer has changed").toBe(version);
     await indexer.park(LANE, fence, [y]);
     expect(await store.waiting("me", 10, now)).toEqual([]);

@@ -63,7 +63,8 @@ export function reopening(check: Check, checkPersistent: CheckPersistent): void 
       await second.add(ADA, [{ id: "y", content: "lamp" }], { session: "s" });
       await second.update(ADA, "x", { content: "rope", parts: null });
       expect(await probe.get(ADA, "x", "y")).toHaveLength(2);
-      expect(await probe.found(ADA, "lamp")).toEqual(["y"]);
+      expect((await probe.found(ADA, "lamp"))[0]).toBe("y");
+      expect((await probe.found(ADA, "rope"))[0]).toBe("x");
       expect(await probe.version(ADA)).toBe(await second.commitNumber());
       expect(await probe.add(ADA, ["z"], { session: "s" })).toMatchObject({ sequences: [3] });
       const since = await probe.commitNumber();

@@ -80,14 +80,10 @@ export function unicode(check: Check): void {
     const filler = line.repeat(Math.ceil(500_000 / line.length));
     const content = `${filler} zeppelin ${filler}`;
     expect(Buffer.byteLength(content)).toBeGreaterThan(1_000_000);
-    await probe.add(
-      ADA,
-      [
-        { id: "big", content },
-        { id: "small", content: "a fox" },
-      ],
-      { session: "s" },
-    );
+    await probe.add(ADA, [
+      { id: "big", content },
+      { id: "small", content: "a fox" },
+    ]);
     expect((await probe.item(ADA, "big")).content === content).toBe(true);
     expect(await probe.found(ADA, "zeppelin")).toEqual(["big"]);
     expect((await probe.found(ADA, "fox")).toSorted()).toEqual(["big", "small"]);
@@ -96,14 +92,8 @@ export function unicode(check: Check): void {
   });
 
   check("keeps empty content: listed and read, found by no word", async (probe) => {
-    await probe.add(
-      ADA,
-      [
-        { id: "empty", content: "" },
-        { id: "other", content: "lamp" },
-      ],
-      { session: "s" },
-    );
+    await probe.add(ADA, [{ id: "empty", content: "" }], { session: "s" });
+    await probe.add(ADA, [{ id: "other", content: "lamp" }], { session: "t" });
     expect(await probe.item(ADA, "empty")).toMatchObject({ content: "", sequence: 1 });
     expect(await probe.ids(ADA)).toEqual(["empty", "other"]);
     expect(await probe.found(ADA, "lamp")).toEqual(["other"]);

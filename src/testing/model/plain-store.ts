@@ -16,6 +16,7 @@ import type {
   Write,
 } from "../../stores/store.js";
 import type { Item, SpaceKind, SpaceRef } from "../../types.js";
+import type { BruteForceDocument } from "../brute-force.js";
 import { PlainIndexing } from "./plain-indexing.js";
 import {
   dropVectorsWith,
@@ -441,9 +442,23 @@ export class PlainStore {
   }
 
   /** Everything that is stored in the space, expired or not. */
-  documents(ref: SpaceRef): readonly NewRow[] {
+  documents(ref: SpaceRef, now: number): readonly BruteForceDocument[] {
     const space = this.#space(ref);
-    return this.#state.items.filter((item) => item.space === space?.key).map((item) => item.row);
+    return this.#state.items
+      .filter((item) => item.space === space?.key)
+      .map((item) => ({
+        ...item.row,
+        ...(item.session !== undefined && { session: String(item.session) }),
+        ...(item.sequence !== undefined && { sequence: item.sequence }),
+        isExpired: !this.#isVisibleAt(item, now),
+      }));
+  }
+
+  /** Those of the names that someone in the spaces has spoken under. */
+  speakers(refs: readonly SpaceRef[], names: readonly string[]): readonly string[] {
+    const keys = new Set(refs.map((ref) => this.#space(ref)?.key));
+    const spoken = this.#state.items.filter((item) => keys.has(item.space)).map((item) => item.row.name?.toLowerCase());
+    return names.filter((name) => spoken.includes(name.toLowerCase()));
   }
 
   version(ref: SpaceRef): number {

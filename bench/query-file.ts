@@ -1,0 +1,59 @@
+/** A file of messages, embedded and written, made through the public API. This is set-up: nothing here is timed. */
+import { type Memory, openMemory } from "holdfast";
+import { ClusteredEmbedder } from "./clustered-embedder.js";
+import { Chat, type Shape, userName } from "./query-data.js";
+
+/** Messages of a session, which are added in one call. */
+const PER_SESSION = 50;
+/** Sessions that are added at the same time. */
+const ABREAST = 16;
+
+export interface MadeFile {
+  readonly path: string;
+  readonly shape: Shape;
+  /** Vectors in it. */
+  readonly pieces: number;
+}
+
+/** Users speak by turns, so that the file holds their messages as it would in real life: mixed. */
+export async function makeQueryFile(path: string, shape: Shape, progress: (share: number) => void): Promise<MadeFile> {
+  const chat = new Chat(shape, 1);
+  const memory = await openMemory({ path, embedder: new ClusteredEmbedder() });
+  try {
+    const sessions = function* () {
+      for (let from = 0; from < chat.perUser; from += PER_SESSION) {
+        for (let user = 0; user < shape.users; user++) yield { user, from };
+      }
+    };
+    let added = 0;
+    const todo = sessions();
+    const add = async (): Promise<void> => {
+      for (const { user, from } of todo) {
+        const texts = chat.textsOf(user).slice(from, from + PER_SESSION);
+        await addSession(memory, user, from, texts);
+        added += texts.length;
+        progress(added / shape.messages);
+      }
+    };
+    await Promise.all(Array.from({ length: ABREAST }, add));
+    const { pending, parked } = await memory.flush();
+    const { chunks, embedded } = (await memory.stats()).store;
+    if (pending + parked > 0 || embedded !== shape.messages) {
+      throw new Error(`${embedded} of ${shape.messages} messages were embedded`);
+    }
+    return { path, shape, pieces: chunks };
+  } finally {
+    await memory.close();
+  }
+}
+
+async function addSession(memory: Memory, user: number, from: number, texts: readonly string[]): Promise<void> {
+  const session = memory.session({
+    user: userName(user),
+    agent: "assistant",
+    session: `session-${from / PER_SESSION}`,
+  });
+  await session.addBatch(
+    texts.map((content, at) => [{ role: at % 2 === 0 ? ("user" as const) : ("assistant" as const), content }]),
+  );
+}

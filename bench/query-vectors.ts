@@ -1,0 +1,43 @@
+/** The vectors of a file, as Holdfast wrote them: rivals get the same. */
+import { DIMENSIONS } from "./clustered-embedder.js";
+import type { Product } from "./product.js";
+
+/** The pieces of all messages, a user's together. */
+export interface Vectors {
+  readonly all: Float32Array;
+  /** The item that each vector belongs to. */
+  readonly items: readonly number[];
+  readonly users: readonly number[];
+}
+
+/** Rows read at a time. */
+const PAGE = 1_000;
+
+/** In one sweep: the file keeps a user's vectors together. */
+export function readVectors(product: Product, path: string, pieces: number): Vectors {
+  const database = product.connect(path, "reader");
+  const all = new Float32Array(pieces * DIMENSIONS);
+  const items: number[] = [];
+  const users: number[] = [];
+  const page = database.prepare(
+    `SELECT place, vector_1.item, vectors, space.name FROM vector_1 CROSS JOIN item ON item.key = vector_1.item
+     JOIN space ON space.key = item.space WHERE place > ? ORDER BY place LIMIT ${PAGE}`,
+  );
+  for (let last = 0, count = PAGE; count === PAGE; ) {
+    const rows = page.all(last);
+    for (const { place, item, vectors, name } of rows) {
+      if (!(vectors instanceof Uint8Array)) throw new Error("the file keeps its vectors in another way by now");
+      const floats = new Float32Array(vectors.slice().buffer);
+      all.set(floats, items.length * DIMENSIONS);
+      for (let at = 0; at < floats.length; at += DIMENSIONS) {
+        items.push(Number(item));
+        users.push(Number(String(name).slice("user-".length)));
+      }
+      last = Number(place);
+    }
+    count = rows.length;
+  }
+  database.close();
+  if (items.length !== pieces) throw new Error(`${items.length} of ${pieces} vectors were read`);
+  return { all, items, users };
+}

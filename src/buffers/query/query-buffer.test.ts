@@ -1,0 +1,736 @@
+/** The QueryBuffer over the store in RAM, with a search by words that tests can hold up, change and count. */
+import { describe, expect, it } from "vitest";
+import type { Presentation, Question } from "../../input/question.js";
+import { analyse } from "../../retrieval/words/analyse.js";
+import { MemoryStore } from "../../stores/memory/memory-store.js";
+import type { ReadRequest, Write } from "../../stores/store.js";
+import { FakeClock } from "../../testing/fake-clock.js";
+import type { SpaceRef } from "../../types.js";
+import { Meter } from "../meter.js";
+import { QueryBuffer, type QueryBufferOptions } from "./query-buffer.js";
+import type { Ranking } from "./ranking.js";
+
+const ADA = { user: "ada" };
+const BOB = { user: "bob" };
+const MIB = 1024 * 1024;
+
+/** Calls `before` when content is about to be read. */
+class WatchedStore extends MemoryStore {
+  before: () => Promise<unknown> = async () => {};
+  reads = 0;
+
+  override async read(request: ReadRequest): ReturnType<MemoryStore["read"]> {
+    this.reads++;
+    await this.before();
+    return super.read(request);
+  }
+}
+
+/** A store, a QueryBuffer on it, and the hands of a test on both. */
+class Desk {
+  readonly store = new WatchedStore();
+  readonly clock = new FakeClock();
+  readonly meter = new Meter(this.clock);
+  readonly buffer: QueryBuffer;
+  /** What was searched for. */
+  readonly searches: Question[] = [];
+  /** Awaited before the store is searched, and after. */
+  before: Promise<unknown> = Promise.resolve();
+  after: Promise<unknown> = Promise.resolve();
+  change: (ranking: Ranking) => Ranking = (ranking) => ranking;
+
+  constructor(options: Partial<QueryBufferOptions> = {}) {
+    const { store, clock, meter } = this;
+    const rank = (question: Question, now: number) => this.#rank(question, now);
+    this.buffer = new QueryBuffer({ store, clock, meter, rank, cacheSize: 100, maxBytes: 16 * MIB, ...options });
+  }
+
+  async #rank(question: Question, now: number): Promise<Ranking> {
+    this.searches.push(question);
+    await this.before;
+    const { text, spaces, filter, depth: limit } = question;
+    const scored = await this.store.searchWords({ spaces, terms: [...analyse(text).keys()], filter, limit, now });
+    const why = { role: 0, date: 0, session: 0, recency: 0 };
+    const found = scored.map((item) => ({ ...item, level: "store" as const, why: { ...why } }));
+    const source = { source: "words", asked: true, found: found.length, ms: 1 } as const;
+    const reading = { text, terms: [], refersBack: false };
+    const ranking = this.change({
+      found,
+      candidates: found.length,
+      partial: false,
+      isClockBound: false,
+      sources: [source],
+      reading,
+    });
+    await this.after;
+    return ranking;
+  }
+
+  async write(...writes: Write[]): Promise<void> {
+    const { outcomes } = await this.store.commit([writes], this.clock.now(), "");
+    for (const outcome of outcomes) if (!outcome.ok) throw new Error(outcome.error.message);
+  }
+
+  /** Adds texts; their ids are how they begin. Outside of sessions, unless one is named, no text lends words to another. */
+  add(texts: readonly string[], { space = ADA as SpaceRef, session = "", expiresAt = 0, metadata = {} } = {}) {
+    const items = texts.map((content) => ({
+      id: content.slice(0, 40),
+      kind: "message" as const,
+      role: "user" as const,
+      content,
+      metadata,
+      tier: "episodic" as const,
+      occurredAt: this.clock.now(),
+      ...(expiresAt > 0 && { expiresAt }),
+    }));
+    return this.write({ op: "add", space, ...(session !== "" && { session }), existing: "same", items });
+  }
+
+  ask(text: string, { space = ADA as SpaceRef, session = "", ...rest }: Asking = {}) {
+    const { topK = 10, offset = 0, sortBy = "score", order = "desc", explain, ...question } = rest;
+    const place = session === "" ? { space } : { space, session };
+    const presentation = { topK, offset, sortBy, order, ...(explain && { explain }) };
+    const asked = { text, spaces: [space], filter: {}, depth: 50, bufferOnly: false, recency: 0, ...question };
+    return this.buffer.query(place, asked, presentation);
+  }
+
+  /** The contents of the answer. */
+  async tell(text: string, asking: Asking = {}): Promise<readonly string[]> {
+    return (await this.ask(text, asking)).map(({ content }) => content);
+  }
+
+  /** Where answers came from so far. */
+  get origins() {
+    const { answers, rankings, victims, shared, misses } = this.buffer.stats;
+    return { answers: answers.hits, rankings: rankings.hits, victims: victims.hits, shared, misses };
+  }
+}
+
+type Asking = Partial<Question> & Partial<Presentation> & { readonly space?: SpaceRef; readonly session?: string };
+
+const none = { answers: 0, rankings: 0, victims: 0, shared: 0, misses: 0 };
+
+/** A promise and the hand that lets it go. */
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open = (): void => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open: () => open() };
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("a question that is repeated", () => {
+  it("gets the very same answer, without a search and without a read", async () => {
+    const desk = new Desk();
+    await desk.add(["a cat", "a dog"]);
+    const first = await desk.ask("cat");
+    expect(first.map(({ content }) => content)).toEqual(["a cat"]);
+    expect(await desk.ask("cat")).toBe(first);
+    expect(desk.searches.length).toBe(1);
+    expect(desk.store.reads).toBe(1);
+    expect(desk.origins).toEqual({ ...none, answers: 1, misses: 1 });
+  });
+
+  it("is ranked once for all its pages, sortings and sizes: only content is read", async () => {
+    const desk = new Desk();
+    await desk.add(["cat", "cat and dog", "cat and dog and bird"]);
+    expect(await desk.tell("cat", { topK: 2 })).toEqual(["cat", "cat and dog"]);
+    expect(await desk.tell("cat", { topK: 2, offset: 2 })).toEqual(["cat and dog and bird"]);
+    expect(await desk.tell("cat", { topK: 2, order: "asc" })).toEqual(["cat and dog", "cat"]);
+    expect(desk.searches.length).toBe(1);
+    expect(desk.store.reads).toBe(3);
+    expect(desk.origins).toEqual({ ...none, rankings: 2, misses: 1 });
+  });
+
+  it("is ranked anew if more is wanted than was ranked, unless there is no more", async () => {
+    const desk = new Desk();
+    await desk.add(["cat 1", "cat 2", "cat 3"]);
+    await desk.ask("cat", { depth: 2, topK: 2 });
+    expect((await desk.ask("cat", { depth: 3, topK: 2 })).length).toBe(2);
+    expect(desk.searches.map(({ depth }) => depth)).toEqual([2, 3]);
+    await desk.ask("cat", { depth: 9, topK: 2 });
+    expect(desk.searches.map(({ depth }) => depth)).toEqual([2, 3, 9]);
+    await desk.ask("cat", { depth: 900, topK: 2 }); // three is all there is
+    expect(desk.searches.length).toBe(3);
+  });
+
+  it("keeps the deeper of two rankings, whichever came last", async () => {
+    const desk = new Desk();
+    await desk.add(["cat 1", "cat 2", "cat 3"]);
+    const { passed, open } = gate();
+    desk.after = passed;
+    const shallow = desk.ask("cat", { depth: 1, topK: 1 });
+    await settle();
+    desk.after = Promise.resolve();
+    await desk.ask("cat", { depth: 2, topK: 2 });
+    open();
+    await shallow;
+    await desk.ask("cat", { depth: 2, topK: 2 });
+    expect(desk.searches.map(({ depth }) => depth)).toEqual([1, 2]);
+  });
+
+  it("is ranked as deep as its page lies, whatever depth is asked for", async () => {
+    const desk = new Desk();
+    await desk.add(["cat 1", "cat 2", "cat 3"]);
+    expect((await desk.ask("cat", { depth: 1, offset: 1, topK: 2 })).length).toBe(2);
+    expect(desk.searches[0]?.depth).toBe(3);
+  });
+
+  it("is another question in another space, with another filter, time or weight; not with another deadline", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    await desk.add(["cat of bob"], { space: BOB });
+    const others: Asking[] = [
+      {},
+      { space: BOB },
+      { filter: { sessions: ["two"] } },
+      { askedAt: 5 },
+      { recency: 0.1 },
+      { spaces: [ADA, BOB] },
+    ];
+    const answers: (readonly string[])[] = [];
+    for (const other of others) answers.push((await desk.tell("cat", other)).toSorted());
+    expect(answers).toEqual([["cat"], ["cat of bob"], [], ["cat"], ["cat"], ["cat", "cat of bob"]]);
+    await desk.ask("cat", { deadlineMs: 100 });
+    expect(desk.origins).toEqual({ ...none, answers: 1, misses: others.length });
+  });
+
+  it("tells each session which hits are its own", async () => {
+    const desk = new Desk();
+    await desk.add(["cat in one"], { session: "one" });
+    await desk.add(["cat in two"], { session: "two" });
+    const scopes = async (asking: Asking) =>
+      Object.fromEntries((await desk.ask("cat", asking)).map(({ content, scope }) => [content, scope]));
+    const [own, other] = ["in_session", "cross_session"];
+    expect(await scopes({ session: "one" })).toEqual({ "cat in one": own, "cat in two": other });
+    expect(await scopes({ session: "two" })).toEqual({ "cat in one": other, "cat in two": own });
+    expect(await scopes({})).toEqual({ "cat in one": other, "cat in two": other });
+    const elsewhere = { spaces: [ADA], space: BOB, session: "one" };
+    expect(await scopes(elsewhere)).toEqual({ "cat in one": other, "cat in two": other });
+    expect(desk.searches.length).toBe(1);
+  });
+
+  it("is forgotten by `clear`, also if its search was under way", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    await desk.ask("cat");
+    desk.buffer.clear();
+    expect(desk.buffer.stats).toMatchObject({ bytes: 0, answers: { entries: 0 } });
+    const { passed, open } = gate();
+    desk.before = passed;
+    const asked = desk.ask("cat");
+    await settle();
+    desk.buffer.clear();
+    open();
+    await asked;
+    expect(desk.buffer.stats).toMatchObject({ bytes: 0, answers: { entries: 0 } });
+    await desk.ask("cat");
+    expect(desk.searches.length).toBe(3);
+  });
+});
+
+describe("after `clear`", () => {
+  it("questions share the searches begun since, not those begun before", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    const old = gate();
+    desk.after = old.passed;
+    const first = desk.ask("cat");
+    await settle();
+    desk.buffer.clear();
+    const young = gate();
+    desk.after = young.passed;
+    const second = desk.ask("cat");
+    await settle();
+    old.open();
+    await first;
+    const third = desk.ask("cat");
+    await settle();
+    young.open();
+    expect(await third).toBe(await second);
+    expect(desk.searches.length).toBe(2);
+  });
+});
+
+describe("never stale:", () => {
+  it("query; add; query sees the new message", async () => {
+    const desk = new Desk();
+    await desk.add(["a cat"]);
+    expect(await desk.tell("cat")).toEqual(["a cat"]);
+    await desk.add(["the cat sleeps well"]);
+    expect((await desk.tell("cat")).toSorted()).toEqual(["a cat", "the cat sleeps well"]);
+    expect((await desk.tell("cat", { topK: 5 })).length).toBe(2);
+  });
+
+  it("query of nothing; add; query sees the first message of a space", async () => {
+    const desk = new Desk();
+    expect(await desk.tell("cat")).toEqual([]);
+    expect(await desk.tell("cat")).toEqual([]);
+    expect(desk.searches.length).toBe(1);
+    await desk.add(["a cat"]);
+    expect(await desk.tell("cat")).toEqual(["a cat"]);
+  });
+
+  it("after an edit no answer has the old text, on any page", async () => {
+    const desk = new Desk();
+    await desk.add(["cat here", "cat there"]);
+    await desk.ask("cat");
+    await desk.ask("cat", { topK: 1 });
+    await desk.write({ op: "update", space: ADA, id: "cat here", patch: { content: "dog here" } });
+    expect(await desk.tell("cat")).toEqual(["cat there"]);
+    expect(await desk.tell("cat", { topK: 1 })).toEqual(["cat there"]);
+    expect(await desk.tell("cat", { topK: 2 })).toEqual(["cat there"]);
+  });
+
+  it("after a delete no answer has the item", async () => {
+    const desk = new Desk();
+    await desk.add(["cat here", "cat there"]);
+    await desk.ask("cat");
+    await desk.write({ op: "forget", target: { space: ADA, ids: ["cat here"] } });
+    expect(await desk.tell("cat")).toEqual(["cat there"]);
+  });
+
+  it("after a session was renamed hits have its new name", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"], { session: "one" });
+    await desk.ask("cat");
+    await desk.write({ op: "amend", entry: { kind: "session", name: "one", space: ADA }, name: "uno" });
+    expect((await desk.ask("cat", { session: "uno" }))[0]).toMatchObject({ session: "uno", scope: "in_session" });
+    expect((await desk.ask("cat"))[0]?.session).toBe("uno");
+  });
+
+  it("a space that was forgotten and made anew under its name has none of the old answers", async () => {
+    const desk = new Desk();
+    await desk.add(["old cat"]);
+    await desk.ask("cat");
+    await desk.write({ op: "forget", target: { space: ADA, entry: true } });
+    expect(await desk.tell("cat")).toEqual([]);
+    await desk.add(["new cat"]);
+    expect(await desk.tell("cat")).toEqual(["new cat"]);
+  });
+
+  it("a space that takes the name of another has none of its answers, though one commit gave both their version", async () => {
+    const desk = new Desk();
+    const add = (space: SpaceRef, content: string): Write => ({
+      op: "add",
+      space,
+      existing: "same",
+      items: [{ id: content, kind: "message", content, metadata: {}, tier: "episodic", occurredAt: 1 }],
+    });
+    await desk.write(add(ADA, "cat of ada"), add(BOB, "cat of bob"));
+    expect(await desk.store.versions([ADA, BOB])).toEqual([1, 1]);
+    expect(await desk.tell("cat", { space: BOB })).toEqual(["cat of bob"]);
+    await desk.write({ op: "forget", target: { space: BOB, entry: true } });
+    await desk.write({ op: "amend", entry: { kind: "user", name: "ada" }, name: "bob" });
+    expect(await desk.tell("cat", { space: BOB })).toEqual(["cat of ada"]);
+    expect(await desk.tell("cat")).toEqual([]);
+    await desk.write({ op: "amend", entry: { kind: "user", name: "bob" }, name: "ada" });
+    expect(await desk.tell("cat")).toEqual(["cat of ada"]);
+    expect(await desk.tell("cat", { space: BOB })).toEqual([]);
+  });
+
+  it("a search begun before an add is not served to a question asked after it, nor kept for it", async () => {
+    const desk = new Desk();
+    await desk.add(["old cat"]);
+    const { passed, open } = gate();
+    desk.after = passed; // it has searched, and is slow to answer
+    const early = desk.tell("cat");
+    await settle();
+    await desk.add(["new cat"]);
+    desk.after = Promise.resolve();
+    expect((await desk.tell("cat")).toSorted()).toEqual(["new cat", "old cat"]);
+    open();
+    expect(await early).toEqual(["old cat"]);
+    expect((await desk.tell("cat")).toSorted()).toEqual(["new cat", "old cat"]);
+    expect(desk.searches.length).toBe(2); // the slow one did not take the newer one's place
+  });
+
+  it("what expires is in no answer from that moment on, though nothing was written", async () => {
+    const desk = new Desk();
+    await desk.add(["short cat"], { expiresAt: desk.clock.now() + 1_000 });
+    await desk.add(["long cat"]);
+    expect((await desk.tell("cat")).length).toBe(2);
+    desk.clock.advance(1_000);
+    expect(await desk.tell("cat")).toEqual(["long cat"]);
+  });
+
+  it("what the space's retention ends is in no answer from that moment on", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    await desk.ask("cat");
+    await desk.write({ op: "amend", entry: { kind: "user", name: "ada" }, retentionMs: 1_000 });
+    expect(await desk.tell("cat")).toEqual(["cat"]);
+    desk.clock.advance(1_000);
+    expect(await desk.tell("cat")).toEqual([]);
+  });
+
+  it("what expires while an equal question is being answered is not in the answer of one asked later", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"], { expiresAt: desk.clock.now() + 1_000 });
+    const { passed, open } = gate();
+    desk.after = passed;
+    const early = desk.tell("cat");
+    await settle();
+    desk.clock.advance(1_000);
+    const late = desk.tell("cat");
+    open();
+    expect(await late).toEqual([]);
+    expect(await early).toEqual([]);
+  });
+});
+
+describe("what changed between search and read", () => {
+  it("is dropped, its place is filled from the ranking, and neither is kept", async () => {
+    const desk = new Desk();
+    await desk.add(["cat", "cat and dog", "cat and dog and bird", "cat and dog and bird and fish"]);
+    desk.store.before = async () => {
+      desk.store.before = async () => {};
+      await desk.write({ op: "update", space: ADA, id: "cat", patch: { content: "fish" } });
+    };
+    expect(await desk.tell("cat", { topK: 2 })).toEqual(["cat and dog", "cat and dog and bird"]);
+    expect(desk.searches.length).toBe(1);
+    expect(desk.buffer.stats).toMatchObject({ answers: { entries: 0 }, victims: { entries: 0 } });
+  });
+
+  it("is searched for anew if too little is left", async () => {
+    const desk = new Desk();
+    await desk.add(["cat 1", "cat 2"]);
+    desk.store.before = async () => {
+      desk.store.before = async () => {};
+      await desk.write({ op: "update", space: ADA, id: "cat 1", patch: { content: "cat one" } });
+    };
+    expect((await desk.tell("cat")).toSorted()).toEqual(["cat 2", "cat one"]);
+    expect(desk.searches.length).toBe(2);
+    expect(desk.origins).toEqual({ ...none, misses: 1 });
+    await desk.ask("cat"); // the second ranking is whole, and kept
+    expect(desk.searches.length).toBe(2);
+  });
+
+  it("is searched for three times at most", async () => {
+    const desk = new Desk();
+    await desk.add(["cat 1", "cat 2"]);
+    let edits = 0;
+    desk.store.before = () =>
+      desk.write({ op: "update", space: ADA, id: "cat 1", patch: { content: `cat ${++edits} times` } });
+    expect(await desk.tell("cat")).toEqual(["cat 2"]);
+    expect(desk.searches.length).toBe(3);
+    expect(desk.buffer.stats.answers.entries).toBe(0);
+  });
+
+  it("does not pass for what is kept: a ranking from L1 that lost an item is made anew", async () => {
+    const desk = new Desk();
+    await desk.add(["cat 1", "cat 2"]);
+    await desk.ask("cat");
+    desk.store.before = async () => {
+      desk.store.before = async () => {};
+      await desk.write({ op: "forget", target: { space: ADA, ids: ["cat 1"] } });
+    };
+    expect(await desk.tell("cat", { topK: 2 })).toEqual(["cat 2"]);
+    expect(desk.searches.length).toBe(2);
+  });
+});
+
+describe("questions asked at the same time", () => {
+  it("share one search and one read if they are equal", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    const [first, second, page] = await Promise.all([
+      desk.ask("cat"),
+      desk.ask("cat"),
+      desk.ask("cat", { topK: 1 }), // the same search, another page
+    ]);
+    expect(second).toBe(first);
+    expect(page).toEqual(first);
+    expect(page).not.toBe(first);
+    expect(desk.searches.length).toBe(1);
+    expect(desk.store.reads).toBe(2);
+    expect(desk.origins).toEqual({ ...none, shared: 2, misses: 1 });
+  });
+
+  it("do not share a search with another deadline: it may be cut shorter", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    await Promise.all([desk.ask("cat"), desk.ask("cat", { deadlineMs: 5 }), desk.ask("cat", { deadlineMs: 5 })]);
+    expect(desk.searches.map(({ deadlineMs }) => deadlineMs)).toEqual([undefined, 5]);
+  });
+
+  it("fail together, and the next one searches again", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    desk.before = Promise.reject(new Error("the search failed"));
+    const answers = await Promise.allSettled([desk.ask("cat"), desk.ask("cat")]);
+    expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(desk.searches.length).toBe(1);
+    expect(desk.buffer.stats).toMatchObject({ queries: 0, answers: { entries: 0 } });
+    desk.before = Promise.resolve();
+    expect(await desk.tell("cat")).toEqual(["cat"]);
+  });
+
+  it("fail together if the read fails, and the ranking is still good for the next", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    desk.store.before = () => Promise.reject(new Error("the read failed"));
+    const answers = await Promise.allSettled([desk.ask("cat"), desk.ask("cat")]);
+    expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(desk.store.reads).toBe(1);
+    desk.store.before = async () => {};
+    expect(await desk.tell("cat")).toEqual(["cat"]);
+    expect(desk.searches.length).toBe(1);
+  });
+});
+
+describe("not kept:", () => {
+  it.each<[string, Asking, (ranking: Ranking) => Ranking]>([
+    ["what is partial", {}, (ranking) => ({ ...ranking, partial: true })],
+    ["what is degraded", {}, (ranking) => ({ ...ranking, degraded: "no model" })],
+    ["what depends on the clock", {}, (ranking) => ({ ...ranking, isClockBound: true })],
+    [
+      "what holds something that expires",
+      {},
+      (ranking) => ({ ...ranking, found: ranking.found.map((item) => ({ ...item, until: 9e15 })) }),
+    ],
+    ["what was asked of the buffers only", { bufferOnly: true }, (ranking) => ranking],
+  ])("%s", async (_what, asking, change) => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    desk.change = change;
+    await desk.ask("cat", asking);
+    const { partial, degraded } = await desk.ask("cat", asking);
+    const reading = { text: "cat", terms: [], refersBack: false };
+    const changed = change({ found: [], candidates: 0, partial: false, isClockBound: false, sources: [], reading });
+    expect({ partial, degraded }).toEqual({ partial: changed.partial, degraded: changed.degraded });
+    expect(desk.searches.length).toBe(2);
+    expect(desk.buffer.stats).toMatchObject({ answers: { entries: 0 }, victims: { entries: 0 } });
+  });
+
+  it("anything, if the cache is switched off; equal questions at the same time still share a search", async () => {
+    const desk = new Desk({ cacheSize: 0 });
+    await desk.add(["cat"]);
+    await desk.ask("cat");
+    expect(await desk.tell("cat")).toEqual(["cat"]);
+    expect(desk.searches.length).toBe(2);
+    await Promise.all([desk.ask("cat"), desk.ask("cat")]);
+    expect(desk.searches.length).toBe(3);
+    desk.buffer.clear();
+    expect(desk.buffer.stats).toMatchObject({ queries: 4, bytes: 0, repeated: { questions: 0, hits: 0 } });
+  });
+
+  it("an answer that says how it came about; its ranking is", async () => {
+    const desk = new Desk();
+    await desk.add(["cat", "cat and dog", "bird"]);
+    const explain = { ids: ["cat", "cat and dog", "bird", "fish"] };
+    const plain = await desk.ask("cat", { topK: 1 });
+    const told = await desk.ask("cat", { topK: 1, explain });
+    expect(plain[0]).not.toHaveProperty("why");
+    expect(plain).not.toHaveProperty("explanation");
+    expect(told[0]?.why).toEqual({ role: 0, date: 0, session: 0, recency: 0 });
+    expect(told.explanation).toMatchObject({
+      question: { text: "cat" },
+      candidates: 2,
+      sources: [
+        { source: "query", asked: true, found: 2 },
+        { source: "words", found: 2 },
+      ],
+      missing: [
+        { id: "cat and dog", why: "ranked 2; the answer shows places 1 to 1" },
+        { id: "bird", why: "no source found it" },
+        { id: "fish", why: "not in these spaces, or expired" },
+      ],
+    });
+    expect(await desk.ask("cat", { topK: 1, explain })).not.toBe(told);
+    expect(desk.searches.length).toBe(1);
+    desk.buffer.clear();
+    const fresh = await desk.ask("cat", { explain: { ids: [] } });
+    expect(fresh.explanation?.sources[0]).toEqual({ source: "query", asked: true, found: 0, ms: 0 });
+    expect(fresh.explanation?.missing).toEqual([]);
+  });
+});
+
+describe("when L1 is full", () => {
+  it("the least recently used goes to the victims, and from there back: ranked before, read anew", async () => {
+    const desk = new Desk({ cacheSize: 2 });
+    await desk.add(["cat", "dog", "bird"]);
+    await desk.ask("cat");
+    await desk.ask("dog");
+    await desk.ask("cat");
+    await desk.ask("bird"); // dog goes
+    expect(desk.buffer.stats).toMatchObject({ answers: { entries: 2 }, victims: { entries: 1 } });
+    const reads = desk.store.reads;
+    expect(await desk.tell("dog")).toEqual(["dog"]); // cat goes
+    expect(desk.store.reads).toBe(reads + 1);
+    expect(desk.searches.length).toBe(3);
+    expect(desk.buffer.stats).toMatchObject({ answers: { entries: 2 }, victims: { entries: 1 } });
+    expect(desk.origins).toEqual({ ...none, answers: 1, victims: 1, misses: 3 });
+    await desk.ask("dog");
+    expect(desk.origins).toEqual({ ...none, answers: 2, victims: 1, misses: 3 });
+    await desk.ask("cat");
+    expect(desk.origins).toEqual({ ...none, answers: 2, victims: 2, misses: 3 });
+  });
+
+  it("a victim is not served after a write", async () => {
+    const desk = new Desk({ cacheSize: 1 });
+    await desk.add(["a cat"]);
+    await desk.ask("cat");
+    await desk.ask("dog");
+    await desk.add(["another cat"]);
+    expect((await desk.tell("cat")).length).toBe(2);
+    expect(desk.origins).toEqual({ ...none, misses: 3 });
+  });
+
+  it("keeps four victims for each question in L1", async () => {
+    const desk = new Desk({ cacheSize: 2 });
+    for (let at = 0; at < 20; at++) await desk.ask(`cat ${at}`);
+    expect(desk.buffer.stats).toMatchObject({ answers: { entries: 2 }, victims: { entries: 8 } });
+  });
+
+  it("a question asked again after writes takes one place, not one for every version", async () => {
+    const desk = new Desk();
+    for (let at = 0; at < 20; at++) {
+      await desk.add([`cat ${at}`]);
+      await desk.ask("cat");
+    }
+    expect(desk.buffer.stats).toMatchObject({ answers: { entries: 1 }, victims: { entries: 0 } });
+  });
+});
+
+describe("the bytes", () => {
+  const LONG = "x".repeat(2_000);
+
+  it("of all that is kept stay within the bound: victims go first, then answers", async () => {
+    const maxBytes = 100_000;
+    const desk = new Desk({ maxBytes });
+    const words = Array.from({ length: 60 }, (_, at) => `${"bcdfgh"[Math.floor(at / 10)]}o${"bcdfghjklm"[at % 10]}`);
+    await desk.add(words.map((word) => `${word} ${LONG}`));
+    for (const [at, word] of words.entries()) {
+      await desk.ask(word);
+      const { bytes, victims } = desk.buffer.stats;
+      expect(bytes - 160 * (at + 1)).toBeLessThanOrEqual(maxBytes); // beside the hashes of what was asked
+      expect(victims.entries).toBeLessThanOrEqual(2);
+    }
+    const { answers, bytes } = desk.buffer.stats;
+    expect(answers.entries).toBeGreaterThan(10);
+    expect(answers.entries).toBeLessThan(30);
+    expect(bytes).toBeGreaterThan(maxBytes / 2);
+    await desk.ask("hom");
+    expect(desk.origins.answers).toBe(1);
+  });
+
+  it("of one answer may take a quarter of the room at most; heavier ones are read anew from the ranking", async () => {
+    const desk = new Desk({ maxBytes: 100_000 });
+    await desk.add([`cat ${"x".repeat(20_000)}`]);
+    await desk.ask("dog");
+    await desk.ask("cat");
+    await desk.ask("cat");
+    expect(desk.origins).toEqual({ ...none, rankings: 1, misses: 2 });
+    await desk.ask("dog");
+    expect(desk.origins.answers).toBe(1);
+  });
+
+  it("are gone with what they were of; a victim keeps no content", async () => {
+    const desk = new Desk({ cacheSize: 1 });
+    await desk.add([`cat ${LONG}`, `dog ${LONG}`]);
+    await desk.ask("cat");
+    const one = desk.buffer.stats.bytes;
+    await desk.ask("dog");
+    expect(desk.buffer.stats.bytes).toBeLessThan(2 * one - 2 * LONG.length);
+    for (const text of ["cat", "dog", "cat", "bird", "dog"]) await desk.ask(text);
+    expect(desk.origins).toEqual({ ...none, victims: 4, misses: 3 });
+    await desk.add(["cat"]);
+    for (const text of ["cat", "dog", "bird", "cat"]) await desk.ask(text, { topK: 3 });
+    desk.buffer.clear();
+    expect(desk.buffer.stats.bytes).toBe(0);
+  });
+
+  it("count metadata and parts", async () => {
+    const light = new Desk();
+    const heavy = new Desk();
+    await light.add(["cat"]);
+    await heavy.add(["cat"], { metadata: { deep: { list: [LONG, 1, null] } } });
+    await light.ask("cat");
+    await heavy.ask("cat");
+    expect(heavy.buffer.stats.bytes).toBeGreaterThan(light.buffer.stats.bytes + 2 * LONG.length);
+  });
+
+  it("do not grow with the pages of one question", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"]);
+    const weights: number[] = [];
+    for (let topK = 11; topK <= 40; topK++) {
+      await desk.ask("cat", { topK });
+      weights.push(desk.buffer.stats.bytes);
+    }
+    expect(new Set(weights.slice(10)).size).toBe(1);
+    await desk.ask("cat", { topK: 40 });
+    expect(desk.origins.answers).toBe(1);
+  });
+});
+
+describe("an answer", () => {
+  it("cannot be changed by those who got it, anywhere in it", async () => {
+    const desk = new Desk();
+    await desk.add(["cat"], { metadata: { deep: { list: [1, { a: 1 }] } } });
+    const hits = await desk.ask("cat", { explain: { ids: ["dog"] } });
+    const frozen = (value: unknown): boolean =>
+      typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(frozen));
+    expect(frozen(hits)).toBe(true);
+    const [hit] = await desk.ask("cat");
+    expect(() => Object.assign(hit ?? {}, { content: "dog" })).toThrow(TypeError);
+    expect(() => Object.assign(hit?.metadata["deep"] ?? {}, { more: 1 })).toThrow(TypeError);
+    expect(() => Object.assign(hit?.space ?? {}, { user: "eve" })).toThrow(TypeError);
+    expect(() => (hits as unknown as unknown[]).push(1)).toThrow(TypeError);
+    expect(await desk.tell("cat")).toEqual(["cat"]);
+  });
+
+  it("shows the best of the page by their time if asked, whatever page it is", async () => {
+    const desk = new Desk();
+    for (const text of ["cat and dog", "cat", "cat and dog and bird", "cat and dog and bird and fish"]) {
+      await desk.add([text]);
+      desk.clock.advance(1_000);
+    }
+    const byTime = { sortBy: "timestamp", topK: 3 } as const;
+    expect(await desk.tell("cat", byTime)).toEqual(["cat and dog and bird", "cat", "cat and dog"]);
+    expect(await desk.tell("cat", { ...byTime, order: "asc" })).toEqual(["cat and dog", "cat", "cat and dog and bird"]);
+    expect(await desk.tell("cat", { ...byTime, offset: 3 })).toEqual(["cat and dog and bird and fish"]);
+    expect(await desk.tell("cat", { ...byTime, offset: 4 })).toEqual([]);
+  });
+});
+
+describe("the numbers", () => {
+  it("say where answers came from, how long they took, and which level found the hits", async () => {
+    const desk = new Desk();
+    await desk.add(["cat", "cat and dog"]);
+    desk.change = (ranking) => ({
+      ...ranking,
+      found: ranking.found.map((item, at) => ({ ...item, level: at === 0 ? "round" : "hybrid" })),
+    });
+    await Promise.all([desk.ask("cat"), desk.ask("cat")]);
+    await desk.ask("cat");
+    await desk.ask("cat", { topK: 1 });
+    const { queries, levels, latency, answers } = desk.buffer.stats;
+    expect(queries).toBe(4);
+    expect(answers).toEqual({ hits: 1, entries: 1 });
+    expect(levels).toEqual({ round: 2, hybrid: 1, store: 0 }); // read for the first page, and for the second
+    expect(latency).toMatchObject({ cached: { count: 2 }, cold: { count: 2 } });
+    expect(desk.meter.latencies.query.count).toBe(4);
+  });
+
+  it("count repeated questions apart from new ones, whatever was written between", async () => {
+    const desk = new Desk({ cacheSize: 2 });
+    await desk.add(["cat"]);
+    for (const text of ["cat", "dog", "bird"]) await desk.ask(text);
+    expect(desk.buffer.stats.repeated).toEqual({ questions: 0, hits: 0 });
+    await desk.ask("cat", { topK: 3 });
+    expect(desk.buffer.stats.repeated).toEqual({ questions: 1, hits: 1 });
+    await desk.add(["another cat"]);
+    await desk.ask("cat");
+    expect(desk.buffer.stats.repeated).toEqual({ questions: 2, hits: 1 });
+    desk.change = (ranking) => ({ ...ranking, partial: true });
+    await desk.ask("fish");
+    await desk.ask("fish"); // not kept, but asked before
+    expect(desk.buffer.stats.repeated).toEqual({ questions: 3, hits: 1 });
+  });
+});

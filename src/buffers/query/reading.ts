@@ -1,0 +1,48 @@
+/** How a question is read: the words it is searched by, what is embedded, and what it says about when and by whom. */
+
+import type { Question } from "../../input/question.js";
+import { datesIn } from "../../retrieval/question/dates.js";
+import { firstPerson } from "../../retrieval/question/first-person.js";
+import { refersBack } from "../../retrieval/question/refers-back.js";
+import { namesIn, speakerIn } from "../../retrieval/question/speakers.js";
+import { analyse } from "../../retrieval/words/analyse.js";
+import { contentTerms } from "../../retrieval/words/stop.js";
+import type { Store } from "../../stores/store.js";
+import type { WeightedText } from "../meaning.js";
+
+export interface Reading {
+  readonly terms: readonly string[];
+  /** What is embedded; the question's vector is the weighted mean. */
+  readonly texts: readonly WeightedText[];
+  readonly dates: readonly { readonly from: number; readonly to: number }[];
+  /** The dates are counted from the time of asking. */
+  readonly isRelative: boolean;
+  readonly refersBack: boolean;
+}
+
+/** `askedAt` is the time that dates are counted from. */
+export async function readQuestion(store: Store, { text, spaces }: Question, askedAt: number): Promise<Reading> {
+  const { ranges, isRelative } = datesIn(text, askedAt);
+  return {
+    terms: contentTerms([...analyse(text).keys()]),
+    texts: await textsOf(store, text, spaces),
+    dates: ranges,
+    isRelative,
+    refersBack: refersBack(text),
+  };
+}
+
+/**
+ * A question that names exactly one speaker is put into that speaker's mouth, because messages are embedded with their
+ * speaker in front. The same without the speaker's name counts half as much: else what others said about it is not found.
+ */
+async function textsOf(store: Store, text: string, spaces: Question["spaces"]): Promise<readonly WeightedText[]> {
+  const names = namesIn(text);
+  const speaker = names.length === 0 ? undefined : speakerIn(text, await store.speakers(spaces, names));
+  if (speaker === undefined) return [{ text, weight: 1 }];
+  const said = firstPerson(text, speaker);
+  return [
+    { text: said, weight: 2 },
+    { text: said.slice(speaker.length + 2), weight: 1 },
+  ];
+}

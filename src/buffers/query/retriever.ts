@@ -1,0 +1,73 @@
+/**
+ * Retriever: the search behind the QueryBuffer. All sources are asked side by side, and one ranking comes back.
+ *
+ *   read      the question: its words, what is embedded, when and by whom (reading.ts)
+ *   search    by words, and by meaning on every level: the best of each (search.ts)
+ *   complete  what one has found and the other has not is scored by the other, where it can matter
+ *   fuse      one score per item (retrieval/fusion.ts)
+ *
+ * A source that can add nothing is not asked, and says why. At the deadline the answer is made of what is there.
+ */
+import type { Clock } from "../../clock.js";
+import type { Question } from "../../input/question.js";
+import { fuse } from "../../retrieval/fusion.js";
+import type { SourceReport } from "../../types.js";
+import { Deadline } from "./deadline.js";
+import type { Ranking } from "./ranking.js";
+import { type Reading, readQuestion } from "./reading.js";
+import { Search, type Sources } from "./search.js";
+import { notAsked } from "./source.js";
+
+export interface RetrieverOptions extends Sources {
+  readonly clock: Clock;
+}
+
+export class Retriever {
+  readonly #options: RetrieverOptions;
+
+  constructor(options: RetrieverOptions) {
+    this.#options = options;
+  }
+
+  async rank(question: Question, now: number): Promise<Ranking> {
+    const { store, clock } = this.#options;
+    const deadline = new Deadline(clock, question.deadlineMs);
+    try {
+      const askedAt = question.askedAt ?? now;
+      const reading = await readQuestion(store, question, askedAt);
+      const wish = { ...reading, recency: question.recency, askedAt };
+      const search = new Search(this.#options, question, reading, now);
+      const [words, meaning] = await Promise.all([deadline.within(search.words()), deadline.within(search.meaning())]);
+      const candidates = search.candidates(words, meaning);
+      const complete = await deadline.within(search.complete(candidates, words, meaning, wish));
+      const best = fuse(complete ?? candidates, wish).slice(0, question.depth);
+      const isTimed = question.askedAt === undefined && (reading.isRelative || question.recency > 0);
+      return {
+        found: best.map(({ candidate: { item, level }, score, why }) => ({ ...item, score, level, why })),
+        candidates: candidates.length,
+        partial: !words || !meaning || !complete || meaning.partial,
+        ...(meaning?.degraded !== undefined && { degraded: meaning.degraded }),
+        isClockBound: isTimed || candidates.some(({ item }) => item.until !== undefined),
+        sources: [words?.report ?? LATE_WORDS, ...(meaning?.sources ?? [LATE_MEANING])],
+        reading: readingOf(question, reading, this.#options.searchMeaning !== undefined),
+      };
+    } finally {
+      deadline.clear();
+    }
+  }
+}
+
+function readingOf(question: Question, reading: Reading, isEmbedded: boolean): Ranking["reading"] {
+  const { terms, texts, dates, refersBack } = reading;
+  const [first] = texts;
+  return {
+    text: question.text,
+    terms,
+    ...(isEmbedded && first && { embedded: first.text }),
+    ...(dates.length > 0 && { dates }),
+    refersBack,
+  };
+}
+
+const LATE_WORDS: SourceReport = { ...notAsked("words", "not done by the deadline"), asked: true };
+const LATE_MEANING: SourceReport = { ...notAsked("meaning", "not done by the deadline"), asked: true };

@@ -1,0 +1,113 @@
+/** One question's way through the sources. */
+import type { Question } from "../../input/question.js";
+import { contenders, type Wish } from "../../retrieval/fusion.js";
+import type { Scored, Store, WordsRequest } from "../../stores/store.js";
+import type { SourceReport } from "../../types.js";
+import type { Meaning, MeaningRequest } from "../meaning.js";
+import { candidatesOf, type FoundCandidate, withMeaning } from "./candidates.js";
+import type { Reading } from "./reading.js";
+import { notAsked, Stopwatch } from "./source.js";
+
+/** Candidates of each arm: what one ranks low the other may rank high. More than these find hardly more. */
+const CANDIDATES_MIN = 128;
+
+export interface Sources {
+  readonly store: Store;
+  /** Absent without an embedding model. */
+  readonly searchMeaning?: (request: MeaningRequest) => Promise<Meaning>;
+}
+
+export interface Words {
+  readonly hits: readonly Scored[];
+  readonly report: SourceReport;
+}
+
+export class Search {
+  readonly #sources: Sources;
+  readonly #question: Question;
+  readonly #reading: Reading;
+  readonly #request: Omit<WordsRequest, "limit">;
+  readonly #limit: number;
+  /** Items whose words have been scored. */
+  readonly #known = new Map<number, Scored>();
+
+  constructor(sources: Sources, question: Question, reading: Reading, now: number) {
+    this.#sources = sources;
+    this.#question = question;
+    this.#reading = reading;
+    const { spaces, filter, bufferOnly, depth } = question;
+    // What the buffers hold are the items that are not indexed yet.
+    this.#request = { spaces, terms: reading.terms, filter: bufferOnly ? { ...filter, pending: true } : filter, now };
+    this.#limit = Math.max(depth, CANDIDATES_MIN);
+  }
+
+  async words(): Promise<Words> {
+    if (this.#reading.terms.length === 0) return { hits: [], report: notAsked("words", "the question has no words") };
+    const watch = new Stopwatch();
+    const hits = await this.#sources.store.searchWords({ ...this.#request, limit: this.#limit });
+    return { hits, report: watch.report("words", hits.length) };
+  }
+
+  async meaning(): Promise<Meaning> {
+    const { searchMeaning } = this.#sources;
+    if (!searchMeaning) return NO_MODEL;
+    const { filter, now } = this.#request;
+    return searchMeaning({
+      texts: this.#reading.texts,
+      spaces: this.#question.spaces,
+      filter,
+      now,
+      limit: this.#limit,
+      bufferOnly: this.#question.bufferOnly,
+      check: async (keys) => new Map((await this.#scoreWords(keys)).map((item) => [item.key, item])),
+    });
+  }
+
+  candidates(words: Words | undefined, meaning: Meaning | undefined): readonly FoundCandidate[] {
+    return candidatesOf(words?.hits ?? [], meaning?.hits ?? []);
+  }
+
+  /** Those that can be among the best, what one arm has found and the other has not scored by the other. */
+  async complete(
+    candidates: readonly FoundCandidate[],
+    words: Words | undefined,
+    meaning: Meaning | undefined,
+    wish: Wish,
+  ): Promise<readonly FoundCandidate[]> {
+    const unseen = { words: this.#unseen(words?.hits), meaning: meaning?.partial ? 1 : this.#unseen(meaning?.hits) };
+    const left = contenders(candidates, wish, this.#question.depth, unseen);
+    const withoutMeaning = left.filter((candidate) => candidate.meaning === undefined).map(({ item }) => item);
+    const withoutWords = left.filter((candidate) => candidate.words === undefined).map(({ key }) => key);
+    const [moreWords, moreMeaning] = await Promise.all([
+      unseen.words > 0 ? this.#scoreWords(withoutWords) : [],
+      unseen.meaning > 0 ? (meaning?.score(withoutMeaning) ?? []) : [],
+    ]);
+    const wordsOf = new Map(moreWords.map(({ key, score }) => [key, score]));
+    const meaningOf = new Map(moreMeaning.map((hit) => [hit.key, hit]));
+    return left.map((candidate) => {
+      const scored = { ...candidate, words: candidate.words ?? wordsOf.get(candidate.key) ?? 0 };
+      return candidate.meaning === undefined ? withMeaning(scored, meaningOf.get(candidate.key)) : scored;
+    });
+  }
+
+  /** The most that an item can score which an arm has not told of: less than its last, or nothing if it has told of all. */
+  #unseen(hits: readonly Scored[] = []): number {
+    return hits.length < this.#limit ? 0 : Math.max(hits.at(-1)?.score ?? 0, 0);
+  }
+
+  async #scoreWords(keys: readonly number[]): Promise<readonly Scored[]> {
+    const unknown = keys.filter((key) => !this.#known.has(key));
+    if (unknown.length > 0) {
+      const scored = await this.#sources.store.searchWords({ ...this.#request, keys: unknown, limit: unknown.length });
+      for (const item of scored) this.#known.set(item.key, item);
+    }
+    return keys.flatMap((key) => this.#known.get(key) ?? []);
+  }
+}
+
+const NO_MODEL: Meaning = {
+  hits: [],
+  partial: false,
+  sources: (["round", "hybrid", "meaning"] as const).map((source) => notAsked(source, "there is no embedding model")),
+  score: async () => [],
+};

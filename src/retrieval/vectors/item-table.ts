@@ -1,0 +1,122 @@
+/**
+ * The items of a mirror: where their rows lie, and which item a key is. Numbers only, so that their bytes are known.
+ *
+ * Ordinals are places in this table, in the order in which items came. An item that is removed keeps its place, without
+ * rows, until the table is packed. Invariant: a slot leads to the newest item of its key, living or removed.
+ */
+import type { Pool } from "./pool.js";
+
+const CAPACITY_MIN = 16;
+/** A key, its first row, its number of rows, its bound, and two slots. */
+const BYTES_PER_ITEM = 8 + 4 + 4 + 4 + 2 * 4;
+
+export class ItemTable {
+  readonly #pool: Pool;
+  #keys = new Float64Array(0);
+  #firsts = new Int32Array(0);
+  #counts = new Int32Array(0);
+  #slots = new Int32Array(0);
+  /** The highest score that each item may have; scratch space of searches. */
+  bounds = new Float32Array(0);
+  /** Places in use, living or not. */
+  size = 0;
+  living = 0;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  get bytes(): number {
+    return this.#keys.length * BYTES_PER_ITEM;
+  }
+
+  keyAt(ordinal: number): number {
+    return this.#keys[ordinal] as number;
+  }
+
+  firstRowOf(ordinal: number): number {
+    return this.#firsts[ordinal] as number;
+  }
+
+  /** 0 if the item was removed. */
+  rowsOf(ordinal: number): number {
+    return this.#counts[ordinal] as number;
+  }
+
+  /** The ordinal of a living item, or -1. */
+  find(key: number): number {
+    if (this.#slots.length === 0) return -1;
+    const ordinal = (this.#slots[this.#slotOf(key)] as number) - 1;
+    return ordinal >= 0 && this.rowsOf(ordinal) > 0 ? ordinal : -1;
+  }
+
+  /** Requires that the key has no living item. Undefined if there is no room. */
+  add(key: number, first: number, rows: number): number | undefined {
+    if (this.size === this.#keys.length && !this.#resize(Math.max(CAPACITY_MIN, this.size * 2))) return undefined;
+    const ordinal = this.size++;
+    this.#set(ordinal, key, first, rows);
+    this.living++;
+    return ordinal;
+  }
+
+  remove(ordinal: number): void {
+    this.#counts[ordinal] = 0;
+    this.living--;
+  }
+
+  /** Leaves out what was removed. `move` says where the rows of a living item lie from now on; ordinals change. */
+  pack(move: (ordinal: number, next: number) => number): void {
+    this.#slots.fill(0);
+    let next = 0;
+    for (let ordinal = 0; ordinal < this.size; ordinal++) {
+      const rows = this.rowsOf(ordinal);
+      if (rows === 0) continue;
+      this.#set(next, this.keyAt(ordinal), move(ordinal, next), rows);
+      next++;
+    }
+    this.#keys.fill(0, next, this.size);
+    this.size = next;
+  }
+
+  /** Gives back all its bytes. */
+  clear(): void {
+    this.#pool.release(this.bytes);
+    this.#allocate(0);
+    this.size = 0;
+    this.living = 0;
+  }
+
+  #set(ordinal: number, key: number, first: number, rows: number): void {
+    this.#keys[ordinal] = key;
+    this.#firsts[ordinal] = first;
+    this.#counts[ordinal] = rows;
+    this.#slots[this.#slotOf(key)] = ordinal + 1;
+  }
+
+  /** The slot of a key: where it is, or where it would go. Twice as many slots as items, so that one is always free. */
+  #slotOf(key: number): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = Math.imul(key, 0x9e3779b1) & mask; ; slot = (slot + 1) & mask) {
+      const ordinal = (this.#slots[slot] as number) - 1;
+      if (ordinal < 0 || this.#keys[ordinal] === key) return slot;
+    }
+  }
+
+  #resize(capacity: number): boolean {
+    if (!this.#pool.reserve((capacity - this.#keys.length) * BYTES_PER_ITEM)) return false;
+    const [keys, firsts, counts] = [this.#keys, this.#firsts, this.#counts];
+    this.#allocate(capacity);
+    for (let ordinal = 0; ordinal < this.size; ordinal++) {
+      this.#set(ordinal, keys[ordinal] as number, firsts[ordinal] as number, counts[ordinal] as number);
+    }
+    return true;
+  }
+
+  #allocate(capacity: number): void {
+    this.#keys = new Float64Array(capacity);
+    this.#firsts = new Int32Array(capacity);
+    this.#counts = new Int32Array(capacity);
+    this.#slots = new Int32Array(capacity * 2);
+    this.bounds = new Float32Array(capacity);
+  }
+}

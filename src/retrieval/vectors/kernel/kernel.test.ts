@@ -1,0 +1,158 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createKernel } from "./create.js";
+import type { Kernel } from "./kernel.js";
+import { createPlainKernel } from "./plain.js";
+import { createSimdKernel } from "./simd.js";
+
+const ROWS = 65_536;
+const OUT = 2 * 65_536;
+
+function withRoom(kernel: Kernel): Kernel {
+  kernel.memory.grow(3);
+  return kernel;
+}
+
+const simd = withRoom(createSimdKernel(4) as Kernel);
+const plain = withRoom(createPlainKernel(4));
+
+/** What each kernel makes of the same memory: all of it, so that nothing is written where it should not be. */
+function both(fill: (bytes: Uint8Array) => void, run: (kernel: Kernel) => void): readonly Buffer[] {
+  return [simd, plain].map((kernel) => {
+    const bytes = new Uint8Array(kernel.memory.buffer);
+    bytes.fill(0);
+    fill(bytes);
+    run(kernel);
+    return Buffer.from(bytes);
+  });
+}
+
+/** How many rows, of how many bytes, filled with what. */
+const rows = fc.record({
+  count: fc.integer({ min: 0, max: 11 }),
+  stride: fc.integer({ min: 1, max: 40 }).map((parts) => parts * 16),
+  bytes: fc.uint8Array({ minLength: 1, maxLength: 2_000 }),
+  query: fc.uint8Array({ minLength: 1, maxLength: 700 }),
+});
+
+const repeat = (bytes: Uint8Array, target: Uint8Array, start: number, length: number): void => {
+  for (let at = 0; at < length; at++) target[start + at] = bytes[at % bytes.length] as number;
+};
+
+describe("the kernel", () => {
+  it("in use is the one with SIMD, on this machine", () => {
+    const kernel = createKernel(2);
+    expect(kernel.dots.toString(), "a function of WebAssembly").toContain("[native code]");
+  });
+
+  it("carries the bytes of the text that lies beside it", () => {
+    const script = fileURLToPath(new URL("../../../../scripts/kernel.mjs", import.meta.url));
+    const compiled = execFileSync(process.execPath, [script, "--print"], { encoding: "utf8" });
+    expect(readFileSync(new URL("./kernel-bytes.ts", import.meta.url), "utf8")).toBe(compiled);
+  });
+
+  it("multiplies rows with a query to the same numbers with and without SIMD", () => {
+    fc.assert(
+      fc.property(rows, ({ count, stride, bytes, query }) => {
+        const [fast, slow] = both(
+          (memory) => {
+            repeat(bytes, memory, ROWS, count * stride);
+            // 12 bits, so that no sum can exceed 31: which numbers a question has is quantise.ts's affair.
+            const numbers = new Int16Array(memory.buffer, 0, stride);
+            for (const at of numbers.keys()) numbers[at] = ((query[at % query.length] as number) - 128) * 16;
+          },
+          (kernel) => kernel.dots(ROWS, count, stride, 0, OUT),
+        );
+        expect(fast?.equals(slow as Buffer)).toBe(true);
+      }),
+    );
+  });
+
+  it("gives the products that they are", () => {
+    const [fast, slow] = both(
+      (memory) => {
+        new Int8Array(memory.buffer, ROWS, 5 * 16).set(Array.from({ length: 80 }, (_, at) => at - 40));
+        new Int16Array(memory.buffer, 0, 16).set(Array.from({ length: 16 }, (_, at) => 1_000 * at - 7_000));
+      },
+      (kernel) => kernel.dots(ROWS, 5, 16, 0, OUT),
+    );
+    const expected = [0, 1, 2, 3, 4].map((row) =>
+      Array.from({ length: 16 }, (_, at) => (row * 16 + at - 40) * (1_000 * at - 7_000)).reduce((a, b) => a + b),
+    );
+    for (const memory of [fast, slow]) {
+      expect(expected.map((_, row) => memory?.readInt32LE(OUT + 4 * row))).toEqual(expected);
+    }
+  });
+
+  it("turns products into bounds to the same numbers with and without SIMD", () => {
+    const number = fc.float({ min: 0, max: 1, noNaN: true });
+    const row = fc.record({ product: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), scale: number, error: number });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 11 }), number, number, number, (all, perProduct, perScale, perError) => {
+        const [fast, slow] = both(
+          (memory) => {
+            for (const [at, { product, scale, error }] of all.entries()) {
+              new Int32Array(memory.buffer)[(OUT >> 2) + at] = product;
+              new Float32Array(memory.buffer)[(ROWS >> 2) + at] = scale;
+              new Float32Array(memory.buffer)[(ROWS >> 2) + 64 + at] = error;
+            }
+          },
+          (kernel) => kernel.bounds(OUT, all.length, ROWS, ROWS + 256, perProduct, perScale, perError),
+        );
+        expect(fast?.equals(slow as Buffer)).toBe(true);
+        for (const [at, { product, scale, error }] of all.entries()) {
+          const bound = scale * (product * perProduct + perScale) + error * perError;
+          expect(fast?.readFloatLE(OUT + 4 * at)).toBeCloseTo(bound, Math.abs(bound) > 1 ? -3 : 5);
+        }
+      }),
+    );
+  });
+
+  it("counts bits that differ to the same numbers with and without SIMD", () => {
+    fc.assert(
+      fc.property(rows, ({ count, stride, bytes, query }) => {
+        const [fast, slow] = both(
+          (memory) => {
+            repeat(bytes, memory, ROWS, count * stride);
+            repeat(query, memory, 0, stride);
+          },
+          (kernel) => kernel.distances(ROWS, count, stride, 0, OUT),
+        );
+        expect(fast?.equals(slow as Buffer)).toBe(true);
+        for (let row = 0; row < count; row++) {
+          let bits = 0;
+          for (let at = 0; at < stride; at++) {
+            const differ = (fast?.[ROWS + row * stride + at] as number) ^ (fast?.[at] as number);
+            bits += differ.toString(2).replaceAll("0", "").length;
+          }
+          expect(fast?.readInt32LE(OUT + 4 * row)).toBe(bits);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("quantises rows, and takes their signs, to the same numbers with and without SIMD", () => {
+    const vector = fc.oneof(
+      fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: 16, maxLength: 80 }),
+      fc.array(fc.constantFrom(0, -0, 1, -1, 0.5, 0.25, 1e-38, -1e-42, 3e38), { minLength: 16, maxLength: 80 }),
+    );
+    fc.assert(
+      fc.property(vector, (values) => {
+        const stride = values.length - (values.length % 16);
+        const [fast, slow] = both(
+          (memory) => new Float32Array(memory.buffer, 0, stride).set(values.slice(0, stride)),
+          (kernel) => {
+            kernel.quantise(0, stride, ROWS, OUT);
+            kernel.signs(ROWS, stride, OUT + 64);
+          },
+        );
+        expect(fast?.equals(slow as Buffer)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,49 @@
+/**
+ * The inner loops of a search by vectors, in WebAssembly with SIMD (kernel.wat) where the machine has it, else in plain
+ * JavaScript. Both give the same numbers, bit for bit.
+ *
+ * A kernel comes with the one memory that it works on: places are bytes from its beginning. A memory only grows.
+ */
+
+/** Memory is counted and grows in pages of this many bytes. */
+export const PAGE_BYTES = 65_536;
+/** What a kernel can address at most. */
+export const PAGES_MAX = 65_536;
+
+export interface Memory {
+  readonly buffer: ArrayBuffer;
+  /** By this many pages. Views of the old buffer are void then. Throws if there is no more. */
+  grow(pages: number): void;
+}
+
+/** Rows lie one after the other from `rows` on, `stride` bytes each, a multiple of 16; what they do not use is zero. */
+export interface Loops {
+  /** Products of rows of int8 with a query of int16: one int32 per row, from `out` on. */
+  dots(rows: number, count: number, stride: number, query: number, out: number): void;
+  /**
+   * Turns products into the highest scores that rows can have: the int32 from `out` on become float32,
+   * scale · (product · perProduct + perScale) + error · perError. As many as `count`, rounded up to a multiple of 4.
+   */
+  bounds(
+    out: number,
+    count: number,
+    scales: number,
+    errors: number,
+    perProduct: number,
+    perScale: number,
+    perError: number,
+  ): void;
+  /** In how many bits rows differ from the query: one int32 per row, from `out` on. */
+  distances(rows: number, count: number, stride: number, query: number, out: number): void;
+  /**
+   * Turns a row of `stride` float32 into one of int8. Writes the scale, then the sum of the squares of what is lost, as
+   * two float32 from `out` on. A row of next to nothing becomes zeros.
+   */
+  quantise(source: number, stride: number, target: number, out: number): void;
+  /** The signs of a row of int8, one bit each, set for what is negative: `stride` / 8 bytes at `target`. */
+  signs(source: number, stride: number, target: number): void;
+}
+
+export interface Kernel extends Loops {
+  readonly memory: Memory;
+}

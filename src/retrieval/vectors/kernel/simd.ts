@@ -1,0 +1,22 @@
+/** The kernel in WebAssembly with SIMD. */
+import { type Kernel, type Loops, type Memory, PAGES_MAX } from "./kernel.js";
+import { KERNEL_BASE64 } from "./kernel-bytes.js";
+
+/** What is used of WebAssembly; absent where Node runs without it. */
+interface Assembly {
+  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => Memory;
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+  validate(bytes: Uint8Array): boolean;
+}
+
+/** With an empty memory that may grow to so many pages. Undefined where there is no WebAssembly, or none with SIMD. */
+export function createSimdKernel(pagesMax: number): Kernel | undefined {
+  const { WebAssembly } = globalThis as unknown as { readonly WebAssembly?: Assembly };
+  const bytes = Buffer.from(KERNEL_BASE64, "base64");
+  if (!WebAssembly?.validate(bytes)) return undefined;
+  const memory = new WebAssembly.Memory({ initial: 0, maximum: Math.min(pagesMax, PAGES_MAX) });
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { holdfast: { memory } });
+  const { dots, bounds, distances, quantise, signs } = exports as Loops;
+  return { memory, dots, bounds, distances, quantise, signs };
+}

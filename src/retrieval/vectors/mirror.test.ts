@@ -1,0 +1,229 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bestDot } from "./dot.js";
+import { createPlainKernel } from "./kernel/plain.js";
+import { Mirror, vectorsPerPage } from "./mirror.js";
+import { DESK, Pool } from "./pool.js";
+import { Question } from "./quantise.js";
+
+const MEGABYTE = 1024 * 1024;
+const noRoom = () => false;
+
+/** Vectors of unit length, so many one after the other; the same for the same seed. */
+function vectors(seed: number, count: number, dimensions: number): Float32Array {
+  const values = new Float32Array(count * dimensions);
+  let state = seed * 2_654_435_761 + 1;
+  for (let part = 0; part < count; part++) {
+    const vector = values.subarray(part * dimensions, (part + 1) * dimensions);
+    for (const at of vector.keys()) {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      vector[at] = state / 2 ** 32 - 0.5;
+    }
+    const length = Math.hypot(...vector);
+    for (const [at, value] of vector.entries()) vector[at] = value / length;
+  }
+  return values;
+}
+
+function boundsOf(mirror: Mirror, vector: Float32Array, selected?: Uint8Array, wanted = 10): Map<number, number> {
+  const bounds = new Map<number, number>();
+  mirror.look(new Question(vector), selected, wanted);
+  mirror.eachBound((key, bound) => bounds.set(key, bound));
+  return bounds;
+}
+
+/** The bounds are of exactly these items; none is below its score, and none far above it. */
+function expectBounds(
+  bounds: ReadonlyMap<number, number>,
+  items: ReadonlyMap<number, Float32Array>,
+  query: Float32Array,
+) {
+  expect([...bounds.keys()].sort((a, b) => a - b)).toEqual([...items.keys()].sort((a, b) => a - b));
+  for (const [key, given] of items) {
+    const { score } = bestDot(given, query) as { score: number };
+    const bound = bounds.get(key) as number;
+    expect(bound).toBeGreaterThanOrEqual(score);
+    expect(bound - score).toBeLessThan(0.03);
+  }
+}
+
+type Step =
+  | { readonly do: "put"; readonly key: number; readonly seed: number; readonly parts: number }
+  | { readonly do: "remove"; readonly key: number }
+  | { readonly do: "ask"; readonly seed: number; readonly keys: readonly number[] | null };
+
+const key = fc.integer({ min: 1, max: 60 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("put" as const),
+      key,
+      seed: fc.nat(9_999),
+      parts: fc.integer({ min: 0, max: 5 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("remove" as const), key }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("ask" as const), seed: fc.nat(9_999), keys: fc.option(fc.array(key)) }),
+  },
+);
+
+describe("a mirror", () => {
+  it.each([
+    ["with SIMD", undefined],
+    ["without", createPlainKernel],
+  ] as const)("bounds the scores of exactly the items it has, %s, whatever came and went", (_, create) => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 150 }), fc.constantFrom(3, 16, 40, 384), (steps, dimensions) => {
+        const pool = new Pool(4 * MEGABYTE, noRoom, ...(create ? [create] : []));
+        const mirror = new Mirror(pool, dimensions);
+        const items = new Map<number, Float32Array>();
+        for (const one of [...steps, { do: "ask", seed: 1, keys: null } as const]) {
+          if (one.do === "put") {
+            const given = vectors(one.seed, one.parts, dimensions);
+            expect(mirror.put(one.key, given)).toBe(true);
+            items.delete(one.key);
+            if (one.parts > 0) items.set(one.key, given);
+          } else if (one.do === "remove") {
+            expect(mirror.remove(one.key)).toBe(items.delete(one.key));
+          } else {
+            const query = vectors(one.seed + 10_000, 1, dimensions);
+            const wanted = new Set(one.keys ?? items.keys());
+            const selected = one.keys ? mirror.select(one.keys) : undefined;
+            const asked = new Map([...items].filter(([item]) => wanted.has(item)));
+            expectBounds(boundsOf(mirror, query, selected), asked, query);
+          }
+          expect(mirror.items).toBe(items.size);
+          const rows = [...items.values()].reduce((sum, given) => sum + given.length / dimensions, 0);
+          expect(mirror.vectors).toBe(rows);
+        }
+        mirror.clear();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("finds every one of the nearest when those are found by their signs first, if they stand out", () => {
+    const dimensions = 128;
+    const mirror = new Mirror(new Pool(8 * MEGABYTE, noRoom), dimensions, 2_000);
+    const items = new Map<number, Float32Array>();
+    for (let item = 1; item <= 2_500; item++) items.set(item, vectors(item, 2, dimensions));
+    const query = vectors(99_999, 1, dimensions);
+    // Ten that are near: mostly the question, a little of something else; some come when the others have signs already.
+    for (let item = 1; item <= 10; item++) {
+      const near = vectors(item * 77, 1, dimensions).map((value, at) => value * 0.5 + (query[at] as number));
+      const length = Math.hypot(...near);
+      const other = (items.get(item * 250) as Float32Array).subarray(dimensions);
+      items.set(item * 250, new Float32Array([...near.map((value) => value / length), ...other]));
+    }
+    for (const [item, given] of items) mirror.put(item, given);
+    for (let item = 3; item <= 2_500; item += 2) if (item % 250 !== 0 && mirror.remove(item)) items.delete(item);
+    for (let item = 3; item <= 2_500; item += 2) {
+      if (!items.has(item)) items.set(item, vectors(item + 5_000, 2, dimensions));
+      mirror.put(item, items.get(item) as Float32Array);
+    }
+    const bounds = boundsOf(mirror, query);
+    expect(bounds.size, "only some are looked at").toBeLessThan(1_500);
+    const best = [...bounds].sort((a, b) => b[1] - a[1]).slice(0, 10);
+    expect(best.map(([item]) => item).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 10 }, (_, at) => (at + 1) * 250),
+    );
+    for (const [item, bound] of best) {
+      expect(bound).toBeGreaterThanOrEqual(bestDot(items.get(item) as Float32Array, query)?.score ?? 2);
+    }
+    expect(boundsOf(mirror, query, undefined, Number.POSITIVE_INFINITY).size, "or all").toBe(items.size);
+    const few = mirror.select([250, 3, 4, 5]);
+    expect(
+      [...boundsOf(mirror, query, few).keys()].sort((a, b) => a - b),
+      "few are all looked at",
+    ).toEqual([3, 4, 5, 250]);
+  });
+
+  it("leaves nothing of what is removed in memory, and gives back its pages", () => {
+    const dimensions = 64;
+    const pool = new Pool(4 * MEGABYTE, noRoom);
+    const mirror = new Mirror(pool, dimensions, 100);
+    const other = new Mirror(pool, dimensions);
+    const perPage = vectorsPerPage(dimensions);
+    for (let item = 1; item <= 2 * perPage; item++) mirror.put(item, vectors(item, 1, dimensions));
+    const marked = new Float32Array(dimensions).fill(0.125);
+    mirror.put(7, marked);
+    other.put(1, vectors(1, 1, dimensions));
+    const stored = Buffer.alloc(dimensions, 127);
+    const memory = () => Buffer.from(pool.kernel.memory.buffer).subarray(dimensions * 1024);
+    const count = () => memory().indexOf(stored);
+    expect(count()).toBeGreaterThan(0);
+    mirror.remove(7);
+    expect(count(), "at once").toBe(-1);
+    mirror.clear();
+    other.clear();
+    expect(Buffer.from(pool.kernel.memory.buffer, 2 * 65_536).every((byte) => byte === 0)).toBe(true);
+    expect(pool.views.float32.subarray(DESK.vector >> 2, DESK.question >> 2).every((value) => value === 0)).toBe(true);
+    const taken = pool.bytes;
+    const again = new Mirror(pool, dimensions);
+    for (let item = 1; item <= 2 * perPage; item++) again.put(item, vectors(item, 1, dimensions));
+    expect(pool.bytes - taken, "pages are used again").toBeLessThan(65_536);
+  });
+
+  it("packs rows when a quarter of them are gaps", () => {
+    const dimensions = 384;
+    const pool = new Pool(8 * MEGABYTE, noRoom);
+    const mirror = new Mirror(pool, dimensions);
+    const perPage = vectorsPerPage(dimensions);
+    const items = new Map<number, Float32Array>();
+    for (let item = 1; item <= 8 * perPage; item++) {
+      items.set(item, vectors(item, 1, dimensions));
+      mirror.put(item, items.get(item) as Float32Array);
+    }
+    for (let item = 1; item <= 8 * perPage; item++) if (item % 2 === 0 && mirror.remove(item)) items.delete(item);
+    const query = vectors(5, 1, dimensions);
+    expectBounds(boundsOf(mirror, query), items, query);
+    // Half of the pages are free again: others fit in without a page from the system.
+    const before = pool.bytes;
+    const second = new Mirror(pool, dimensions);
+    for (let item = 1; item <= 3 * perPage; item++) second.put(item, items.get(1) as Float32Array);
+    expect(pool.bytes - before).toBeLessThan(65_536);
+    expectBounds(boundsOf(mirror, query), items, query);
+  });
+});
+
+describe("the memory of mirrors", () => {
+  it("never exceeds its budget, and says when there is no room", () => {
+    const dimensions = 384;
+    let evictions = 0;
+    let first: Mirror | undefined;
+    const pool = new Pool(2 * MEGABYTE, () => {
+      if (!first) return false;
+      first.clear();
+      first = undefined;
+      evictions++;
+      return true;
+    });
+    first = new Mirror(pool, dimensions);
+    for (let item = 1; item <= 1_000; item++) expect(first?.put(item, vectors(item, 1, dimensions))).toBe(true);
+    const second = new Mirror(pool, dimensions);
+    let put = 0;
+    while (second.put(put + 1, vectors(put, 1, dimensions))) {
+      put++;
+      expect(pool.bytes).toBeLessThanOrEqual(2 * MEGABYTE);
+    }
+    expect(evictions).toBe(1);
+    expect(put).toBeGreaterThan(3_000);
+    expect(pool.bytes).toBeGreaterThan(MEGABYTE);
+    second.clear();
+    expect(new Mirror(pool, dimensions).put(1, vectors(1, 1, dimensions))).toBe(true);
+  });
+
+  it("is nothing for a budget of nothing", () => {
+    const pool = new Pool(0, noRoom);
+    expect(new Mirror(pool, 16).put(1, vectors(1, 1, 16))).toBe(false);
+    expect(pool.bytes).toBe(0);
+  });
+
+  it("has no mirrors for vectors of very many dimensions", () => {
+    expect(vectorsPerPage(16_384)).toBe(3);
+    expect(vectorsPerPage(16_385)).toBe(0);
+  });
+});

@@ -1,0 +1,305 @@
+/**
+ * The vectors of one space in memory, in few bits: it says of each item how high its score can be at most.
+ *
+ * A row is a vector of int8, with its scale, its error and its item beside it on the same page; the rows of an item lie
+ * one after the other. What is removed is zeroed at once and leaves a gap; when a quarter of the rows are gaps, the
+ * rest moves together. From `signsFrom` rows on, each row also has its signs, one bit per dimension: a search looks at
+ * those first, and at the rows themselves only where they are among the nearest.
+ *
+ * Invariant: the bound of an item is never below its score, if it is looked at; items without a bound have -Infinity.
+ * Without signs every item is looked at.
+ */
+import { ItemTable } from "./item-table.js";
+import { PAGE_BYTES } from "./kernel/kernel.js";
+import { DESK, DIMENSIONS_MAX, type Pool } from "./pool.js";
+import { errorOf, type Question, ROUNDING, signStrideOf, strideOf, writeSigns } from "./quantise.js";
+import { RowPages } from "./row-pages.js";
+
+/** Above so many rows signs come first. */
+export const SIGNS_FROM = 250_000;
+/** A row's scale, error and item, four bytes each. */
+const BESIDE = 12;
+/** What a mirror takes beside its rows and items, about. */
+const OWN_BYTES = 1_024;
+/** Rows move together when one in so many is a gap. */
+const GAPS_PART = 4;
+/** By their signs so many rows are found for each item wanted, and one in so many of all rows at least. */
+const NEAR_PER_ITEM = 64;
+const NEAR_PART = 32;
+
+const NO_ITEM = -1;
+
+export class Mirror {
+  readonly #pool: Pool;
+  readonly #dimensions: number;
+  readonly #signsFrom: number;
+  readonly #items: ItemTable;
+  readonly #rows: RowPages;
+  readonly #signs: RowPages;
+  #size = 0;
+  #gaps = 0;
+  /** How many rows have signs: none, or all. */
+  #signed = 0;
+  #isOpen: boolean;
+
+  constructor(pool: Pool, dimensions: number, signsFrom = SIGNS_FROM) {
+    this.#pool = pool;
+    this.#dimensions = dimensions;
+    this.#signsFrom = signsFrom;
+    this.#items = new ItemTable(pool);
+    this.#rows = new RowPages(pool, strideOf(dimensions), BESIDE);
+    this.#signs = new RowPages(pool, signStrideOf(dimensions), 0);
+    this.#isOpen = pool.reserve(OWN_BYTES);
+  }
+
+  /** Items that are in it. */
+  get items(): number {
+    return this.#items.living;
+  }
+
+  /** Vectors that are in it. */
+  get vectors(): number {
+    return this.#size - this.#gaps;
+  }
+
+  has(key: number): boolean {
+    return this.#items.find(key) >= 0;
+  }
+
+  /** Takes an item's vectors in place of those it had; false if there is no room. Then the mirror is of no use. */
+  put(key: number, vectors: Float32Array): boolean {
+    this.remove(key);
+    const count = Math.floor(vectors.length / this.#dimensions);
+    if (count === 0) return true;
+    if (!this.#isOpen || !this.#fit(this.#size + count)) return false;
+    const ordinal = this.#items.add(key, this.#size, count);
+    if (ordinal === undefined) return false;
+    for (let part = 0; part < count; part++) this.#write(this.#size + part, ordinal, vectors, part * this.#dimensions);
+    this.#size += count;
+    return this.#sign();
+  }
+
+  remove(key: number): boolean {
+    const ordinal = this.#items.find(key);
+    if (ordinal < 0) return false;
+    const first = this.#items.firstRowOf(ordinal);
+    const count = this.#items.rowsOf(ordinal);
+    for (let row = first; row < first + count; row++) this.#erase(row);
+    this.#items.remove(ordinal);
+    this.#gaps += count;
+    if (this.#gaps * GAPS_PART > this.#size) this.#pack();
+    return true;
+  }
+
+  /** Gives everything back. */
+  clear(): void {
+    this.#rows.trim(0);
+    this.#signs.trim(0);
+    this.#items.clear();
+    if (this.#isOpen) this.#pool.release(OWN_BYTES);
+    this.#isOpen = false;
+    this.#size = 0;
+    this.#gaps = 0;
+    this.#signed = 0;
+  }
+
+  /** Which of these items it has, as marks at their ordinals. */
+  select(keys: Iterable<number>): Uint8Array {
+    const marks = new Uint8Array(this.#items.size);
+    for (const key of keys) {
+      const ordinal = this.#items.find(key);
+      if (ordinal >= 0) marks[ordinal] = 1;
+    }
+    return marks;
+  }
+
+  /**
+   * Finds out how high the score of each item can be at most: of all, or only of the selected. `wanted`: how many of
+   * the best are asked for, which matters only where signs decide who is looked at; with Infinity all are.
+   * Gives back whether all were.
+   */
+  look(question: Question, selected: Uint8Array | undefined, wanted: number): boolean {
+    if (this.#size === 0) return true; // there may be no memory yet
+    const { int16, uint8 } = this.#pool.views;
+    int16.fill(0, DESK.question >> 1, (DESK.question >> 1) + this.#rows.stride);
+    int16.set(question.numbers, DESK.question >> 1);
+    this.#items.bounds.fill(Number.NEGATIVE_INFINITY, 0, this.#items.size);
+    const runs = selected ? this.#runsOf(selected) : [{ first: 0, end: this.#size }];
+    const rows = runs.reduce((sum, { first, end }) => sum + end - first, 0);
+    const near = Math.max(wanted * NEAR_PER_ITEM, Math.ceil(rows / NEAR_PART));
+    const areFew = this.#signed === 0 || rows <= this.#signsFrom || near >= rows;
+    if (!areFew) {
+      uint8.fill(0, DESK.signs, DESK.signs + this.#signs.stride);
+      writeSigns(question, uint8, DESK.signs);
+      for (const { first, end } of this.#runsOf(this.#nearest(runs, rows, near))) this.#raise(question, first, end);
+    } else for (const { first, end } of runs) this.#raise(question, first, end);
+    return areFew;
+  }
+
+  /** Tells what the last look has found: items and the highest score that each can have. */
+  eachBound(tell: (key: number, bound: number) => void): void {
+    const { bounds, size } = this.#items;
+    for (let ordinal = 0; ordinal < size; ordinal++) {
+      const bound = bounds[ordinal] as number;
+      if (bound > Number.NEGATIVE_INFINITY) tell(this.#items.keyAt(ordinal), bound + ROUNDING);
+    }
+  }
+
+  /** Raises the bounds of the items of these rows. */
+  #raise({ perProduct, perScale, perError }: Question, first: number, end: number): void {
+    const { kernel, views } = this.#pool;
+    const { int32, float32 } = views;
+    const { stride, perPage } = this.#rows;
+    const { bounds } = this.#items;
+    const out = DESK.out >> 2;
+    this.#rows.eachPart(first, end, (place, row, count) => {
+      const beside = this.#besideOf(row);
+      kernel.dots(place, count, stride, DESK.question, DESK.out);
+      kernel.bounds(DESK.out, count, beside * 4, (beside + perPage) * 4, perProduct, perScale, perError);
+      const items = beside + 2 * perPage;
+      for (let part = 0; part < count; part++) {
+        const ordinal = int32[items + part] as number;
+        if (ordinal === NO_ITEM) continue;
+        const bound = float32[out + part] as number;
+        if (bound > (bounds[ordinal] as number)) bounds[ordinal] = bound;
+      }
+    });
+  }
+
+  /** Marks items of rows whose signs differ least from the question's: so many rows, and all that are equally near. */
+  #nearest(runs: readonly Run[], rows: number, wanted: number): Uint8Array {
+    const { kernel, views } = this.#pool;
+    const { stride } = this.#signs;
+    const distances = new Uint16Array(rows);
+    const counts = new Uint32Array(this.#dimensions + 1);
+    let at = 0;
+    for (const { first, end } of runs) {
+      this.#signs.eachPart(first, end, (place, _, count) => {
+        kernel.distances(place, count, stride, DESK.signs, DESK.out);
+        for (let out = DESK.out >> 2; out < (DESK.out >> 2) + count; out++) {
+          const distance = views.int32[out] as number;
+          distances[at++] = distance;
+          counts[distance] = (counts[distance] as number) + 1;
+        }
+      });
+    }
+    let farthest = 0;
+    for (let sum = counts[0] as number; sum < wanted && farthest < this.#dimensions; ) {
+      sum += counts[++farthest] as number;
+    }
+    const marks = new Uint8Array(this.#items.size);
+    at = 0;
+    for (const { first, end } of runs) {
+      for (let row = first; row < end; row++) if ((distances[at++] as number) <= farthest) this.#mark(row, marks);
+    }
+    return marks;
+  }
+
+  /** Marks the item of a row, unless the row is a gap. */
+  #mark(row: number, marks: Uint8Array): void {
+    const ordinal = this.#pool.views.int32[this.#besideOf(row) + 2 * this.#rows.perPage] as number;
+    if (ordinal !== NO_ITEM) marks[ordinal] = 1;
+  }
+
+  /** The rows of the selected items, those that lie together as one. */
+  #runsOf(selected: Uint8Array): Run[] {
+    const runs: { first: number; end: number }[] = [];
+    for (let ordinal = 0; ordinal < selected.length; ordinal++) {
+      if (selected[ordinal] === 0) continue;
+      const first = this.#items.firstRowOf(ordinal);
+      const end = first + this.#items.rowsOf(ordinal);
+      const last = runs.at(-1);
+      if (last?.end === first) last.end = end;
+      else runs.push({ first, end });
+    }
+    return runs;
+  }
+
+  #fit(rows: number): boolean {
+    return this.#rows.fit(rows) && (this.#signed === 0 || this.#signs.fit(rows));
+  }
+
+  /** Where a row's scale stands, in steps of four bytes; its error and its item follow in the same order. */
+  #besideOf(row: number): number {
+    const { perPage, stride } = this.#rows;
+    return ((this.#rows.pageOf(row) + perPage * stride) >> 2) + (row % perPage);
+  }
+
+  #write(row: number, ordinal: number, vectors: Float32Array, offset: number): void {
+    const { int32, float32 } = this.#pool.views;
+    const { perPage, stride } = this.#rows;
+    const desk = DESK.vector >> 2;
+    float32.set(vectors.subarray(offset, offset + this.#dimensions), desk);
+    this.#pool.kernel.quantise(DESK.vector, stride, this.#rows.placeOf(row), DESK.out);
+    float32.fill(0, desk, desk + this.#dimensions); // nothing stays that may be forgotten next
+    const [scale, squares] = [float32[DESK.out >> 2] as number, float32[(DESK.out >> 2) + 1] as number];
+    const at = this.#besideOf(row);
+    float32[at] = scale;
+    float32[at + perPage] = errorOf(squares, scale, this.#dimensions);
+    int32[at + 2 * perPage] = ordinal;
+  }
+
+  #erase(row: number): void {
+    const { int8, int32, float32 } = this.#pool.views;
+    const place = this.#rows.placeOf(row);
+    int8.fill(0, place, place + this.#rows.stride);
+    const at = this.#besideOf(row);
+    float32[at] = 0;
+    float32[at + this.#rows.perPage] = 0;
+    int32[at + 2 * this.#rows.perPage] = NO_ITEM;
+    if (row >= this.#signed) return;
+    const signs = this.#signs.placeOf(row);
+    int8.fill(0, signs, signs + this.#signs.stride);
+  }
+
+  /** Gives the rows that need them their signs; false if there is no room. */
+  #sign(): boolean {
+    if (this.#signed === 0 && this.#size <= this.#signsFrom) return true;
+    if (!this.#signs.fit(this.#size)) return false;
+    for (; this.#signed < this.#size; this.#signed++) {
+      const place = this.#rows.placeOf(this.#signed);
+      this.#pool.kernel.signs(place, this.#rows.stride, this.#signs.placeOf(this.#signed));
+    }
+    return true;
+  }
+
+  /** Moves the rows together, in the same order, and gives back the pages that are not needed any more. */
+  #pack(): void {
+    let size = 0;
+    this.#items.pack((ordinal, next) => {
+      const first = this.#items.firstRowOf(ordinal);
+      const start = size;
+      for (let part = 0; part < this.#items.rowsOf(ordinal); part++) this.#move(first + part, size++, next);
+      return start;
+    });
+    for (let row = size; row < this.#size; row++) this.#erase(row);
+    this.#size = size;
+    this.#gaps = 0;
+    this.#signed = Math.min(this.#signed, size);
+    this.#rows.trim(size);
+    this.#signs.trim(this.#signed);
+  }
+
+  #move(from: number, to: number, ordinal: number): void {
+    const { int8, int32, float32 } = this.#pool.views;
+    const place = this.#rows.placeOf(from);
+    int8.copyWithin(this.#rows.placeOf(to), place, place + this.#rows.stride);
+    const [source, target, step] = [this.#besideOf(from), this.#besideOf(to), this.#rows.perPage];
+    float32[target] = float32[source] as number;
+    float32[target + step] = float32[source + step] as number;
+    int32[target + 2 * step] = ordinal;
+    if (from >= this.#signed) return;
+    const signs = this.#signs.placeOf(from);
+    int8.copyWithin(this.#signs.placeOf(to), signs, signs + this.#signs.stride);
+  }
+}
+
+/** Rows from `first` to before `end`. */
+interface Run {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** How many vectors of so many dimensions a page has; 0: they cannot be mirrored. */
+export const vectorsPerPage = (dimensions: number): number =>
+  dimensions > DIMENSIONS_MAX ? 0 : Math.floor(PAGE_BYTES / (strideOf(dimensions) + BESIDE));

@@ -1,0 +1,123 @@
+/**
+ * The memory of all mirrors: one kernel's memory as a heap of pages, and a count of what their tables take beside it.
+ *
+ * One memory for all, because each reserves much address space, and none can shrink: a page that is given back is
+ * emptied and given out again. Invariant: pages and tables together never take more than the budget. A part of it is
+ * set aside for tables, so that pages that cannot be given back to the system leave room for them.
+ */
+import { createKernel } from "./kernel/create.js";
+import { type Kernel, PAGE_BYTES } from "./kernel/kernel.js";
+
+/** The part of the budget that tables may take. */
+const TABLES_PART = 1 / 8;
+/** Pages are taken from the system so many at a time, or a part of what is there: each time costs all views anew. */
+const STEP = 16;
+const STEP_PART = 8;
+
+/** Vectors of more dimensions have no mirrors. */
+export const DIMENSIONS_MAX = 16_384;
+/**
+ * The first pages are the desk, where things lie while the kernel works: a vector as it comes (float32), a question
+ * (int16) and its signs, and what comes out: a score for each row of a page, which has 4,096 at most.
+ */
+export const DESK = {
+  vector: 0,
+  question: DIMENSIONS_MAX * 4,
+  signs: DIMENSIONS_MAX * 6,
+  out: DIMENSIONS_MAX * 6 + DIMENSIONS_MAX / 8,
+} as const;
+const DESK_PAGES = 2;
+
+export class Pool {
+  readonly kernel: Kernel;
+  readonly budget: number;
+  #pagesMax: number;
+  readonly #tablesMax: number;
+  readonly #evict: () => boolean;
+  readonly #free: number[] = [];
+  #pages = 0;
+  #tables = 0;
+  #views: Views;
+
+  /** `evict` makes room if it can, and says whether it did. */
+  constructor(budget: number, evict: () => boolean, create: (pagesMax: number) => Kernel = createKernel) {
+    this.budget = budget;
+    this.#evict = evict;
+    this.#tablesMax = Math.floor(budget * TABLES_PART);
+    this.#pagesMax = Math.floor((budget - this.#tablesMax) / PAGE_BYTES);
+    this.kernel = create(this.#pagesMax);
+    this.#views = viewsOf(this.kernel);
+  }
+
+  /** What is taken from the system. */
+  get bytes(): number {
+    return this.#pages * PAGE_BYTES + this.#tables;
+  }
+
+  /** How many pages mirrors can have in all. */
+  get pagesMax(): number {
+    return Math.max(0, this.#pagesMax - DESK_PAGES);
+  }
+
+  /** The memory's numbers. Void after the next page that is taken. */
+  get views(): Views {
+    return this.#views;
+  }
+
+  /** Where an empty page begins; undefined if there is none and no room can be made. */
+  takePage(): number | undefined {
+    while (this.#free.length === 0) if (!this.#grow() && !this.#evict()) return undefined;
+    return this.#free.pop();
+  }
+
+  givePage(page: number): void {
+    this.#views.int8.fill(0, page, page + PAGE_BYTES);
+    this.#free.push(page);
+  }
+
+  /** Counts bytes of a table that is about to be made; false if there is no room for it and none can be made. */
+  reserve(bytes: number): boolean {
+    while (this.#tables + bytes > this.#tablesMax) if (!this.#evict()) return false;
+    this.#tables += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#tables -= bytes;
+  }
+
+  #grow(): boolean {
+    const first = Math.max(this.#pages, DESK_PAGES);
+    const end = Math.min(first + Math.max(STEP, Math.floor(first / STEP_PART)), this.#pagesMax);
+    if (end <= first) return false;
+    try {
+      this.kernel.memory.grow(end - this.#pages);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#pagesMax = this.#pages; // the system has no more: this is all there is
+      return false;
+    }
+    this.#pages = end;
+    this.#views = viewsOf(this.kernel);
+    for (let page = end - 1; page >= first; page--) this.#free.push(page * PAGE_BYTES);
+    return true;
+  }
+}
+
+export interface Views {
+  readonly int8: Int8Array;
+  readonly uint8: Uint8Array;
+  readonly int16: Int16Array;
+  readonly int32: Int32Array;
+  readonly float32: Float32Array;
+}
+
+function viewsOf({ memory: { buffer } }: Kernel): Views {
+  return {
+    int8: new Int8Array(buffer),
+    uint8: new Uint8Array(buffer),
+    int16: new Int16Array(buffer),
+    int32: new Int32Array(buffer),
+    float32: new Float32Array(buffer),
+  };
+}

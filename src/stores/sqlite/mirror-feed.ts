@@ -1,0 +1,79 @@
+/**
+ * Keeps mirrors as new as the file: one feed for all of them, by commit number, whichever process made the change.
+ *
+ * Vectors that were written since come from the table of vectors, of mirrored spaces alone; items that were removed come
+ * from the tombstones. Items whose vectors are gone while they stay (their text was edited, or what they had borrowed
+ * was) leave no such trace. A mirror may keep their old vectors until they are embedded again, or until something of
+ * their space is removed; that does no harm, because whatever a mirror finds is scored from the file.
+ */
+import type { Database, Row, Statement } from "./driver.js";
+import type { Mirrors } from "./mirrors.js";
+import { readVectors } from "./vector-file.js";
+import { PLACE, SPACE_OF_PLACE, type VectorTable } from "./vector-table.js";
+
+/** A mirror that has missed the vectors of more items than this is loaded anew: items one by one are slow to read. */
+const MISSED_MAX = 2_048;
+
+export class MirrorFeed {
+  readonly #database: Database;
+  readonly #mirrors: Mirrors;
+  readonly #head: Statement;
+  readonly #waiting: Statement;
+  #table: number | undefined;
+  /** The commit up to which the mirrors know the file. */
+  #cursor = 0;
+
+  constructor(database: Database, mirrors: Mirrors) {
+    this.#database = database;
+    this.#mirrors = mirrors;
+    this.#head = database.prepare("SELECT commit_no, tombstone_floor FROM head");
+    this.#waiting = database.prepare(
+      `SELECT key FROM item INDEXED BY item_tail WHERE space = ?1 AND indexed <> version AND parked = 0
+       UNION ALL SELECT key FROM parked CROSS JOIN item ON item.key = parked.item WHERE item.space = ?1 AND item.parked = 1`,
+    );
+  }
+
+  /** Requires a snapshot; what is read on it later fits to the mirrors. */
+  catchUp(table: VectorTable): void {
+    const head = this.#head.get() as Row;
+    if (table.key !== this.#table) this.#mirrors.clear();
+    this.#mirrors.use(table.space.dimensions);
+    if (this.#cursor < Number(head["tombstone_floor"])) this.#mirrors.clear();
+    if (this.#mirrors.spaces.length > 0 && this.#cursor < Number(head["commit_no"])) {
+      this.#removeGone();
+      this.#putNew(table);
+    }
+    this.#table = table.key;
+    this.#cursor = Number(head["commit_no"]);
+  }
+
+  #removeGone(): void {
+    const removed = this.#database
+      .prepare("SELECT item, space FROM tombstone WHERE commit_no > ? AND space IN (SELECT value FROM json_each(?))")
+      .all(this.#cursor, JSON.stringify(this.#mirrors.spaces));
+    for (const row of removed) this.#mirrors.remove(Number(row["space"]), Number(row["item"]));
+    for (const space of new Set(removed.map((row) => Number(row["space"])))) this.removeWaiting(space);
+  }
+
+  /** Removes what is not embedded any more. Requires a snapshot. */
+  removeWaiting(space: number): void {
+    for (const row of this.#waiting.all(space)) this.#mirrors.remove(space, Number(row["key"]));
+  }
+
+  #putNew({ name }: VectorTable): void {
+    const since = `FROM ${name} WHERE commit_no > ? AND ${SPACE_OF_PLACE} IN (SELECT value FROM json_each(?))`;
+    const missed = this.#database
+      .prepare(`SELECT ${SPACE_OF_PLACE} AS space, count(*) AS items ${since} GROUP BY 1`)
+      .all(this.#cursor, JSON.stringify(this.#mirrors.spaces));
+    for (const row of missed) if (Number(row["items"]) > MISSED_MAX) this.#mirrors.drop(Number(row["space"]));
+    if (missed.length === 0) return;
+    const written = this.#database
+      .prepare(`SELECT ${SPACE_OF_PLACE} AS space, item ${since}`)
+      .all(this.#cursor, JSON.stringify(this.#mirrors.spaces));
+    const one = this.#database.prepare(`SELECT item, vectors FROM ${name} WHERE place = ${PLACE}`);
+    for (const row of written) {
+      const [space, key] = [Number(row["space"]), Number(row["item"])];
+      if (this.#mirrors.wants(space, key)) this.#mirrors.put(space, readVectors(one.get(space, key) as Row));
+    }
+  }
+}

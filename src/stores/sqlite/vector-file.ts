@@ -1,0 +1,73 @@
+/** The vectors of the file on one connection: read space by space in the order in which they lie, or item by item. */
+import { setImmediate as otherCalls } from "node:timers/promises";
+import { bestDot } from "../../retrieval/vectors/dot.js";
+import type { VectorScored } from "../indexing.js";
+import { readScored, SCORED_COLUMNS } from "./codec.js";
+import type { Database, Row } from "./driver.js";
+import type { Condition } from "./filter.js";
+import { ITEM_PLACE, PLACE, SPACE_END, unpackVectors, type VectorTable } from "./vector-table.js";
+
+/** Rows read at a time: a few milliseconds. */
+export const PAGE = 512;
+
+export interface ItemVectors {
+  readonly key: number;
+  readonly vectors: Float32Array;
+}
+
+export const readVectors = (row: Row): ItemVectors => ({
+  key: Number(row["item"]),
+  vectors: unpackVectors(row["vectors"]),
+});
+
+/** Exact scores of those of the items that may be seen and have vectors, in no order. */
+export type Scorer = (keys: readonly number[]) => VectorScored[];
+
+/** Items with their scores, or with what their scores can be at most. */
+export type Each = (tell: (key: number, bound: number) => void) => void;
+
+export class VectorFile {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The next items of a space after this key; fewer than a page if there are no more. */
+  page(space: number, after: number, { name }: VectorTable): ItemVectors[] {
+    const sql = `SELECT item, vectors FROM ${name} WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ${PAGE}`;
+    return this.#database.prepare(sql).all(space, after, space).map(readVectors);
+  }
+
+  /** Requires a snapshot when it is made and when it is used. */
+  scorer(condition: Condition, { name }: VectorTable, vector: Float32Array): Scorer {
+    const statement = this.#database.prepare(
+      `SELECT ${SCORED_COLUMNS}, vectors
+       FROM json_each(?) AS candidate CROSS JOIN item ON item.key = candidate.value
+       JOIN ${name} ON place = ${ITEM_PLACE} JOIN space ON space.key = item.space
+       LEFT JOIN session ON session.key = item.session WHERE ${condition.sql}`,
+    );
+    return (keys) =>
+      statement.all(JSON.stringify(keys), ...condition.values).flatMap((row) => {
+        const best = bestDot(unpackVectors(row["vectors"]), vector);
+        return best ? { ...readScored(row, best.score), part: best.part } : [];
+      });
+  }
+
+  /** Scores all items of a space by reading it from end to end, a page at a time; other calls take their turn between. */
+  async scan(vector: Float32Array, page: (after: number) => Promise<readonly ItemVectors[]>): Promise<Each> {
+    const keys: number[] = [];
+    const scores: number[] = [];
+    for (let rows = await page(0); ; rows = await page(Number(keys.at(-1)))) {
+      for (const { key, vectors } of rows) {
+        keys.push(key);
+        scores.push(bestDot(vectors, vector)?.score ?? Number.NEGATIVE_INFINITY);
+      }
+      if (rows.length < PAGE) break;
+      await otherCalls();
+    }
+    return (tell) => {
+      for (const [at, key] of keys.entries()) tell(key, scores[at] as number);
+    };
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Never stale: random operations, and every answer compared with one that is computed from the list of what exists.
+ * A failure prints the shortest sequence of operations that shows it, with its seed and path.
+ */
+import { join } from "node:path";
+import fc from "fast-check";
+import type { NewItem } from "holdfast";
+import { FakeClock } from "holdfast/testing";
+import { expect, it } from "vitest";
+import { inFolder } from "../support/folder.js";
+import { Random } from "../support/random.js";
+import { Comparison, type Tally } from "./comparison.js";
+import { Conversation, type SpaceState } from "./conversation.js";
+import { type Operation, operations, START } from "./operations.js";
+import { Oracle } from "./oracle.js";
+import { ONE_MIRROR_BYTES, openService, type Setting } from "./service.js";
+
+const MIB = 1024 * 1024;
+const DAY = 86_400_000;
+const RUNS = Number(process.env["HOLDFAST_ORACLE_RUNS"] ?? 24);
+/** With `contextual`, a vector may be of a neighbour's older text for as long as it waits to be written. */
+const STRATEGY = process.env["HOLDFAST_ORACLE_STRATEGY"] === "contextual" ? "contextual" : "message";
+/** How long a failure may be made shorter. */
+const LIMIT_MS = Number(process.env["HOLDFAST_ORACLE_MS"] ?? 300_000);
+const SEED = process.env["HOLDFAST_TEST_SEED"];
+
+/** Answers and mirrors that are thrown out all the time, or never, or not kept at all. */
+const setting: fc.Arbitrary<Setting> = fc.record({
+  strategy: fc.constant(STRATEGY),
+  eager: fc.boolean(),
+  cacheSize: fc.constantFrom(2, 2, 100, 0),
+  queryBytes: fc.constantFrom(MIB, 16 * MIB),
+  mirrorBytes: fc.constantFrom(ONE_MIRROR_BYTES, ONE_MIRROR_BYTES, 0, 8 * MIB),
+});
+
+async function compare(
+  services: number,
+  setting: Setting,
+  sequence: readonly Operation[],
+  tally: Tally,
+): Promise<void> {
+  await inFolder(async (folder) => {
+    const comparison = new Comparison(join(folder, "memory.db"), setting, tally);
+    await comparison.open(services);
+    try {
+      for (const operation of sequence) await comparison.run(operation);
+      await comparison.finish();
+    } finally {
+      await comparison.close();
+    }
+  });
+}
+
+async function compareAll(services: number, settings: fc.Arbitrary<Setting>, runs: number): Promise<Tally> {
+  const tally = { answers: 0, partial: 0, cached: 0, victims: 0, searched: 0 };
+  const property = fc.asyncProperty(settings, operations, (one, sequence) => compare(services, one, sequence, tally));
+  await fc.assert(property, {
+    numRuns: runs,
+    interruptAfterTimeLimit: LIMIT_MS,
+    markInterruptAsFailure: true,
+    ...(SEED !== undefined && { seed: Number(SEED) }),
+  });
+  return tally;
+}
+
+it("one service answers as if it had looked at every item, whatever happens", { timeout: 600_000 }, async () => {
+  const tally = await compareAll(1, setting, RUNS);
+  expect(tally.cached).toBeGreaterThan(RUNS / 4);
+  expect(tally.victims).toBeGreaterThan(0);
+  expect(tally.partial).toBeLessThan(tally.answers / 10);
+});
+
+it("two services on one file answer so, whichever of them has written", { timeout: 600_000 }, async () => {
+  const tally = await compareAll(2, setting, RUNS);
+  expect(tally.cached).toBeGreaterThan(RUNS / 4);
+  expect(tally.partial).toBeLessThan(tally.answers / 10);
+});
+
+it("a service that works by words alone answers so", { timeout: 600_000 }, async () => {
+  const wordsOnly = setting.map(({ strategy: _strategy, ...rest }): Setting => rest);
+  const tally = await compareAll(1, wordsOnly, RUNS / 2);
+  expect(tally.partial).toBe(0);
+});
+
+it("in a space of many items the best are those that a look at every item finds", { timeout: 120_000 }, async () => {
+  await inFolder(async (folder) => {
+    const random = new Random(4);
+    const clock = new FakeClock(START);
+    const wide = {
+      eager: true,
+      cacheSize: 100,
+      queryBytes: 16 * MIB,
+      mirrorBytes: 8 * MIB,
+      strategy: "message",
+    } as const;
+    const memory = await openService({ path: join(folder, "memory.db"), clock, ...wide });
+    const conversation = new Conversation();
+    const oracle = new Oracle(conversation, "message");
+    const words = Array.from({ length: 150 }, (_, at) => `w${"bcdfghjklm"[at % 10]}${"aeiou"[at % 5]}${at}`);
+    // Some words are common and most are rare, as words are.
+    const word = () => String(words[Math.floor(words.length * random.fraction() ** 3)]);
+    const phrase = (most: number) => Array.from({ length: random.between(2, most) }, word).join(" ");
+    for (let round = 0; round < 40; round++) {
+      const session = round % 2;
+      const items = Array.from({ length: 20 }, (_, at) => ({
+        id: `m${round * 20 + at}`,
+        kind: "message" as const,
+        role: random.pick(["user", "assistant"] as const),
+        content: `${phrase(9)}. ${phrase(9)}.`,
+        occurredAt: START - random.between(0, 90) * DAY,
+      }));
+      await memory
+        .session({ user: "ada", session: conversation.sessionName(conversation.space(0), session) })
+        .add(items.map(({ kind: _kind, ...item }) => item));
+      conversation.add(0, session, undefined, items as readonly unknown[] as readonly NewItem[], clock.now());
+    }
+    await memory.flush();
+    const [space] = conversation.spaces as readonly [SpaceState];
+    for (let asked = 0; asked < 40; asked++) {
+      const text = asked % 4 === 0 ? `you told me ${phrase(4)}` : phrase(4);
+      const filter = asked % 5 === 0 ? { role: "user" as const } : {};
+      const hits = await memory.session({ user: "ada" }).query(text, filter);
+      const expected = await oracle.answer({ text, spaces: [space], recency: 0, ...filter }, clock.now());
+      expect(hits.partial).toBe(false);
+      expect(hits.map(({ id, score }) => `${id} ${score.toFixed(5)}`)).toEqual(
+        expected.slice(0, 10).map(({ row, score }) => `${row.id} ${score.toFixed(5)}`),
+      );
+    }
+    await memory.close();
+  });
+});
