@@ -21,8 +21,8 @@ export function checkAnswer(hits: Hits, expected: readonly Expected[], scope: Sc
     );
     sorted.sort((a, b) => b.score - a.score);
   }
-  const seen = sorted.map(({ id, score }) => `${id} ${score.toFixed(5)}`);
-  const meant = page.map(({ row, score }) => `${row.id} ${score.toFixed(5)}`);
+  const seen = sorted.map(({ id, score }) => `${id} ${score.toFixed(8)}`);
+  const meant = page.map(({ row, score }) => `${row.id} ${score.toFixed(8)}`);
   if (seen.length !== meant.length) expect(seen).toEqual(meant);
   const byId = new Map(expected.map((one) => [one.row.id, one]));
   for (const [at, hit] of sorted.entries()) {

@@ -218,6 +218,17 @@ describe("what is changed beside a message", () => {
     expect(await ask("lady ada")).toEqual([{ session: "monday", agent: "teacher", space: { user: "lady ada" } }]);
   });
 
+  it("leaves nothing in memory under the name that its space had", async () => {
+    const memory = await open({ path: newPath(), ...embedding(), buffer: GATHERING });
+    await memory.session({ user: "ada", session: "s" }).add([said(OLD)]);
+    await memory.session({ user: "ada" }).query(OLD);
+    expect(memory.service.buffers.hybrid?.itemCount).toBe(1);
+    await memory.users.rename("ada", "lady ada");
+    await memory.flush();
+    expect(memory.service.buffers.hybrid).toMatchObject({ itemCount: 0, bytes: 0 });
+    expect(texts(await memory.session({ user: "lady ada" }).query(mirrored(OLD)))).toEqual([OLD]);
+  });
+
   it("counts: the words of its neighbour", async () => {
     const memory = await open({ path: newPath() });
     const session = memory.session({ user: "ada", session: "s" });

@@ -44,6 +44,8 @@ interface Entry {
 
 export class VectorCache {
   readonly #spaces = new Map<string, Map<number, Entry>>();
+  /** The name that the space of each item had when it was embedded; it may have another by now. */
+  readonly #names = new Map<number, string>();
   #items = 0;
   #chunks = 0;
   #bytes = 0;
@@ -55,7 +57,7 @@ export class VectorCache {
   }
 
   put(item: CachedItem, level: CacheLevel): void {
-    this.remove(item.lane.space, item.key);
+    this.#removeFrom(this.#names.get(item.key), item.key);
     const name = spaceName(item.lane.space);
     let entries = this.#spaces.get(name);
     if (!entries) {
@@ -63,17 +65,23 @@ export class VectorCache {
       this.#spaces.set(name, entries);
     }
     entries.set(item.key, { item, level });
+    this.#names.set(item.key, name);
     this.#count(item, 1);
   }
 
   /** Removes the item's entry; of that version only, if one is given. */
   remove(space: SpaceRef, key: number, version?: number): void {
-    const name = spaceName(space);
+    this.#removeFrom(spaceName(space), key, version);
+  }
+
+  #removeFrom(name: string | undefined, key: number, version?: number): void {
+    if (name === undefined) return;
     const entries = this.#spaces.get(name);
     const entry = entries?.get(key);
     if (!entries || !entry || (version !== undefined && entry.item.version !== version)) return;
     entries.delete(key);
     if (entries.size === 0) this.#spaces.delete(name);
+    this.#names.delete(key);
     this.#count(entry.item, -1);
   }
 

@@ -100,7 +100,7 @@ export class Backlog {
     const { spaces, condition, sessions } = resolveScope(this.#registry, refs, filter, now, false);
     if (!condition) return { items: [], more: false };
     const index = sessions ? "item_lane" : "item_tail";
-    const newest = this.#database.prepare(
+    const newest = this.#statements.get(
       `${PENDING_SELECT} FROM item INDEXED BY ${index} ${NAMES}
        WHERE ${WAITS} AND item.space = ? AND ${condition.sql} ORDER BY item.key DESC LIMIT ?`,
     );
@@ -111,7 +111,7 @@ export class Backlog {
   }
 
   earlier(keys: readonly number[], count: number, now: number): Neighbour[][] {
-    const before = this.#database.prepare(
+    const before = this.#statements.get(
       `SELECT item.key, item.version, item.name, item.content FROM item AS given JOIN item ON item.session = given.session
        AND item.seq < given.seq WHERE ${FRESH} AND given.key = ? ORDER BY item.seq DESC LIMIT ?`,
     );

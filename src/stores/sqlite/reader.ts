@@ -25,6 +25,7 @@ import { OutboxReader } from "./outbox-reader.js";
 import { badCursor, Registry } from "./registry.js";
 import { addWordPieces, findResidue, type Traces } from "./residue.js";
 import { resolveScope } from "./scope.js";
+import { Statements } from "./statements.js";
 import { VectorTables } from "./vector-table.js";
 import { WordSearch } from "./word-search.js";
 
@@ -38,6 +39,7 @@ export const SPEAKS = `SELECT 1 FROM item INDEXED BY item_name
 export class Reader {
   readonly #path: string;
   readonly #database: Database;
+  readonly #statements: Statements;
   readonly #registry: Registry;
   readonly #backlog: Backlog;
   readonly #tables: VectorTables;
@@ -48,6 +50,7 @@ export class Reader {
   constructor(path: string, role: ConnectionRole) {
     this.#path = path;
     this.#database = connect(path, role);
+    this.#statements = new Statements(this.#database);
     this.#registry = new Registry(this.#database);
     const tables = new VectorTables(this.#database);
     this.#tables = tables;
@@ -121,7 +124,7 @@ export class Reader {
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): string[] {
     return this.#snapshot(() => {
       const keys = JSON.stringify(this.#registry.findSpaces(spaces).map(({ key }) => key));
-      const speaks = this.#database.prepare(SPEAKS);
+      const speaks = this.#statements.get(SPEAKS);
       return names.filter((name) => speaks.get(name, keys));
     });
   }
@@ -255,11 +258,11 @@ export class Reader {
   /** Sorts keys and times only, then reads the items of the page. */
   #selectPage(condition: Condition, order: string): Row[] {
     const page = `SELECT item.key FROM item WHERE ${condition.sql} ${order}`;
-    return this.#database.prepare(`${ITEM_SELECT} WHERE item.key IN (${page}) ${order}`).all(...condition.values);
+    return this.#statements.get(`${ITEM_SELECT} WHERE item.key IN (${page}) ${order}`).all(...condition.values);
   }
 
   #select(condition: Condition, tail: string): Row[] {
-    return this.#database.prepare(`${ITEM_SELECT} WHERE ${condition.sql} ${tail}`).all(...condition.values);
+    return this.#statements.get(`${ITEM_SELECT} WHERE ${condition.sql} ${tail}`).all(...condition.values);
   }
 }
 

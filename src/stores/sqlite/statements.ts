@@ -1,5 +1,10 @@
-/** Statements whose text depends on the call, prepared once for each text. For texts of which there are a few. */
+/**
+ * Statements whose text depends on the call (how many spaces, which filters), prepared once for each text: to prepare one
+ * takes as long as to run it. There are a few texts in use at a time; when too many have come, all are let go.
+ */
 import type { Database, Statement } from "./driver.js";
+
+const KEPT = 64;
 
 export class Statements {
   readonly #database: Database;
@@ -12,6 +17,7 @@ export class Statements {
   get(sql: string): Statement {
     const known = this.#prepared.get(sql);
     if (known) return known;
+    if (this.#prepared.size >= KEPT) this.#prepared.clear();
     const statement = this.#database.prepare(sql);
     this.#prepared.set(sql, statement);
     return statement;

@@ -5,6 +5,7 @@ import type { VectorScored } from "../indexing.js";
 import { readScored, SCORED_COLUMNS } from "./codec.js";
 import type { Database, Row } from "./driver.js";
 import type { Condition } from "./filter.js";
+import { Statements } from "./statements.js";
 import { ITEM_PLACE, PLACE, SPACE_END, unpackVectors, type VectorTable } from "./vector-table.js";
 
 /** Rows read at a time: a few milliseconds. */
@@ -27,21 +28,21 @@ export type Scorer = (keys: readonly number[]) => VectorScored[];
 export type Each = (tell: (key: number, bound: number) => void) => void;
 
 export class VectorFile {
-  readonly #database: Database;
+  readonly #statements: Statements;
 
   constructor(database: Database) {
-    this.#database = database;
+    this.#statements = new Statements(database);
   }
 
   /** The next items of a space after this key; fewer than a page if there are no more. */
   page(space: number, after: number, { name }: VectorTable): ItemVectors[] {
     const sql = `SELECT item, vectors FROM ${name} WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ${PAGE}`;
-    return this.#database.prepare(sql).all(space, after, space).map(readVectors);
+    return this.#statements.get(sql).all(space, after, space).map(readVectors);
   }
 
   /** Requires a snapshot when it is made and when it is used. */
   scorer(condition: Condition, { name }: VectorTable, vector: Float32Array): Scorer {
-    const statement = this.#database.prepare(
+    const statement = this.#statements.get(
       `SELECT ${SCORED_COLUMNS}, vectors
        FROM json_each(?) AS candidate CROSS JOIN item ON item.key = candidate.value
        JOIN ${name} ON place = ${ITEM_PLACE} JOIN space ON space.key = item.space

@@ -21,6 +21,7 @@ import { type MirrorStats, Mirrors } from "./mirrors.js";
 import { bestFirst, findBest } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
+import { Statements } from "./statements.js";
 import { type Each, type Scorer, VectorFile } from "./vector-file.js";
 import { isSameSpace, type VectorTable, VectorTables } from "./vector-table.js";
 
@@ -56,6 +57,7 @@ type Step = { readonly found: VectorScored[] } | { readonly missing: readonly Sp
 export class VectorReader {
   readonly #busyTimeoutMs: number;
   readonly #database: Database;
+  readonly #statements: Statements;
   readonly #registry: Registry;
   readonly #tables: VectorTables;
   readonly #file: VectorFile;
@@ -65,6 +67,7 @@ export class VectorReader {
   constructor({ path, busyTimeoutMs, mirrorBytes }: VectorReaderOptions) {
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#database = connect(path, "vectors");
+    this.#statements = new Statements(this.#database);
     this.#registry = new Registry(this.#database);
     this.#tables = new VectorTables(this.#database);
     this.#file = new VectorFile(this.#database);
@@ -166,7 +169,7 @@ export class VectorReader {
       ? ["SELECT DISTINCT item AS key FROM outbox WHERE space IN (SELECT value FROM json_each(?))", spaces.map(keyOf)]
       : ["SELECT key FROM item WHERE session IN (SELECT value FROM json_each(?))", sessions];
     if (!of) return undefined;
-    const rows = this.#database.prepare(`${sql} LIMIT ${FEW_UNLOADED + 1}`).all(JSON.stringify(of));
+    const rows = this.#statements.get(`${sql} LIMIT ${FEW_UNLOADED + 1}`).all(JSON.stringify(of));
     return rows.length > FEW_UNLOADED ? undefined : rows.map((row) => Number(row["key"]));
   }
 
@@ -195,7 +198,7 @@ export class VectorReader {
   /** The items that fulfil the condition; undefined if they are more than so many. */
   #matching({ sql, values }: Condition, max?: number): Set<number> | undefined {
     const limit = max === undefined ? "" : `LIMIT ${max + 1}`;
-    const rows = this.#database.prepare(`SELECT item.key FROM item WHERE ${sql} ${limit}`).all(...values);
+    const rows = this.#statements.get(`SELECT item.key FROM item WHERE ${sql} ${limit}`).all(...values);
     return max !== undefined && rows.length > max ? undefined : new Set(rows.map((row) => Number(row["key"])));
   }
 
@@ -221,7 +224,7 @@ export class VectorReader {
 
   /** On average over the file. */
   #vectorsPerItem(): number {
-    const head = this.#database.prepare("SELECT embedded, chunks FROM head").get() as Row;
+    const head = this.#statements.get("SELECT embedded, chunks FROM head").get() as Row;
     return Number(head["chunks"]) / Math.max(1, Number(head["embedded"]));
   }
 

@@ -41,6 +41,11 @@ interface Candidate extends Text {
   readonly isHit: boolean;
 }
 
+interface Score {
+  readonly key: number;
+  readonly score: number;
+}
+
 /** A question in one space. */
 interface Asked {
   readonly space: SpaceRow;
@@ -71,10 +76,7 @@ export class WordSearch {
     const found = spaces.flatMap((space) => {
       const asked = this.#ask(space, terms, now);
       if (keys) return this.#scoreKeys(asked, keys, condition);
-      const hits = searches.flatMap((narrowing) => this.#hits(asked, narrowing, Math.max(HITS_MIN, limit)));
-      const best = this.#scores(asked, hits, REACH).filter(({ score }) => score > 0);
-      const isNarrow = Object.keys(filter).length > 0;
-      return this.#read(isNarrow ? best : best.sort(bestFirst).slice(0, limit), condition);
+      return this.#best(this.#scores(asked, this.#hits(asked, searches, limit), REACH), condition, limit);
     });
     found.sort(bestFirst);
     return keys ? found : found.slice(0, limit);
@@ -101,19 +103,28 @@ export class WordSearch {
     return { space, visible: visibleIn([space], now, false), lists, average };
   }
 
+  /** The hits of the searches together, each once. */
+  #hits(asked: Asked, searches: readonly (Condition | undefined)[], limit: number): Hit[] {
+    const hits = new Map<number, Hit>();
+    for (const narrowing of searches) {
+      const { found, isAll } = this.#hitsOf(asked, narrowing, Math.max(HITS_MIN, limit));
+      for (const hit of found) hits.set(hit.key, hit);
+      if (isAll) break; // a narrower search finds nothing else
+    }
+    return [...hits.values()];
+  }
+
   /** Visible items that contain terms, the best by themselves; more common terms are taken in until there are some. */
-  #hits({ space, visible, lists, average }: Asked, narrowing: Condition | undefined, wanted: number): Hit[] {
+  #hitsOf({ space, visible, lists, average }: Asked, narrowing: Condition | undefined, wanted: number) {
     for (let finding = withinBudget(lists); finding <= lists.length && finding > 0; finding++) {
       const finders = lists.slice(0, finding);
       const isAlone = !narrowing && finding === 1 && Number(finders[0]?.containing) > POSTINGS_MAX;
       const newest = isAlone ? POSTINGS_MAX : undefined;
-      const hits = this.#places(
-        this.#words.candidates(space.key, finders, average, narrowing, wanted, newest),
-        visible,
-      );
-      if (hits.length > 0) return hits;
+      const keys = this.#words.candidates(space.key, finders, average, narrowing, wanted, newest);
+      const found = this.#places(keys, visible);
+      if (found.length > 0) return { found, isAll: finding === lists.length && keys.length < wanted };
     }
-    return [];
+    return { found: [], isAll: false };
   }
 
   #scoreKeys(asked: Asked, keys: readonly number[], condition: Condition): Scored[] {
@@ -136,11 +147,11 @@ export class WordSearch {
   }
 
   /** The scores of the hits, and of everything that is within `reach` of one. */
-  #scores(asked: Asked, hits: readonly Hit[], reach: number): { readonly key: number; readonly score: number }[] {
+  #scores(asked: Asked, hits: readonly Hit[], reach: number): Score[] {
     const rarities = asked.lists.map((list) => list.idf);
     const average = averageAmong(asked.average);
     const texts = this.#window(asked, hits, reach + REACH);
-    const scores: { readonly key: number; readonly score: number }[] = [];
+    const scores: Score[] = [];
     for (const [at, text] of texts.entries()) {
       let from = at;
       let to = at + 1;
@@ -175,8 +186,19 @@ export class WordSearch {
     return [...texts, ...alone];
   }
 
+  /** The best of those that meet the condition. */
+  #best(scores: readonly Score[], condition: Condition, limit: number): Scored[] {
+    const step = Math.max(HITS_MIN, limit);
+    const ranked = scores.filter(({ score }) => score > 0).sort(bestFirst);
+    const found: Scored[] = [];
+    for (let at = 0; at < ranked.length && found.length < limit; at += step) {
+      found.push(...this.#read(ranked.slice(at, at + step), condition));
+    }
+    return found;
+  }
+
   /** The items by reference, those that meet the condition. */
-  #read(scores: readonly { readonly key: number; readonly score: number }[], condition: Condition): Scored[] {
+  #read(scores: readonly Score[], condition: Condition): Scored[] {
     if (scores.length === 0) return [];
     const scoreOf = new Map(scores.map(({ key, score }) => [key, score]));
     const rows = this.#words.prepared(
@@ -259,8 +281,7 @@ function merged(hits: readonly Hit[], width: number): (readonly [number, number,
   return spans;
 }
 
-const bestFirst = (a: { score: number; key: number }, b: { score: number; key: number }): number =>
-  b.score - a.score || b.key - a.key;
+const bestFirst = (a: Score, b: Score): number => b.score - a.score || b.key - a.key;
 
 /** How many of the lists, rarest first, fit into the budget of postings; one at least, if there is one. */
 function withinBudget(lists: readonly TermLists[]): number {

@@ -215,15 +215,17 @@ export class WordReader {
     const cap = newest === undefined ? "" : `ORDER BY rowid DESC LIMIT ${newest}`;
     const sources: string[] = [];
     const values: (string | number)[] = [];
-    for (const { term, idf } of lists) {
+    // In the order of their steps, so that few shapes of statements have to be prepared.
+    const stepped = lists.map((list) => ({ ...list, steps: this.#steps(space, list.term) }));
+    stepped.sort((a, b) => a.steps.length - b.steps.length);
+    for (const { term, idf, steps } of stepped) {
       let below = 0;
-      for (const { from, highest } of [{ from: 1, highest: 1 }, ...STEPS]) {
-        const token = from === 1 ? term : `${term}*${from}`;
-        if (from > 1 && this.postings(`${space.toString(36)}:${token}`) === 0) break;
+      for (const { from, highest } of [{ from: 1, highest: 1 }, ...steps]) {
         const gain = below === 0 ? weight(highest) : `(${weight(highest)} - ${weight(below)})`;
         sources.push(
           `SELECT * FROM (SELECT rowid AS posting, ? * ${gain} AS gain FROM words WHERE words MATCH ? ${cap})`,
         );
+        const token = from === 1 ? term : `${term}*${from}`;
         values.push(idf, ...(below === 0 ? [average] : [average, average]), exactly(space, token));
         below = highest;
       }
@@ -237,13 +239,19 @@ export class WordReader {
     return rows.map((row) => Number(row["key"]));
   }
 
-  /** The statement of this text, prepared once for as long as there are few of them. */
+  /** The steps of counts that some item reaches with this term. */
+  #steps(space: number, term: string): typeof STEPS {
+    const beyond = STEPS.findIndex(({ from }) => this.postings(`${space.toString(36)}:${term}*${from}`) === 0);
+    return beyond < 0 ? STEPS : STEPS.slice(0, beyond);
+  }
+
+  /** The statement of this text; those that were used last stay prepared. */
   prepared(sql: string): Statement {
-    const known = this.#prepared.get(sql);
-    if (known) return known;
-    if (this.#prepared.size >= STATEMENTS_KEPT) this.#prepared.clear();
-    const statement = this.#database.prepare(sql);
+    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    this.#prepared.delete(sql);
     this.#prepared.set(sql, statement);
+    const [oldest] = this.#prepared.keys();
+    if (this.#prepared.size > STATEMENTS_KEPT && oldest !== undefined) this.#prepared.delete(oldest);
     return statement;
   }
 }

@@ -1,0 +1,211 @@
+import { describe, expect, it } from "vitest";
+import type { Question } from "../../input/question.js";
+import { MemoryStore } from "../../stores/memory/memory-store.js";
+import type { Scored, Store, WordsRequest } from "../../stores/store.js";
+import { FakeClock } from "../../testing/fake-clock.js";
+import type { Meaning, MeaningHit, MeaningRequest } from "../meaning.js";
+import { Retriever } from "./retriever.js";
+
+const SPACE = { user: "ada" } as const;
+const NOW = Date.UTC(2026, 10, 15);
+const QUESTION: Question = { text: "cat", spaces: [SPACE], filter: {}, depth: 25, bufferOnly: false, recency: 0 };
+
+const scored = (key: number, score: number, more: Partial<Scored> = {}): Scored => ({
+  ...{ space: SPACE, key, id: `item ${key}`, version: 1, score, occurredAt: NOW },
+  ...more,
+});
+const near = (key: number, score: number, more: Partial<Scored> = {}): MeaningHit => ({
+  ...scored(key, score, more),
+  level: "store",
+});
+
+/** Two arms that give what they are told to, and remember what they were asked. */
+class Desk {
+  readonly clock = new FakeClock();
+  readonly #inner = new MemoryStore();
+  words: (request: WordsRequest) => Promise<readonly Scored[]> = async () => [];
+  meaning: (request: MeaningRequest) => Promise<Partial<Meaning>> = async () => ({});
+  readonly scoredByWords: (readonly number[])[] = [];
+  readonly scoredByMeaning: (readonly number[])[] = [];
+
+  rank(question: Partial<Question> = {}, withMeaning = true) {
+    const store: Store = Object.assign(Object.create(this.#inner) as Store, {
+      speakers: async () => [],
+      searchWords: async (request: WordsRequest) => {
+        if (request.keys) this.scoredByWords.push(request.keys);
+        return this.words(request);
+      },
+    });
+    const searchMeaning = async (request: MeaningRequest): Promise<Meaning> => ({
+      ...{ hits: [], partial: false, sources: [] },
+      score: async (found) => {
+        this.scoredByMeaning.push(found.map(({ key }) => key));
+        return found.map(({ key }) => near(key, 0.1));
+      },
+      ...(await this.meaning(request)),
+    });
+    const retriever = new Retriever({ store, clock: this.clock, ...(withMeaning && { searchMeaning }) });
+    return retriever.rank({ ...QUESTION, ...question }, NOW);
+  }
+}
+
+const many = <T>(count: number, make: (key: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at + 1));
+
+describe("a search", () => {
+  it("asks words and meaning side by side", async () => {
+    const desk = new Desk();
+    const began: string[] = [];
+    let go = (): void => {};
+    const both = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const arrive = async (arm: string): Promise<void> => {
+      if (began.push(arm) === 2) go();
+      await both; // each waits for the other: one after the other would never end
+    };
+    desk.words = async () => {
+      await arrive("words");
+      return [scored(1, 2)];
+    };
+    desk.meaning = async () => {
+      await arrive("meaning");
+      return { hits: [near(2, 0.5)] };
+    };
+    const { found } = await desk.rank();
+    expect(found.map(({ key }) => key).sort()).toEqual([1, 2]);
+  });
+
+  it("finds an item once that both arms have found, with both scores", async () => {
+    const desk = new Desk();
+    desk.words = async () => [scored(1, 2)];
+    desk.meaning = async () => ({ hits: [{ ...near(1, 0.5), level: "hybrid" }] });
+    const { found } = await desk.rank();
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ level: "hybrid", why: { words: { score: 2 }, meaning: { score: 0.5 } } });
+  });
+
+  it("does not add what belongs to another version of the text", async () => {
+    const desk = new Desk();
+    desk.words = async () => [scored(1, 2, { version: 2 })];
+    desk.meaning = async () => ({ hits: [near(1, 0.5, { version: 1 })] });
+    const { found } = await desk.rank();
+    expect(found[0]).toMatchObject({ version: 2, why: { words: { score: 2 } } });
+    expect(found[0]?.why.meaning).toBeUndefined();
+  });
+
+  it("has what one arm found scored by the other, unless that has told of all it has", async () => {
+    const desk = new Desk();
+    desk.words = async ({ keys, limit }) =>
+      keys ? keys.map((key) => scored(key, 1)) : many(limit, (key) => scored(key, 9));
+    desk.meaning = async () => ({ hits: [near(1_000, 0.5)] });
+    await desk.rank();
+    expect(desk.scoredByWords).toEqual([[1_000]]);
+    expect(desk.scoredByMeaning).toEqual([]);
+  });
+
+  it("does not score what cannot be among the best any more", async () => {
+    const desk = new Desk();
+    // Thirty are the best of both arms; the others have words that are worth little, and no vector that is worth more.
+    const isGood = (key: number): boolean => key <= 30;
+    desk.words = async ({ limit }) => many(limit, (key) => scored(key, isGood(key) ? 9 : 0.1));
+    desk.meaning = async ({ limit }) => ({
+      hits: [...many(30, (key) => near(key, 0.9)), ...many(limit - 30, (key) => near(key + 1_000, 0.1))],
+    });
+    const { found, candidates } = await desk.rank();
+    expect(desk.scoredByMeaning.flat()).toEqual([]);
+    expect(found.every(({ key }) => isGood(key))).toBe(true);
+    expect(found).toHaveLength(25);
+    expect(candidates).toBeGreaterThan(200);
+  });
+
+  it("without an embedding model is by words, and says why the others were not asked", async () => {
+    const desk = new Desk();
+    desk.words = async () => [scored(1, 2)];
+    const { found, sources, partial } = await desk.rank({}, false);
+    expect(found.map(({ key }) => key)).toEqual([1]);
+    expect(partial).toBe(false);
+    const silent = sources.filter(({ asked }) => !asked);
+    expect(silent.map(({ source }) => source)).toEqual(["round", "hybrid", "meaning"]);
+    expect(silent.every(({ why }) => why === "there is no embedding model")).toBe(true);
+  });
+
+  it("does not ask for words where the question has none", async () => {
+    const desk = new Desk();
+    desk.words = async () => {
+      throw new Error("asked");
+    };
+    const { sources } = await desk.rank({ text: "?!" });
+    expect(sources[0]).toEqual({ source: "words", asked: false, why: "the question has no words", found: 0, ms: 0 });
+  });
+
+  it("of the buffers alone looks at what is not indexed yet", async () => {
+    const desk = new Desk();
+    const filters: unknown[] = [];
+    desk.words = async ({ filter }) => {
+      filters.push(filter);
+      return [];
+    };
+    desk.meaning = async ({ filter, bufferOnly }) => {
+      filters.push(filter, bufferOnly);
+      return {};
+    };
+    await desk.rank({ bufferOnly: true, filter: { roles: ["user"] } });
+    expect(filters).toEqual([{ roles: ["user"], pending: true }, { roles: ["user"], pending: true }, true]);
+  });
+});
+
+describe("at the deadline", () => {
+  const never = new Promise<never>(() => {});
+
+  it.each(["words", "meaning"] as const)("an answer without %s is made of the rest, and says so", async (late) => {
+    const desk = new Desk();
+    desk.words = async () => (late === "words" ? never : [scored(1, 2)]);
+    desk.meaning = async () => (late === "meaning" ? never : { hits: [near(2, 0.5)] });
+    const ranked = desk.rank({ deadlineMs: 20 });
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    desk.clock.advance(20);
+    const { found, partial, sources } = await ranked;
+    expect(found.map(({ key }) => key)).toEqual([late === "words" ? 2 : 1]);
+    expect(partial).toBe(true);
+    expect(sources.find(({ source }) => source === late)?.why).toBe("not done by the deadline");
+  });
+
+  it("an arm that fails afterwards is nobody's failure", async () => {
+    const desk = new Desk();
+    let fail = (_error: Error): void => {};
+    desk.words = () =>
+      new Promise((_, reject) => {
+        fail = reject;
+      });
+    const ranked = desk.rank({ deadlineMs: 20 });
+    await new Promise((resolve) => setImmediate(resolve));
+    desk.clock.advance(20);
+    expect((await ranked).found).toEqual([]);
+    fail(new Error("too late"));
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+});
+
+describe("the clock binds", () => {
+  it.each([
+    ["a relative date", { text: "what did she say last week?" }, true],
+    ["a date of its own", { text: "what did she say in May 2023?" }, false],
+    ["being new", { recency: 0.2 }, true],
+    ["nothing", {}, false],
+  ] as const)("a question that has %s", async (_, question, isBound) => {
+    expect((await new Desk().rank(question)).isClockBound).toBe(isBound);
+  });
+
+  it("nothing that says itself when it is asked", async () => {
+    const question = { text: "what did she say last week?", recency: 0.2, askedAt: NOW };
+    expect((await new Desk().rank(question)).isClockBound).toBe(false);
+  });
+
+  it("a question that found something that expires", async () => {
+    const desk = new Desk();
+    desk.words = async () => [scored(1, 2, { until: NOW + 1 })];
+    expect((await desk.rank()).isClockBound).toBe(true);
+  });
+});
