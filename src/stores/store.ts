@@ -177,7 +177,11 @@ export interface ListRequest {
   readonly now: number;
 }
 
-/** Items that contain any of the terms, scored by BM25 from their own space's statistics, best first, ties newest first. */
+/**
+ * Items that contain any of the terms, or stand near one that does in its session, scored by BM25 with the words of their
+ * neighbours (retrieval/words/neighbours.ts) from their own space's statistics, best first, ties newest first. The filter
+ * says what may be found, not what may lend its words.
+ */
 export interface WordsRequest {
   readonly spaces: readonly SpaceRef[];
   /** Distinct analysed terms (retrieval/words). */

@@ -23,9 +23,9 @@ export interface Text {
   /** `contentLength` of all its words. */
   readonly length: number;
   /** How often it contains each term, its speaker's name included. */
-  readonly counts: readonly number[];
+  readonly counts: ArrayLike<number>;
   /** The same without the speaker's name. */
-  readonly lent: readonly number[];
+  readonly lent: ArrayLike<number>;
 }
 
 /** How much of its words a message of this length lends over this distance. */

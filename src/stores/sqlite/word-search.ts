@@ -9,6 +9,7 @@
  * Only what is visible is read, so nothing that has expired lends a word; and every read is held to one space. A filter
  * says what may be found, not what may lend: an item that it leaves out still leads to its neighbours.
  */
+import { LRUCache } from "lru-cache";
 import { analyse } from "../../retrieval/words/analyse.js";
 import { idf } from "../../retrieval/words/bm25.js";
 import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/words/neighbours.js";
@@ -16,8 +17,10 @@ import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import { readScored, SCORED_COLUMNS } from "./codec.js";
 import type { Database } from "./driver.js";
 import { all, type Condition, type SpaceRow, visibleIn } from "./filter.js";
+import { isUnsure, type Postings } from "./postings.js";
 import type { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
+import { Statements } from "./statements.js";
 import { countIn, type TermLists, WordReader } from "./words.js";
 
 /**
@@ -27,11 +30,12 @@ import { countIn, type TermLists, WordReader } from "./words.js";
 const POSTINGS_MAX = 8_192;
 /** So many items that contain a term are looked at with their neighbours, or as many as are asked for. */
 const HITS_MIN = 128;
+const READ_KEPT = 8;
 
 /** An item that leads to candidates: a place in a session, or, outside any, the item itself. */
 type Hit =
   | { readonly key: number; readonly session: number; readonly sequence: number }
-  | { readonly key: number; readonly session: null; readonly row: WordRow };
+  | { readonly key: number; readonly session: null; readonly length: number };
 
 /** An item that was read with what the question needs of it. */
 interface Candidate extends Text {
@@ -50,7 +54,11 @@ interface Score {
 interface Asked {
   readonly space: SpaceRow;
   readonly visible: Condition;
+  /** The terms that the space contains, the rarest first. */
   readonly lists: readonly TermLists[];
+  /** How many of them find; the others are so common that they only rank. */
+  readonly finding: number;
+  readonly postings: Postings;
   /** The average length of the space's items, by themselves. */
   readonly average: number;
 }
@@ -58,10 +66,14 @@ interface Asked {
 export class WordSearch {
   readonly #registry: Registry;
   readonly #words: WordReader;
+  readonly #statements: Statements;
+  /** Postings that were read last, by space, its version and the terms: what one arm has found is soon to be scored. */
+  readonly #read = new LRUCache<string, Pick<Asked, "lists" | "finding" | "postings">>({ max: READ_KEPT });
 
   constructor(database: Database, registry: Registry) {
     this.#registry = registry;
     this.#words = new WordReader(database);
+    this.#statements = new Statements(database);
   }
 
   /** How many items have a token of the words index. */
@@ -74,9 +86,14 @@ export class WordSearch {
     if (!condition) return [];
     const searches = keys ? [] : this.#searches(refs, filter, now);
     const found = spaces.flatMap((space) => {
-      const asked = this.#ask(space, terms, now);
+      let asked = this.#ask(space, terms, now);
       if (keys) return this.#scoreKeys(asked, keys, condition);
-      return this.#best(this.#scores(asked, this.#hits(asked, searches, limit), REACH), condition, limit);
+      let hits = this.#hits(asked, searches, limit);
+      while (hits.length === 0 && asked.finding < asked.lists.length) {
+        asked = this.#widen(asked);
+        hits = this.#hits(asked, searches, limit);
+      }
+      return this.#best(this.#scores(asked, hits, REACH), condition, limit);
     });
     found.sort(bestFirst);
     return keys ? found : found.slice(0, limit);
@@ -94,56 +111,74 @@ export class WordSearch {
   }
 
   #ask(space: SpaceRow, terms: readonly string[], now: number): Asked {
+    const name = `${space.key} ${space.version} ${terms.join(" ")}`;
+    const read = this.#read.get(name) ?? this.#readPostings(space, terms);
+    this.#read.set(name, read);
+    const average = space.items > 0 ? space.terms / space.items : 0;
+    return { space, visible: visibleIn([space], now, false), average, ...read };
+  }
+
+  #readPostings(space: SpaceRow, terms: readonly string[]): Pick<Asked, "lists" | "finding" | "postings"> {
     const lists = terms
       .map((term) => ({ term, containing: this.#words.containing(space.key, term) }))
       .filter(({ containing }) => containing > 0)
       .map((list) => ({ ...list, idf: idf(space.items, list.containing) }))
       .sort((a, b) => a.containing - b.containing || (a.term < b.term ? -1 : 1));
-    const average = space.items > 0 ? space.terms / space.items : 0;
-    return { space, visible: visibleIn([space], now, false), lists, average };
+    const finding = withinBudget(lists);
+    const isAlone = finding === 1 && Number(lists[0]?.containing) > POSTINGS_MAX;
+    const finders = lists.slice(0, finding).map(({ term }) => term);
+    return { lists, finding, postings: this.#words.read(space.key, finders, isAlone ? POSTINGS_MAX : undefined) };
   }
 
-  /** The hits of the searches together, each once. */
+  /** Takes in the next more common term, because the others have found nothing that may be seen. */
+  #widen(asked: Asked): Asked {
+    const finding = asked.finding + 1;
+    const finders = asked.lists.slice(0, finding).map(({ term }) => term);
+    return { ...asked, finding, postings: this.#words.read(asked.space.key, finders) };
+  }
+
+  /** What the searches lead to together, each once. */
   #hits(asked: Asked, searches: readonly (Condition | undefined)[], limit: number): Hit[] {
+    const { lists, finding, postings, average, visible } = asked;
+    const wanted = Math.max(HITS_MIN, limit);
+    const ranked = postings.ranked(
+      lists.map((list) => list.idf),
+      Math.max(average, 1),
+    );
     const hits = new Map<number, Hit>();
     for (const narrowing of searches) {
-      const { found, isAll } = this.#hitsOf(asked, narrowing, Math.max(HITS_MIN, limit));
-      for (const hit of found) hits.set(hit.key, hit);
-      if (isAll) break; // a narrower search finds nothing else
+      const condition = narrowing ? all([visible, narrowing]) : visible;
+      for (const hit of this.#bestPlaces(ranked, condition, wanted)) hits.set(hit.key, hit);
+      if (finding === lists.length && ranked.length <= wanted) break; // a narrower search finds nothing else
     }
     return [...hits.values()];
   }
 
-  /** Visible items that contain terms, the best by themselves; more common terms are taken in until there are some. */
-  #hitsOf({ space, visible, lists, average }: Asked, narrowing: Condition | undefined, wanted: number) {
-    for (let finding = withinBudget(lists); finding <= lists.length && finding > 0; finding++) {
-      const finders = lists.slice(0, finding);
-      const isAlone = !narrowing && finding === 1 && Number(finders[0]?.containing) > POSTINGS_MAX;
-      const newest = isAlone ? POSTINGS_MAX : undefined;
-      const keys = this.#words.candidates(space.key, finders, average, narrowing, wanted, newest);
-      const found = this.#places(keys, visible);
-      if (found.length > 0) return { found, isAll: finding === lists.length && keys.length < wanted };
+  /** The places of the best that meet the condition; those that do not give way to the next. */
+  #bestPlaces(ranked: readonly number[], condition: Condition, wanted: number): Hit[] {
+    const hits: Hit[] = [];
+    for (let at = 0, count = wanted; at < ranked.length && hits.length < wanted; at += count, count *= 4) {
+      hits.push(...this.#places(ranked.slice(at, at + count), condition));
     }
-    return { found: [], isAll: false };
+    return hits.slice(0, wanted);
   }
 
   #scoreKeys(asked: Asked, keys: readonly number[], condition: Condition): Scored[] {
     const hits = this.#places([...new Set(keys)], all([asked.visible, condition]));
-    return this.#read(this.#scores(asked, hits, 0), condition);
+    return this.#references(this.#scores(asked, hits, 0), condition);
   }
 
-  /** Where the items are that meet the condition. */
+  /** Where the items are that meet the condition, in the order of their keys. */
   #places(keys: readonly number[], condition: Condition): Hit[] {
     if (keys.length === 0) return [];
-    const rows = this.#words.prepared(
-      `SELECT item.key, item.session, item.seq, item.length, iif(item.session IS NULL, item.words, NULL) AS words
+    const rows = this.#statements.get(
+      `SELECT json_group_array(json_array(item.key, item.session, item.seq, item.length)) AS rows
        FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value WHERE ${condition.sql}`,
     );
-    return rows.all(JSON.stringify(keys), ...condition.values).map((row) => {
-      const key = Number(row["key"]);
-      if (row["session"] !== null) return { key, session: Number(row["session"]), sequence: Number(row["seq"]) };
-      return { key, session: null, row: [key, null, null, Number(row["length"]), String(row["words"]), null] };
-    });
+    const read = rows.get(JSON.stringify(keys), ...condition.values)?.["rows"];
+    return (JSON.parse(String(read)) as PlaceRow[]).map(([key, session, sequence, length]) =>
+      session === null ? { key, session, length } : { key, session, sequence },
+    );
   }
 
   /** The scores of the hits, and of everything that is within `reach` of one. */
@@ -165,25 +200,49 @@ export class WordSearch {
   }
 
   /** The hits with all that is visible within `width` of them, in the order of sessions and sequences. */
-  #window({ lists, visible }: Asked, hits: readonly Hit[], width: number): Candidate[] {
-    const counter = new Counter(
-      lists.map(({ term }) => term),
-      new Set(hits.map(({ key }) => key)),
+  #window(asked: Asked, hits: readonly Hit[], width: number): Candidate[] {
+    const { visible } = asked;
+    const rows = hits.flatMap((hit): WordRow[] =>
+      hit.session === null ? [[hit.key, null, null, hit.length, null]] : [],
     );
-    const alone = hits.flatMap((hit) => (hit.session === null ? [counter.read(hit.row)] : []));
     const spans = merged(hits, width);
-    if (spans.length === 0) return alone;
-    // As one text: to hand over thousands of rows one by one takes longer than to read them.
-    const rows = this.#words.prepared(
-      `SELECT json_group_array(json_array(item.key, item.session, item.seq, item.length, item.words, item.name)) AS rows
-       FROM json_each(?) AS span CROSS JOIN item INDEXED BY item_seq ON item.session = span.value ->> 0
-         AND item.seq BETWEEN span.value ->> 1 AND span.value ->> 2
-       WHERE ${visible.sql}`,
+    if (spans.length > 0) {
+      const around = this.#statements.get(
+        `SELECT json_group_array(json_array(item.key, item.session, item.seq, item.length, item.name)) AS rows
+         FROM json_each(?) AS span CROSS JOIN item INDEXED BY item_seq ON item.session = span.value ->> 0
+           AND item.seq BETWEEN span.value ->> 1 AND span.value ->> 2
+         WHERE ${visible.sql}`,
+      );
+      rows.push(...(JSON.parse(String(around.get(JSON.stringify(spans), ...visible.values)?.["rows"])) as WordRow[]));
+    }
+    rows.sort(([, a, place], [, b, other]) => Number(a) - Number(b) || Number(place) - Number(other));
+    return this.#count(asked, rows, new Set(hits.map(({ key }) => key)));
+  }
+
+  /** How often each row contains the terms: as the index has it, and where that does not know, as stored with the item. */
+  #count({ lists, finding, postings }: Asked, rows: readonly WordRow[], hits: ReadonlySet<number>): Candidate[] {
+    const unsure = rows.flatMap(([key]) => {
+      const counts = postings.countsOf(key);
+      return finding < lists.length || (counts && isUnsure(counts)) ? key : [];
+    });
+    const words = this.#wordsOf(unsure);
+    const names = new NameCounts(lists.map(({ term }) => term));
+    return rows.map(([key, session, sequence, length, name]) => {
+      const packed = words.get(key);
+      const told = postings.countsOf(key);
+      const counts = packed === undefined ? (told ?? NONE) : lists.map(({ term }) => countIn(packed, term));
+      const lent = name === null || counts.length === 0 ? counts : names.takenOff(name, counts);
+      return { key, session, sequence: sequence ?? undefined, length, counts, lent, isHit: hits.has(key) };
+    });
+  }
+
+  #wordsOf(keys: readonly number[]): ReadonlyMap<number, string> {
+    if (keys.length === 0) return new Map();
+    const rows = this.#statements.get(
+      `SELECT json_group_array(json_array(item.key, item.words)) AS rows
+       FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value`,
     );
-    const read = rows.get(JSON.stringify(spans), ...visible.values)?.["rows"];
-    const texts = (JSON.parse(String(read)) as WordRow[]).map((row) => counter.read(row));
-    texts.sort((a, b) => Number(a.session) - Number(b.session) || Number(a.sequence) - Number(b.sequence));
-    return [...texts, ...alone];
+    return new Map(JSON.parse(String(rows.get(JSON.stringify(keys))?.["rows"])) as [number, string][]);
   }
 
   /** The best of those that meet the condition. */
@@ -192,16 +251,16 @@ export class WordSearch {
     const ranked = scores.filter(({ score }) => score > 0).sort(bestFirst);
     const found: Scored[] = [];
     for (let at = 0; at < ranked.length && found.length < limit; at += step) {
-      found.push(...this.#read(ranked.slice(at, at + step), condition));
+      found.push(...this.#references(ranked.slice(at, at + step), condition));
     }
     return found;
   }
 
   /** The items by reference, those that meet the condition. */
-  #read(scores: readonly Score[], condition: Condition): Scored[] {
+  #references(scores: readonly Score[], condition: Condition): Scored[] {
     if (scores.length === 0) return [];
     const scoreOf = new Map(scores.map(({ key, score }) => [key, score]));
-    const rows = this.#words.prepared(
+    const rows = this.#statements.get(
       `SELECT ${SCORED_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value
        JOIN space ON space.key = item.space LEFT JOIN session ON session.key = item.session WHERE ${condition.sql}`,
     );
@@ -210,57 +269,44 @@ export class WordSearch {
   }
 }
 
+type PlaceRow =
+  | readonly [key: number, session: number, sequence: number, length: number]
+  | readonly [key: number, session: null, sequence: null, length: number];
+
 /** What is read of an item to score it. */
 type WordRow = readonly [
   key: number,
   session: number | null,
   sequence: number | null,
   length: number,
-  words: string,
   name: string | null,
 ];
 
-/** Counts a question's terms in the words of items. */
-class Counter {
+/** How often speakers' names contain a question's terms. */
+class NameCounts {
   readonly #terms: readonly string[];
-  readonly #hits: ReadonlySet<number>;
-  /** By speaker's name, how often it contains each term. */
-  readonly #names = new Map<string, readonly number[]>();
+  readonly #names = new Map<string, readonly number[] | undefined>();
 
-  constructor(terms: readonly string[], hits: ReadonlySet<number>) {
+  constructor(terms: readonly string[]) {
     this.#terms = terms;
-    this.#hits = hits;
   }
 
-  read([key, session, sequence, length, words, name]: WordRow): Candidate {
-    const counts = this.#count(words);
-    const lent = name === null || counts.length === 0 ? counts : this.#without(name, counts);
-    return { key, session, sequence: sequence ?? undefined, length, counts, lent, isHit: this.#hits.has(key) };
+  /** The counts of a text without those of its speaker's name. */
+  takenOff(name: string, counts: ArrayLike<number>): ArrayLike<number> {
+    if (!this.#names.has(name)) this.#names.set(name, this.#count(name));
+    const named = this.#names.get(name);
+    return named ? named.map((count, at) => (counts[at] ?? 0) - count) : counts;
   }
 
-  #count(words: string): readonly number[] {
-    let counts: number[] = NONE;
-    for (const [at, term] of this.#terms.entries()) {
-      const count = countIn(words, term);
-      if (count === 0) continue;
-      if (counts === NONE) counts = this.#terms.map(() => 0);
-      counts[at] = count;
-    }
-    return counts;
-  }
-
-  #without(name: string, counts: readonly number[]): readonly number[] {
-    let named = this.#names.get(name);
-    if (!named) {
-      const words = analyse(name);
-      named = this.#terms.map((term) => words.get(term) ?? 0);
-      this.#names.set(name, named);
-    }
-    return counts.map((count, at) => count - (named[at] ?? 0));
+  /** Undefined if it contains none. */
+  #count(name: string): readonly number[] | undefined {
+    const words = analyse(name);
+    const counts = this.#terms.map((term) => words.get(term) ?? 0);
+    return counts.some((count) => count > 0) ? counts : undefined;
   }
 }
 
-const NONE: number[] = [];
+const NONE: readonly number[] = [];
 
 /** Whether two items stand in one session, so far apart at most. */
 function areNear(one: Candidate | undefined, other: Candidate, distance: number): boolean {

@@ -3,27 +3,13 @@
  *
  * A posting's row id is key × 1024 + min(length, 1023), so that items can be ranked by BM25 without reading them: each
  * term is one list, and an item in which a term occurs 2, 3, 4, 8, 16 or 32 times is also in the lists "term*2" … up to
- * its count. That ranking is an upper bound (a count is taken for the highest of its step) and only chooses candidates;
- * the search scores them exactly from the words stored with the item. Deleting needs the very tokens that were inserted,
- * which is why items keep their words.
+ * its count. Deleting needs the very tokens that were inserted, which is why items keep their words.
  */
-import { b, k1 } from "../../retrieval/words/bm25.js";
 import { unpackWords } from "./codec.js";
 import type { Database, Statement } from "./driver.js";
+import { LENGTHS, Postings, STEPS } from "./postings.js";
 
-const LENGTH_BITS = 1024;
-
-/** The steps of counts that have lists of their own, and the highest count that a step stands for. */
-const STEPS: readonly { readonly from: number; readonly highest: number }[] = [
-  { from: 2, highest: 2 },
-  { from: 3, highest: 3 },
-  { from: 4, highest: 7 },
-  { from: 8, highest: 15 },
-  { from: 16, highest: 31 },
-  { from: 32, highest: 256 },
-];
-
-const rowId = (key: number, length: number): number => key * LENGTH_BITS + Math.min(length, LENGTH_BITS - 1);
+const rowId = (key: number, length: number): number => key * LENGTHS + Math.min(length, LENGTHS - 1);
 
 /** What analysis never makes: it would be several tokens, or a list of counts. */
 const NOT_A_TERM = /[\s"*\p{Cc}]|^$/u;
@@ -34,10 +20,7 @@ function tokens(space: number, counts: ReadonlyMap<string, number>): string[] {
   const list: string[] = [];
   for (const [term, count] of counts) {
     list.push(prefix + term);
-    for (const { from } of STEPS) {
-      if (count < from) break;
-      list.push(`${prefix}${term}*${from}`);
-    }
+    for (const { from } of STEPS) if (count >= from) list.push(`${prefix}${term}*${from}`);
   }
   return list;
 }
@@ -180,14 +163,18 @@ const STAR = 42;
 const COUNT_DIGITS_MAX = 10;
 
 export class WordReader {
-  readonly #database: Database;
   readonly #count: Statement;
-  readonly #prepared = new Map<string, Statement>();
+  readonly #all: Statement;
+  readonly #newest: Statement;
 
   constructor(database: Database) {
-    this.#database = database;
     database.exec("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)");
     this.#count = database.prepare("SELECT doc FROM temp.vocabulary WHERE term = ?");
+    // As one text: to hand over thousands of rows one by one takes longer than to read them.
+    this.#all = database.prepare("SELECT json_group_array(rowid) AS rows FROM words WHERE words MATCH ?");
+    this.#newest = database.prepare(
+      "SELECT json_group_array(rowid) AS rows FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)",
+    );
   }
 
   containing(space: number, term: string): number {
@@ -199,66 +186,22 @@ export class WordReader {
     return Number(this.#count.get(token)?.["doc"] ?? 0);
   }
 
-  /**
-   * The keys of the items that contain any of the terms, those with the highest bound first, ties newest first. `where`
-   * narrows them by a condition on `item`; `newest` reads that many postings of each list at most.
-   */
-  candidates(
-    space: number,
-    lists: readonly TermLists[],
-    averageLength: number,
-    where: { readonly sql: string; readonly values: readonly (string | number | null)[] } | undefined,
-    limit: number,
-    newest?: number,
-  ): number[] {
-    const average = Math.max(averageLength, 1);
-    const cap = newest === undefined ? "" : `ORDER BY rowid DESC LIMIT ${newest}`;
-    const sources: string[] = [];
-    const values: (string | number)[] = [];
-    // In the order of their steps, so that few shapes of statements have to be prepared.
-    const stepped = lists.map((list) => ({ ...list, steps: this.#steps(space, list.term) }));
-    stepped.sort((a, b) => a.steps.length - b.steps.length);
-    for (const { term, idf, steps } of stepped) {
-      let below = 0;
-      for (const { from, highest } of [{ from: 1, highest: 1 }, ...steps]) {
-        const gain = below === 0 ? weight(highest) : `(${weight(highest)} - ${weight(below)})`;
-        sources.push(
-          `SELECT * FROM (SELECT rowid AS posting, ? * ${gain} AS gain FROM words WHERE words MATCH ? ${cap})`,
-        );
-        const token = from === 1 ? term : `${term}*${from}`;
-        values.push(idf, ...(below === 0 ? [average] : [average, average]), exactly(space, token));
-        below = highest;
+  /** Which items of a space contain these terms; of each list the newest only, if so many are given. */
+  read(space: number, terms: readonly string[], newest?: number): Postings {
+    const postings = new Postings(terms.length);
+    for (const [at, term] of terms.entries()) {
+      postings.add(at, this.#rows(exactly(space, term), newest));
+      for (const { from } of STEPS) {
+        const rows = this.#rows(exactly(space, `${term}*${from}`), newest);
+        if (rows.length === 0) break;
+        postings.raise(at, rows, from);
       }
     }
-    const ranked = `SELECT posting / ${LENGTH_BITS} AS key, sum(gain) AS bound FROM (${sources.join(" UNION ALL ")}) GROUP BY posting`;
-    const sql = where
-      ? `SELECT ranked.key AS key FROM (${ranked}) AS ranked CROSS JOIN item ON item.key = ranked.key WHERE ${where.sql}
-         ORDER BY bound DESC, ranked.key DESC LIMIT ?`
-      : `SELECT key FROM (${ranked}) ORDER BY bound DESC, key DESC LIMIT ?`;
-    const rows = this.prepared(sql).all(...values, ...(where?.values ?? []), limit);
-    return rows.map((row) => Number(row["key"]));
+    return postings;
   }
 
-  /** The steps of counts that some item reaches with this term. */
-  #steps(space: number, term: string): typeof STEPS {
-    const beyond = STEPS.findIndex(({ from }) => this.postings(`${space.toString(36)}:${term}*${from}`) === 0);
-    return beyond < 0 ? STEPS : STEPS.slice(0, beyond);
-  }
-
-  /** The statement of this text; those that were used last stay prepared. */
-  prepared(sql: string): Statement {
-    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
-    this.#prepared.delete(sql);
-    this.#prepared.set(sql, statement);
-    const [oldest] = this.#prepared.keys();
-    if (this.#prepared.size > STATEMENTS_KEPT && oldest !== undefined) this.#prepared.delete(oldest);
-    return statement;
+  #rows(query: string, newest: number | undefined): readonly number[] {
+    const row = newest === undefined ? this.#all.get(query) : this.#newest.get(query, newest);
+    return JSON.parse(String(row?.["rows"])) as number[];
   }
 }
-
-/** BM25's weight of a count as SQL; its one parameter is the average length. */
-const weight = (count: number): string =>
-  `(${count * (k1 + 1)} / (${count} + ${k1} * (${1 - b} + ${b} * (rowid & ${LENGTH_BITS - 1}) / ?)))`;
-
-/** Prepared statements, one per shape of query. */
-const STATEMENTS_KEPT = 64;

@@ -46,6 +46,16 @@ export function neighbours(check: Check): void {
     );
   });
 
+  check(
+    "counts for what is lent a word all that is lent to it, also from further away than the word",
+    async (probe) => {
+      const lines = Array.from({ length: 31 }, (_, at) => words(1 + ((at * 5) % 9)));
+      await say(probe, lines.toSpliced(15, 1, "lamp"));
+      expect(await probe.found(ADA, "lamp")).toHaveLength(9);
+      await expectExact(probe, ADA, "lamp");
+    },
+  );
+
   check("lets a long message lend no more than a short one has", async (probe) => {
     await say(probe, [`lamp ${words(14)}`, "fern"], "fifteen");
     await say(probe, [`lamp ${words(149)}`, "fern"], "many");
