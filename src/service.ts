@@ -224,6 +224,7 @@ export class BufferService {
       ...parseUpdateOptions(options),
     });
     await this.#meaning?.edited(place.space, id);
+    this.#queries.forget(place.space); // the old text is to leave memory too
     return done.op === "update" ? done.version : 0;
   }
 

@@ -14,6 +14,7 @@ import { embedQuestion, meanVector, type QuestionVector } from "../embedding/que
 import { HoldfastError } from "../errors.js";
 import type { RowFilter, Scored, Store } from "../stores/store.js";
 import type { Level, SourceReport, SpaceRef } from "../types.js";
+import type { Borrowed } from "./hybrid/vector-cache.js";
 import type { OuterIndex } from "./outer-index.js";
 import type { Pipeline } from "./pipeline.js";
 import type { EmbeddingCache } from "./query/embeddings.js";
@@ -137,8 +138,10 @@ export class MeaningReader {
     }
   }
 
-  #embedTail({ spaces, filter, now }: MeaningRequest, question: Promise<unknown>) {
-    const { store, pipeline, clock } = this.#options;
+  /** Beside the question; after it, if the embedder is on trial: then one call alone is let through, and that is it. */
+  async #embedTail({ spaces, filter, now }: MeaningRequest, question: Promise<unknown>) {
+    const { store, pipeline, clock, embedder } = this.#options;
+    if (embedder.status().circuit !== "closed") await question;
     return embedTail({ store, hybrid: pipeline.hybrid, clock }, { spaces, filter, now }, question);
   }
 
@@ -154,7 +157,7 @@ export class MeaningReader {
     if (nearest.length === 0) return { hits: [], report: notAsked("hybrid", "it holds nothing of these spaces") };
     const hits: MeaningHit[] = [];
     for (let at = 0, count = limit; at < nearest.length && hits.length < limit; at += count, count *= 4) {
-      const slice = nearest.slice(at, at + count);
+      const slice = await this.#current(asked, nearest.slice(at, at + count));
       const known = await check(slice.map(({ key }) => key));
       for (const hit of slice) {
         const item = known.get(hit.key);
@@ -163,6 +166,18 @@ export class MeaningReader {
       }
     }
     return { hits: hits.slice(0, limit), report: watch.report("hybrid", hits.length) };
+  }
+
+  /** Without those that carry text of others which has changed since. */
+  async #current<T extends { readonly borrowed: Borrowed }>(
+    { spaces, now }: MeaningRequest,
+    found: readonly T[],
+  ): Promise<readonly T[]> {
+    const keys = [...new Set(found.flatMap(({ borrowed }) => borrowed.map(({ key }) => key)))];
+    if (keys.length === 0) return found;
+    const lenders = await this.#options.store.read({ spaces, keys, filter: {}, now });
+    const versions = new Map(lenders.map(({ key, version }) => [key, version]));
+    return found.filter(({ borrowed }) => borrowed.every(({ key, version }) => versions.get(key) === version));
   }
 
   /** The external index if there is one and it can answer, else the file's own vectors. */
@@ -187,7 +202,8 @@ export class MeaningReader {
 
   async #score(asked: Asked, found: readonly Scored[]): Promise<readonly MeaningHit[]> {
     const { store, pipeline } = this.#options;
-    const cached = pipeline.hybrid.cache.scores(asked.spaces, found, asked.vector);
+    const current = await this.#current(asked, pipeline.hybrid.cache.scores(found, asked.vector));
+    const cached = new Map(current.map(({ key, score, level }) => [key, { score, level }]));
     const hits = found.flatMap((item): MeaningHit[] => {
       const known = cached.get(item.key);
       return known ? [{ ...item, ...known }] : [];

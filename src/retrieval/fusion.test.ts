@@ -33,6 +33,13 @@ describe("fused", () => {
     expect(shares.map((share) => Math.round(share * 100))).toEqual([100, 60, 40]);
   });
 
+  it("what has no vector yet is judged by its words alone: a word that is nowhere else finds it at once", () => {
+    const noise = [one(1, { words: 0, meaning: 0.05 }), one(2, { words: 0.2, meaning: 0.04 })];
+    const hits = ranked([...noise, one(3, { words: 5 })]);
+    expect(hits[0]?.candidate.key).toBe(3);
+    expect(hits[0]?.why.words).toEqual({ score: 5, share: 1 });
+  });
+
   it("scores count by how much better they are than the rest, not by rank", () => {
     expect(
       keys([one(1, { words: 10, meaning: 0.2 }), one(2, { words: 9.9, meaning: 0.8 }), one(3, { words: 0 })])[0],
@@ -135,7 +142,8 @@ describe("contenders", () => {
           const complete = (candidate: Candidate): Candidate => ({
             ...candidate,
             words: candidate.words ?? luck.next().value * unseenWords,
-            meaning: candidate.meaning ?? luck.next().value * unseenMeaning,
+            // It may also have no vector at all.
+            meaning: candidate.meaning ?? (luck.next().value < 0.3 ? undefined : luck.next().value * unseenMeaning),
           });
           const scored = new Map(told.map((candidate) => [candidate.key, complete(candidate)]));
           const best = fuse([...scored.values()], WISH).slice(0, count);

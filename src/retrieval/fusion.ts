@@ -67,16 +67,19 @@ export function contenders<C extends Candidate>(
   unseen: { readonly words: number; readonly meaning: number },
 ): readonly C[] {
   const scales = scalesOf(candidates);
-  const most = {
-    words: part(unseen.words, scales.words),
-    meaning: part(unseen.meaning, scales.meaning),
-  };
-  const known = candidates.map((candidate) => weigh(candidate, wish, scales).score);
-  const bar = [...known].sort((a, b) => b - a)[count - 1] ?? 0;
+  const most = { words: part(unseen.words, scales.words), meaning: part(unseen.meaning, scales.meaning) };
+  const known = candidates.map((candidate) => {
+    const { score, why } = weigh(candidate, wish, scales);
+    // One that is yet to be scored may turn out to have a vector, one that says nothing.
+    const isOpen = candidate.meaning === undefined && unseen.meaning > 0;
+    return { most: score, least: isOpen ? score - (1 - scales.words.share) * (why.words?.share ?? 0) : score };
+  });
+  const bar = known.map(({ least }) => least).sort((a, b) => b - a)[count - 1] ?? 0;
   return candidates.filter(({ words, meaning }, at) => {
     if (words === scales.words.best || meaning === scales.meaning.best) return true; // all others are measured by it
+    const { most: whole = 0, least = 0 } = known[at] ?? {};
     const missing = (words === undefined ? most.words : 0) + (meaning === undefined ? most.meaning : 0);
-    return (known[at] ?? 0) + missing + SESSION >= bar;
+    return Math.max(whole, least + missing) + SESSION >= bar;
   });
 }
 
@@ -105,11 +108,12 @@ function scalesOf(candidates: readonly Candidate[]): Scales {
 
 const part = (score: number, { best, share }: Scale): number => (best > 0 ? (share * Math.max(score, 0)) / best : 0);
 
-/** Without what its conversation adds. */
+/** Without what its conversation adds. What has no vector yet is judged by its words alone. */
 function weigh<C extends Candidate>(candidate: C, wish: Wish, scales: Scales): Fused<C> {
   const { words, meaning, role, occurredAt } = candidate;
+  const wordScale = meaning === undefined ? { ...scales.words, share: 1 } : scales.words;
   const why: Why = {
-    ...(words !== undefined && { words: { score: words, share: part(words, scales.words) } }),
+    ...(words !== undefined && { words: { score: words, share: part(words, wordScale) } }),
     ...(meaning !== undefined && { meaning: { score: meaning, share: part(meaning, scales.meaning) } }),
     role: isFromAssistant(role) === wish.refersBack ? ROLE : 0,
     date: wish.dates.some((range) => isWithin(range, occurredAt)) ? DATE : 0,

@@ -205,9 +205,16 @@ export interface Scored {
   readonly occurredAt: number;
   /** The registry id of its session. */
   readonly sessionId?: string;
-  /** From when on it is in no answer: its own expiry or its space's retention, whichever comes first. */
+  /**
+   * From when on it is found otherwise though nothing is written: when it leaves all answers (its own expiry or its
+   * space's retention, whichever comes first), or a message that lends it words does.
+   */
   readonly until?: number;
 }
+
+/** The same, but no longer than until then. */
+export const endingBy = (found: Scored, until: number): Scored =>
+  until < (found.until ?? Infinity) ? { ...found, until } : found;
 
 /** An item that was read, as if a search had found it. */
 export function scoredOf(item: KeyedItem, score: number): Scored {
@@ -276,7 +283,7 @@ export interface ReadRequest {
 /** An item with the store's number of it. */
 export interface KeyedItem extends Item {
   readonly key: number;
-  /** As `Scored` has it. */
+  /** From when on it is in no answer: its own expiry or its space's retention, whichever comes first. */
   readonly until?: number;
 }
 

@@ -269,7 +269,7 @@ describe("the option explain", () => {
     const missing = new Map(hits.explanation?.missing.map(({ id, why }) => [id, why]));
     expect(missing.has(String(shown))).toBe(false);
     expect(missing.get(shown === "a" ? "c" : "a")).toBe("ranked 2; the answer shows places 1 to 1");
-    expect(missing.get("b")).toBe("not among the best 2, or kept out by the filter");
+    expect(missing.get("b")).toBe("no source found it, or kept out by the filter");
     for (const id of ["gone", "x"]) expect(missing.get(id)).toBe("not in these spaces, or expired");
   });
 });

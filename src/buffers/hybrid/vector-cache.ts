@@ -27,6 +27,9 @@ export interface CachedItem {
 /** round: embedded ahead of its batch, for a question · hybrid: transferred, waiting to be written. */
 export type CacheLevel = Exclude<Level, "store">;
 
+/** What a vector was made from beside its own item's text. */
+export type Borrowed = CachedItem["borrowed"];
+
 export interface CacheHit {
   readonly key: number;
   readonly id: string;
@@ -35,6 +38,7 @@ export interface CacheHit {
   readonly score: number;
   readonly part: number;
   readonly level: CacheLevel;
+  readonly borrowed: Borrowed;
 }
 
 interface Entry {
@@ -107,8 +111,8 @@ export class VectorCache {
       for (const { item, level } of this.#spaces.get(spaceName(space))?.values() ?? []) {
         const best = bestDot(item.vectors, vector);
         if (!best) continue;
-        const { key, id, version } = item;
-        hits.push({ key, id, version, space: item.lane.space, score: best.score, part: best.part, level });
+        const { key, id, version, borrowed } = item;
+        hits.push({ key, id, version, space: item.lane.space, score: best.score, part: best.part, level, borrowed });
       }
     }
     return hits.sort((a, b) => b.score - a.score || b.key - a.key);
@@ -116,19 +120,14 @@ export class VectorCache {
 
   /** The scores of these items, as far as they are here in these versions. */
   scores(
-    spaces: readonly SpaceRef[],
     items: readonly { readonly key: number; readonly version: number; readonly space: SpaceRef }[],
     vector: Float32Array,
-  ): ReadonlyMap<number, { readonly score: number; readonly level: CacheLevel }> {
-    const names = new Set(spaces.map(spaceName));
-    const scores = new Map<number, { readonly score: number; readonly level: CacheLevel }>();
-    for (const { key, version, space } of items) {
-      const name = spaceName(space);
-      const entry = names.has(name) ? this.#spaces.get(name)?.get(key) : undefined;
+  ): readonly Pick<CacheHit, "key" | "score" | "level" | "borrowed">[] {
+    return items.flatMap(({ key, version, space }) => {
+      const entry = this.#spaces.get(spaceName(space))?.get(key);
       const best = entry?.item.version === version ? bestDot(entry.item.vectors, vector) : undefined;
-      if (entry && best) scores.set(key, { score: best.score, level: entry.level });
-    }
-    return scores;
+      return entry && best ? { key, score: best.score, level: entry.level, borrowed: entry.item.borrowed } : [];
+    });
   }
 
   get stats(): { readonly items: number; readonly chunks: number; readonly bytes: number } {

@@ -27,7 +27,7 @@ const LONG = 7 * 86_400_000;
 
 /** English without one of these names no time. Most questions have none, and need not wait until chrono-node is loaded. */
 const ENGLISH_CUE =
-  /\d|\b(?:ago|yesterday|last|past|previous|this|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)/i;
+  /\b\d|\b(?:ago|yesterday|last|past|previous|this|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)/i;
 
 const NO_DATES: QuestionDates = { ranges: [], isRelative: false };
 

@@ -21,22 +21,23 @@ import type {
   VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
-import type {
-  Changes,
-  Committed,
-  Done,
-  KeyedItem,
-  ListRequest,
-  Outcome,
-  Purged,
-  ReadRequest,
-  RegistryRequest,
-  Scored,
-  Store,
-  StoreStats,
-  Unit,
-  WordsRequest,
-  Write,
+import {
+  type Changes,
+  type Committed,
+  type Done,
+  endingBy,
+  type KeyedItem,
+  type ListRequest,
+  type Outcome,
+  type Purged,
+  type ReadRequest,
+  type RegistryRequest,
+  type Scored,
+  type Store,
+  type StoreStats,
+  type Unit,
+  type WordsRequest,
+  type Write,
 } from "../store.js";
 import { add } from "./add.js";
 import { amend } from "./amend.js";
@@ -202,13 +203,15 @@ export class MemoryStore implements Store {
         return mark?.space === space ? mark.id : [];
       });
       const scores = space.words.scores(wanted ?? space.words.find(terms, isSeen), terms, isSeen);
-      return [...scores].flatMap(([id, score]) => {
+      return [...scores].flatMap(([id, { score, until }]) => {
         const row = space.rows.get(id);
-        return row && isSeen(row) && passes(row, filter, marks) && (wanted || score > 0) ? { row, space, score } : [];
+        const isFound = row && isSeen(row) && passes(row, filter, marks) && (wanted || score > 0);
+        return isFound ? { row, space, score, until } : [];
       });
     });
     hits.sort((a, b) => b.score - a.score || b.row.arrival - a.row.arrival);
-    return hits.slice(0, keys ? undefined : limit).map(({ row, space, score }) => toScored(row, space, score));
+    const best = hits.slice(0, keys ? undefined : limit);
+    return best.map(({ row, space, score, until }) => endingBy(toScored(row, space, score), until));
   }
 
   async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {

@@ -29,6 +29,7 @@ export function replay({ which }: ReplayWrite, state: State, attempt: Attempt, i
   for (const { key, mark } of slice) {
     const { space, home, id, attempts } = mark;
     marks.put(key, { space, home, id, attempts: "due" in which ? attempts : 0 }, attempt);
+    attempt.touched.add(space);
   }
   return { op: "replay", replayed: slice.length, remaining: found.length > slice.length };
 }

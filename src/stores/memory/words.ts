@@ -17,6 +17,12 @@ interface Document {
   readonly length: number;
 }
 
+export interface WordScore {
+  readonly score: number;
+  /** When a neighbour is gone by itself that it has the score from. */
+  readonly until: number;
+}
+
 export class Words {
   /** By the items' ids. */
   readonly #documents = new Map<string, Document>();
@@ -79,16 +85,18 @@ export class Words {
     ids: Iterable<string>,
     terms: readonly string[],
     isVisible: (row: Row) => boolean,
-  ): ReadonlyMap<string, number> {
+  ): ReadonlyMap<string, WordScore> {
     const items = this.#documents.size;
     const rarities = terms.map((term) => idf(items, this.#postings.get(term)?.size ?? 0));
     const average = averageAmong(items > 0 ? this.#length / items : 0);
-    const scores = new Map<string, number>();
+    const scores = new Map<string, WordScore>();
     for (const id of ids) {
       const document = this.#documents.get(id);
       if (!document) continue;
-      const around = this.#around(document, isVisible).map((neighbour) => textOf(neighbour, terms));
-      scores.set(id, scoreAmong(textOf(document, terms), around, rarities, average));
+      const lenders = this.#around(document, isVisible);
+      const around = lenders.map((neighbour) => textOf(neighbour, terms));
+      const score = scoreAmong(textOf(document, terms), around, rarities, average);
+      scores.set(id, { score, until: Math.min(...lenders.map(({ row }) => row.expiresAt ?? Infinity)) });
     }
     return scores;
   }

@@ -7,7 +7,7 @@ export type ConnectionRole = "writer" | "reader" | "vectors" | "peek";
 /** Page cache in KiB: the writer keeps the hot pages of the indexes, the readers those of searches, peek a few rows. */
 const CACHE_KIB: { readonly [role in ConnectionRole]: number } = {
   writer: 16_384,
-  reader: 16_384,
+  reader: 65_536,
   vectors: 8_192,
   peek: 1_024,
 };

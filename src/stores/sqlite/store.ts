@@ -347,6 +347,7 @@ async function openThreads(options: ThreadOptions, warm: readonly ReadingRole[])
   const reading: Reading = Object.fromEntries(warm.map((role) => [role, new Thread({ role, options })]));
   try {
     await writer.call("stats");
+    for (const thread of Object.values(reading)) thread.call("warm").catch(() => undefined); // the first call will tell
     const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
     return new Opened(writer, peek, options, reading);
   } catch (error) {

@@ -6,6 +6,14 @@ import type { Call, ThreadData } from "./worker.js";
 
 const LEAVE_MS = 2_000;
 
+/** `text` is a value as JSON. */
+interface Answer {
+  readonly number: number;
+  readonly value?: unknown;
+  readonly text?: string;
+  readonly error?: ErrorRecord;
+}
+
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -25,12 +33,12 @@ export class Thread {
       workerData: data,
       name: `holdfast-${data.role}`,
     });
-    this.#worker.on("message", (answer: { number: number; value?: unknown; error?: ErrorRecord }) => {
+    this.#worker.on("message", (answer: Answer) => {
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);
       this.#unrefIfIdle();
       if (answer.error) waiting?.reject(fromRecord(answer.error));
-      else waiting?.resolve(answer.value);
+      else waiting?.resolve(answer.text === undefined ? answer.value : JSON.parse(answer.text));
     });
     // A thread keeps the process alive only while someone waits for its answer.
     this.#worker.on("online", () => this.#unrefIfIdle());

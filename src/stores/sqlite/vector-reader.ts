@@ -105,6 +105,9 @@ export class VectorReader {
     });
   }
 
+  /** The connection is open by now; mirrors are loaded for those who are asked about. */
+  warm(): void {}
+
   leave(): void {
     this.close();
   }

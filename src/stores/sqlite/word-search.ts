@@ -13,7 +13,7 @@ import { LRUCache } from "lru-cache";
 import { analyse } from "../../retrieval/words/analyse.js";
 import { idf } from "../../retrieval/words/bm25.js";
 import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/words/neighbours.js";
-import type { RowFilter, Scored, WordsRequest } from "../store.js";
+import { endingBy, type RowFilter, type Scored, type WordsRequest } from "../store.js";
 import { readScored, SCORED_COLUMNS } from "./codec.js";
 import type { Database } from "./driver.js";
 import { all, type Condition, type SpaceRow, visibleIn } from "./filter.js";
@@ -40,6 +40,8 @@ type Hit =
 /** An item that was read with what the question needs of it. */
 interface Candidate extends Text {
   readonly key: number;
+  /** When it is gone by itself. */
+  readonly expiresAt: number | null;
   readonly session: number | null;
   /** Whether it is one of those that led here. */
   readonly isHit: boolean;
@@ -48,6 +50,8 @@ interface Candidate extends Text {
 interface Score {
   readonly key: number;
   readonly score: number;
+  /** When something that it has the score from is gone by itself. */
+  readonly until: number;
 }
 
 /** A question in one space. */
@@ -194,7 +198,7 @@ export class WordSearch {
       while (areNear(texts[to], text, REACH)) to++;
       const around = texts.slice(from, to);
       if (!text.isHit && !around.some((other) => other.isHit && areNear(other, text, reach))) continue;
-      scores.push({ key: text.key, score: scoreAmong(text, around, rarities, average) });
+      scores.push({ key: text.key, score: scoreAmong(text, around, rarities, average), until: firstExpiry(around) });
     }
     return scores;
   }
@@ -203,12 +207,13 @@ export class WordSearch {
   #window(asked: Asked, hits: readonly Hit[], width: number): Candidate[] {
     const { visible } = asked;
     const rows = hits.flatMap((hit): WordRow[] =>
-      hit.session === null ? [[hit.key, null, null, hit.length, null]] : [],
+      hit.session === null ? [[hit.key, null, null, hit.length, null, null]] : [],
     );
     const spans = merged(hits, width);
     if (spans.length > 0) {
       const around = this.#statements.get(
-        `SELECT json_group_array(json_array(item.key, item.session, item.seq, item.length, item.name)) AS rows
+        `SELECT json_group_array(json_array(
+           item.key, item.session, item.seq, item.length, item.name, item.expires_at)) AS rows
          FROM json_each(?) AS span CROSS JOIN item INDEXED BY item_seq ON item.session = span.value ->> 0
            AND item.seq BETWEEN span.value ->> 1 AND span.value ->> 2
          WHERE ${visible.sql}`,
@@ -227,12 +232,12 @@ export class WordSearch {
     });
     const words = this.#wordsOf(unsure);
     const names = new NameCounts(lists.map(({ term }) => term));
-    return rows.map(([key, session, sequence, length, name]) => {
+    return rows.map(([key, session, sequence, length, name, expiresAt]) => {
       const packed = words.get(key);
       const told = postings.countsOf(key);
       const counts = packed === undefined ? (told ?? NONE) : lists.map(({ term }) => countIn(packed, term));
       const lent = name === null || counts.length === 0 ? counts : names.takenOff(name, counts);
-      return { key, session, sequence: sequence ?? undefined, length, counts, lent, isHit: hits.has(key) };
+      return { key, session, sequence: sequence ?? undefined, length, counts, lent, expiresAt, isHit: hits.has(key) };
     });
   }
 
@@ -259,13 +264,16 @@ export class WordSearch {
   /** The items by reference, those that meet the condition. */
   #references(scores: readonly Score[], condition: Condition): Scored[] {
     if (scores.length === 0) return [];
-    const scoreOf = new Map(scores.map(({ key, score }) => [key, score]));
+    const scoreOf = new Map(scores.map((score) => [score.key, score]));
     const rows = this.#statements.get(
       `SELECT ${SCORED_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value
        JOIN space ON space.key = item.space LEFT JOIN session ON session.key = item.session WHERE ${condition.sql}`,
     );
     const found = rows.all(JSON.stringify([...scoreOf.keys()]), ...condition.values);
-    return found.map((row) => readScored(row, scoreOf.get(Number(row["key"])) ?? 0));
+    return found.map((row) => {
+      const { score = 0, until = Infinity } = scoreOf.get(Number(row["key"])) ?? {};
+      return endingBy(readScored(row, score), until);
+    });
   }
 }
 
@@ -280,6 +288,7 @@ type WordRow = readonly [
   sequence: number | null,
   length: number,
   name: string | null,
+  expiresAt: number | null,
 ];
 
 /** How often speakers' names contain a question's terms. */
@@ -308,6 +317,13 @@ class NameCounts {
 
 const NONE: readonly number[] = [];
 
+/** When the first of these is gone by itself. */
+function firstExpiry(texts: readonly Candidate[]): number {
+  let first = Infinity;
+  for (const { expiresAt } of texts) if (expiresAt !== null && expiresAt < first) first = expiresAt;
+  return first;
+}
+
 /** Whether two items stand in one session, so far apart at most. */
 function areNear(one: Candidate | undefined, other: Candidate, distance: number): boolean {
   if (!one || one.session === null || one.session !== other.session) return false;
@@ -327,7 +343,8 @@ function merged(hits: readonly Hit[], width: number): (readonly [number, number,
   return spans;
 }
 
-const bestFirst = (a: Score, b: Score): number => b.score - a.score || b.key - a.key;
+const bestFirst = (a: Pick<Score, "key" | "score">, b: Pick<Score, "key" | "score">): number =>
+  b.score - a.score || b.key - a.key;
 
 /** How many of the lists, rarest first, fit into the budget of postings; one at least, if there is one. */
 function withinBudget(lists: readonly TermLists[]): number {

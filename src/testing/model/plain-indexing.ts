@@ -118,6 +118,7 @@ export class PlainIndexing {
     for (const item of chosen) {
       item.parking = undefined;
       if ("space" in which) item.attempts = 0;
+      this.#base.touch(item.space);
     }
     return { op: "replay", replayed: chosen.length, remaining: false };
   }
