@@ -41,7 +41,7 @@ export class RecallMemory {
       progress(done, data.turns.length);
     }
     const { pending, parked } = await memory.flush();
-    if (pending + parked > 0) throw new Error(`${pending + parked} turns could not be embedded`);
+    if (!arm.embeddingModel && pending + parked > 0) throw new Error(`${pending + parked} turns could not be embedded`);
     return new RecallMemory(memory, embedder);
   }
 

@@ -68,12 +68,12 @@ describe("fused", () => {
     expect(keys([one(1, same), one(2, { ...same, role: "assistant" })])[0]).toBe(1); // knowledge has no role
   });
 
-  it("what was said at the time named comes first, or up to three days before it and two weeks after it", () => {
+  it("what was said at the time named comes first, or up to two days before it and ten after it", () => {
     const dates = [{ from: NOW - 30 * DAY, to: NOW - 29 * DAY }];
     const at = (days: number) => ({ words: 1, occurredAt: NOW - days * DAY });
-    expect(keys([one(1, at(33)), one(2, at(34))], { dates })).toEqual([1, 2]);
-    expect(keys([one(1, at(15.5)), one(2, at(14.5))], { dates })).toEqual([1, 2]);
-    expect(keys([one(1, at(33)), one(2, at(34))])).toEqual([2, 1]);
+    expect(keys([one(1, at(32)), one(2, at(33))], { dates })).toEqual([1, 2]);
+    expect(keys([one(1, at(19.5)), one(2, at(18.5))], { dates })).toEqual([1, 2]);
+    expect(keys([one(1, at(32)), one(2, at(33))])).toEqual([2, 1]);
   });
 
   it("a conversation with a good hit lifts the others in it", () => {
@@ -158,9 +158,8 @@ describe("contenders", () => {
   });
 
   it("are few where the arms have told of far better ones", () => {
-    const told = Array.from({ length: 50 }, (_, key) => one(key, key < 5 ? { words: 9, meaning: 0.9 } : { words: 8 }));
-    expect(contenders(told, WISH, 5, { words: 1, meaning: 0.2 })).toHaveLength(5);
-    expect(contenders(told, WISH, 5, { words: 1, meaning: 0.9 })).toHaveLength(50);
-    expect(contenders(told, WISH, 6, { words: 1, meaning: 0.2 })).toHaveLength(50);
+    const told = Array.from({ length: 50 }, (_, key) => one(key, key < 5 ? { words: 9, meaning: 0.9 } : { words: 6 }));
+    expect(contenders(told, WISH, 5, { words: 1, meaning: 0.1 })).toHaveLength(5);
+    expect(contenders(told, WISH, 6, { words: 1, meaning: 0.1 })).toHaveLength(50);
   });
 });

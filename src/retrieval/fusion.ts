@@ -14,12 +14,12 @@ const ROLE = 0.3;
 /** Said when the question says. */
 const DATE = 0.3;
 /** Said in a conversation that has a good hit. */
-const SESSION = 0.1;
+const SESSION = 0.25;
 
 const DAY_MS = 86_400_000;
 /** People remember roughly when something was, and tell of it afterwards rather than before. */
-const EARLIER_MS = 3 * DAY_MS;
-const LATER_MS = 14 * DAY_MS;
+const EARLIER_MS = 2 * DAY_MS;
+const LATER_MS = 10 * DAY_MS;
 const HALF_LIFE_MS = 30 * DAY_MS;
 
 export interface Candidate {
@@ -68,18 +68,22 @@ export function contenders<C extends Candidate>(
 ): readonly C[] {
   const scales = scalesOf(candidates);
   const most = { words: part(unseen.words, scales.words), meaning: part(unseen.meaning, scales.meaning) };
-  const known = candidates.map((candidate) => {
+  const bounds = candidates.map((candidate) => {
+    const { words, meaning } = candidate;
     const { score, why } = weigh(candidate, wish, scales);
     // One that is yet to be scored may turn out to have a vector, one that says nothing.
-    const isOpen = candidate.meaning === undefined && unseen.meaning > 0;
-    return { most: score, least: isOpen ? score - (1 - scales.words.share) * (why.words?.share ?? 0) : score };
+    const isOpen = meaning === undefined && unseen.meaning > 0;
+    const least = isOpen ? score - (1 - scales.words.share) * (why.words?.share ?? 0) : score;
+    const missing = (words === undefined ? most.words : 0) + (meaning === undefined ? most.meaning : 0);
+    return { least, most: Math.max(score, least + missing) };
   });
-  const bar = known.map(({ least }) => least).sort((a, b) => b - a)[count - 1] ?? 0;
+  // Each gets of its conversation what itself is worth at least, and what the best of all is worth at most.
+  const best = bounds.reduce((sum, bound) => Math.max(sum, bound.most), 0);
+  const bar = bounds.map(({ least }) => least).sort((a, b) => b - a)[count - 1] ?? 0;
+  const share = best > 0 ? (SESSION * bar) / best : 0;
   return candidates.filter(({ words, meaning }, at) => {
     if (words === scales.words.best || meaning === scales.meaning.best) return true; // all others are measured by it
-    const { most: whole = 0, least = 0 } = known[at] ?? {};
-    const missing = (words === undefined ? most.words : 0) + (meaning === undefined ? most.meaning : 0);
-    return Math.max(whole, least + missing) + SESSION >= bar;
+    return (bounds[at]?.most ?? 0) + SESSION >= bar + share;
   });
 }
 
