@@ -50,7 +50,7 @@ export interface SidesReport {
 
 const TOP = 10;
 /** As many as a query asks of each arm. */
-const CANDIDATES = 200;
+const CANDIDATES = 128;
 const QUESTIONS = 40;
 const ROUND_MS = 300;
 const CALLS_MIN = 3;

@@ -38,7 +38,7 @@ export function printQueryReport(report: QueryReport, verdicts: readonly Verdict
   return [
     `${machine.cpu}, ${machine.cores} cores · ${machine.os} · Node ${machine.node} · ${machine.driver}, SQLite ${machine.sqlite} · load ${machine.load.toFixed(2)}`,
     "Generated messages; vectors that are clustered but mean nothing (384 numbers, as MiniLM's). The system's cache holds the files.",
-    "Words arm: 200 candidates, as a query wants them; FTS5: 10, with their text. Vectors: 10 items, or 10 pieces of sqlite-vec.",
+    "Words arm: 128 candidates, as a query wants them; FTS5: 10, with their text. Vectors: 10 items, or 10 pieces of sqlite-vec.",
     "",
     ...files.map((file) => sides(file, rounds)),
     firsts(files),
