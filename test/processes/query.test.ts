@@ -27,7 +27,7 @@ class Log {
   readonly #gone = new Set<string>();
   #words = 0;
 
-  /** A text that is the best answer to its first word. */
+  /** A text whose first word is in no other. */
   newText(random: Random): { readonly word: string; readonly text: string } {
     const word = `z${[...(this.#words++).toString(7)].map((digit) => "bcdfghj"[Number(digit)]).join("")}z`;
     return {
@@ -99,10 +99,10 @@ class Writer {
     await this.#ask(text, 5);
   }
 
-  /** The best answer to the word is the text that has it. */
+  /** The text that has the word is among the best; a neighbour to which it lends the word may come before it. */
   async #expect(word: string, text: string): Promise<void> {
-    const [first] = await this.#ask(word, 3);
-    if (first !== text) this.problems.push(`asked for ${word}, got ${first} instead of ${text}`);
+    const best = await this.#ask(word, 3);
+    if (!best.includes(text)) this.problems.push(`asked for ${word}, got ${best.join(", ")} instead of ${text}`);
   }
 
   async #ask(question: string, topK: number): Promise<readonly string[]> {
