@@ -16,7 +16,7 @@ export class Deadline {
   /** The result, or undefined if it is not there in time. A failure after that is nobody's. */
   within<T>(work: Promise<T>): Promise<T | undefined> {
     if (!this.#passed) return work;
-    work.catch(() => undefined);
+    work.catch(() => undefined); // whoever is still waiting gets it through the race
     return Promise.race([work, this.#passed]);
   }
 

@@ -32,7 +32,7 @@ const { role, options } = workerData as ThreadData;
 const port = parentPort;
 if (!port) throw new Error("this module is the entry of a worker thread");
 
-/** Each role loads its own modules alone: to load all of them takes twice as long. */
+/** Each role loads its own modules alone: loading them is most of what it takes to start a thread. */
 const loaded = load();
 
 async function load(): Promise<() => Promise<object>> {
