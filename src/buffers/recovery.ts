@@ -1,6 +1,7 @@
 /** The answer to a unit that is known to be committed although the store's own answer was lost: read from what is there. */
 import { HoldfastError } from "../errors.js";
-import type { Done, Store, Unit, Write } from "../stores/store.js";
+import { FACT_STATES } from "../stores/facts.js";
+import { type Done, NOTHING_FORGOTTEN, type Store, type Unit, type Write } from "../stores/store.js";
 import type { SpaceRef } from "../types.js";
 import type { UnitResult } from "./write.js";
 
@@ -34,7 +35,7 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
       return { op: "update", version: item?.version ?? 0 };
     }
     case "forget": // a slice more finds nothing, or the rest
-      return { op: "forget", items: 0, sessions: 0, entries: 0, remaining: true };
+      return { ...NOTHING_FORGOTTEN, remaining: true };
     case "register":
     case "amend": {
       const name = write.op === "amend" ? (write.name ?? write.entry.name) : write.entry.name;
@@ -47,6 +48,26 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
       if (!found) throw new HoldfastError("not_found", `the ${entry.kind} was changed again meanwhile`);
       return write.op === "register" ? { op: "register", entry: found, created: true } : { op: "amend", entry: found };
     }
+    case "put_block": {
+      const [block] = await store.blocks({ spaces: [write.space], ids: [write.id] });
+      if (!block) throw new HoldfastError("not_found", "the block was forgotten meanwhile");
+      return { op: "put_block", block };
+    }
+    case "put_fact":
+    case "end_fact": {
+      const request = { spaces: [write.space], ids: [write.id], states: FACT_STATES, limit: 1, now };
+      const [fact] = (await store.facts(request)).items;
+      if (!fact) throw new HoldfastError("not_found", "the fact was forgotten meanwhile");
+      return write.op === "end_fact"
+        ? { op: "end_fact", fact }
+        : { op: "put_fact", outcome: "updated", fact, ended: [] };
+    }
+    case "extracted":
+      return { op: "extracted" };
+    case "ledger":
+      return { op: "ledger" };
+    case "promote":
+      return { op: "promote", ids: write.ids };
     case "replay": // a slice more finds nothing, or the rest
       return { op: "replay", replayed: 0, remaining: true };
     case "adopt":
@@ -62,7 +83,12 @@ function spaceOf(write: Write): SpaceRef | undefined {
   switch (write.op) {
     case "add":
     case "update":
+    case "put_block":
+    case "put_fact":
+    case "end_fact":
       return write.space;
+    case "promote":
+      return write.to;
     case "forget":
       return "space" in write.target ? write.target.space : undefined;
     default:

@@ -11,7 +11,8 @@
  * - Sequences of a session count 1, 2, 3… in commit order, and are never given twice, also after a delete.
  * - No read returns an item of a space it was not given, or one that has expired.
  *
- * Retrieval by meaning (pending items, leases, vectors, outbox) is the other half of the contract: indexing.ts.
+ * Retrieval by meaning (pending items, leases, vectors, outbox) is the other half of the contract: indexing.ts. What agents
+ * edit and carry has chapters of its own: blocks.ts, facts.ts, ledger.ts, promotions.ts.
  */
 import type { ErrorRecord } from "../errors.js";
 import type {
@@ -30,7 +31,19 @@ import type {
   SpaceRef,
   Tier,
 } from "../types.js";
+import type { BlockReads, PutBlockDone, PutBlockWrite } from "./blocks.js";
+import type {
+  EndFactDone,
+  EndFactWrite,
+  ExtractedDone,
+  ExtractedWrite,
+  FactReads,
+  PutFactDone,
+  PutFactWrite,
+} from "./facts.js";
 import type { Indexing, IndexingDone, IndexingWrite } from "./indexing.js";
+import type { LedgerDone, LedgerReads, LedgerWrite } from "./ledger.js";
+import type { PromoteDone, PromoteWrite, PromotionReads } from "./promotions.js";
 
 /** An item ready to be stored: validated, with id and times. */
 export interface NewRow {
@@ -85,14 +98,17 @@ export interface UpdateWrite {
 
 /**
  * Forgets a slice of its target: as much as fits into a few milliseconds. Repeat while `remaining`.
- * `ids`: these items, missing ones ignored. `session`: its items, then its registry entry. `space`: its items, its
- * sessions, then its registry entry. `expired`: whatever has expired, in any space. With `entry: false` the registry
- * entry stays and only the items go.
+ * `ids`: these items and facts, missing ones ignored. `block`: the block of this id with all its versions. `session`: its
+ * items and its ledger, then its registry entry. `space`: its items, facts, blocks, log of promotions, sessions, then its
+ * registry entry. `expired`: whatever has expired, in any space. With `entry: false` the registry entry stays, and of a
+ * space its blocks do.
+ * Facts that rest on a forgotten item alone go with it, in the same transaction.
  */
 export interface ForgetWrite {
   readonly op: "forget";
   readonly target:
     | { readonly space: SpaceRef; readonly ids: readonly string[] }
+    | { readonly space: SpaceRef; readonly block: string }
     | { readonly space: SpaceRef; readonly session: string; readonly entry: boolean }
     | { readonly space: SpaceRef; readonly entry: boolean }
     | { readonly expired: true };
@@ -119,21 +135,62 @@ export interface AmendWrite {
   readonly retentionMs?: number | null;
 }
 
-export type Write = AddWrite | UpdateWrite | ForgetWrite | RegisterWrite | AmendWrite | IndexingWrite;
+export type Write =
+  | AddWrite
+  | UpdateWrite
+  | ForgetWrite
+  | RegisterWrite
+  | AmendWrite
+  | PutBlockWrite
+  | PutFactWrite
+  | EndFactWrite
+  | ExtractedWrite
+  | LedgerWrite
+  | PromoteWrite
+  | IndexingWrite;
+
+/** What a slice of a forget has removed, and what it left. */
+export interface ForgetDone {
+  readonly op: "forget";
+  /** Items removed, those of facts included. */
+  readonly items: number;
+  readonly sessions: number;
+  readonly entries: number;
+  readonly blocks: number;
+  /** Facts that were removed: those asked for, and those that rested on nothing else. */
+  readonly facts: number;
+  /** The ids of facts that lost a source and stay, because they rest on others too. */
+  readonly factsLeft: readonly string[];
+  /** How many copies of the removed items were promoted to other spaces and are still there. */
+  readonly copiesLeft: number;
+  readonly remaining: boolean;
+}
+
+export const NOTHING_FORGOTTEN: ForgetDone = Object.freeze({
+  op: "forget",
+  items: 0,
+  sessions: 0,
+  entries: 0,
+  blocks: 0,
+  facts: 0,
+  factsLeft: [],
+  copiesLeft: 0,
+  remaining: false,
+});
 
 /** What one write did. */
 export type Done =
   | ({ readonly op: "add" } & Omit<Added, "commit">)
   | { readonly op: "update"; readonly version: number }
-  | {
-      readonly op: "forget";
-      readonly items: number;
-      readonly sessions: number;
-      readonly entries: number;
-      readonly remaining: boolean;
-    }
+  | ForgetDone
   | { readonly op: "register"; readonly entry: Entry | SessionEntry; readonly created: boolean }
   | { readonly op: "amend"; readonly entry: Entry | SessionEntry }
+  | PutBlockDone
+  | PutFactDone
+  | EndFactDone
+  | ExtractedDone
+  | LedgerDone
+  | PromoteDone
   | IndexingDone;
 
 /** Writes that stand or fall together. */
@@ -287,7 +344,7 @@ export interface KeyedItem extends Item {
   readonly until?: number;
 }
 
-export interface Store extends Indexing {
+export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, PromotionReads {
   /**
    * Commits units in one transaction. `group` names this attempt, so that `wasCommitted` can tell afterwards; with an
    * empty name nothing is remembered of it, which is for writes that can be repeated.

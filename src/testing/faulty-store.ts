@@ -4,6 +4,8 @@
  * goes on without one is found out.
  */
 import { HoldfastError } from "../errors.js";
+import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../stores/blocks.js";
+import type { Fact, FactsRequest } from "../stores/facts.js";
 import type {
   IndexingStats,
   Neighbour,
@@ -19,6 +21,8 @@ import type {
   VectorsRequest,
   WaitingLane,
 } from "../stores/indexing.js";
+import type { Ledger } from "../stores/ledger.js";
+import type { Promotion, PromotionsRequest } from "../stores/promotions.js";
 import type {
   Changes,
   Committed,
@@ -160,6 +164,30 @@ export class FaultyStore implements Store {
 
   sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
     return this.#inner.sessions(request);
+  }
+
+  blocks(request: BlocksRequest): Promise<readonly Block[]> {
+    return this.#inner.blocks(request);
+  }
+
+  blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]> {
+    return this.#inner.blockLog(request);
+  }
+
+  facts(request: FactsRequest): Promise<Page<Fact>> {
+    return this.#inner.facts(request);
+  }
+
+  extracted(space: SpaceRef, session: string): Promise<number> {
+    return this.#inner.extracted(space, session);
+  }
+
+  ledger(space: SpaceRef, session: string): Promise<Ledger> {
+    return this.#inner.ledger(space, session);
+  }
+
+  promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
+    return this.#inner.promotions(request);
   }
 
   waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {

@@ -7,7 +7,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { analyse } from "../retrieval/words/analyse.js";
-import type { Committed, Done, Outcome, Scored, Store, Unit } from "../stores/store.js";
+import {
+  type Committed,
+  type Done,
+  NOTHING_FORGOTTEN,
+  type Outcome,
+  type Scored,
+  type Store,
+  type Unit,
+} from "../stores/store.js";
 import type { Item, SpaceKind, SpaceRef } from "../types.js";
 import { bruteForceScores } from "./brute-force.js";
 import type { OpenedStore } from "./conformance/check.js";
@@ -139,7 +147,7 @@ class Comparison {
   async #forget(target: Extract<Operation, { do: "forget" }>["target"]): Promise<void> {
     const unit: Unit = [{ op: "forget", target }];
     const before = this.#model.commit;
-    const sum = { op: "forget", items: 0, sessions: 0, entries: 0, remaining: false };
+    const sum = { ...NOTHING_FORGOTTEN };
     let commit = before;
     let slices = 0;
     for (let remaining = true; remaining; slices++) {

@@ -6,13 +6,13 @@ import { root } from "../support/root.js";
 
 /** From the ground up. A file may import from its own layer and from those below. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["types.ts", "errors.ts", "clock.ts", "ids.ts", "text.ts"],
+  ["types.ts", "errors.ts", "clock.ts", "ids.ts", "text.ts", "graphemes.ts"],
   ["tokens/"],
   ["retrieval/"],
   ["stores/", "embedding/"],
   ["input/", "config.ts", "options.ts"],
-  ["buffers/", "facts/"],
-  ["keeper.ts", "hits.ts", "forgetting.ts", "service.ts"],
+  ["buffers/", "blocks/", "facts/", "conversation/", "context/", "buffer-store/"],
+  ["keeper.ts", "forgetting.ts", "service.ts"],
   ["registry.ts", "memory.ts"],
   ["index.ts"],
 ];

@@ -5,6 +5,8 @@
  * parts of one item are numbered from 0; together they cover all of its content that is not white space.
  */
 
+import type { Span } from "../../graphemes.js";
+
 export const CHUNK_STRATEGIES = ["message", "contextual"] as const;
 export type ChunkStrategyName = (typeof CHUNK_STRATEGIES)[number];
 
@@ -18,12 +20,7 @@ export interface Chunkable {
   readonly content: string;
 }
 
-/** A slice of the item's content, in UTF-16 units; never inside a grapheme. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
+/** A slice of the item's content. */
 export interface Chunk extends Span {
   /** What is embedded. */
   readonly text: string;

@@ -1,5 +1,5 @@
 /** Where text may be cut: before a word in any language, else between graphemes; never inside a grapheme. */
-import { graphemeEnd, graphemeStart, isSpace, isSureStart, segmenterOf, trimmed } from "./graphemes.js";
+import { graphemeEnd, graphemeStart, isSpace, isSureStart, segmenterOf, trimmed } from "../../graphemes.js";
 
 /** How far the segmenter sees beyond the place in question, and before it. */
 const AROUND_UNITS = 32;

@@ -2,9 +2,9 @@
  * A chunk before it is known to fit the model: its own text, and what it is told besides (who speaks, what came before).
  * Drafts never change; one that is too long is replaced by shorter ones, until all fit or nothing is left to shorten.
  */
-import type { Span } from "./chunk.js";
+
+import { graphemeStart, leading, type Span, trimmed } from "../../graphemes.js";
 import { ending, middleCut } from "./cuts.js";
-import { graphemeStart, leading, trimmed } from "./graphemes.js";
 import { SENTENCE_UNITS } from "./sentences.js";
 
 /** A version of another item. */

@@ -5,7 +5,7 @@
  *
  * A piece has at most SENTENCE_UNITS, unless it is a single grapheme.
  */
-import type { Span } from "./chunk.js";
+import type { Span } from "../../graphemes.js";
 import { PIECE_UNITS, SENTENCE_UNITS, sentences } from "./sentences.js";
 
 /** Up to here, in UTF-16 units, each sentence is a piece. */

@@ -5,9 +5,9 @@
  * few microseconds at a time. No sentence comes out longer than SENTENCE_UNITS, unless a single grapheme is: longer ones
  * are cut before a word, or, in a word without end, between graphemes.
  */
-import type { Span } from "./chunk.js";
+
+import { afterSpace, graphemeStart, type Span, segmenterOf, trimmed } from "../../graphemes.js";
 import { cutBefore } from "./cuts.js";
-import { afterSpace, graphemeStart, segmenterOf, trimmed } from "./graphemes.js";
 
 /** Lengths are in UTF-16 units. What is cut off a longer sentence has PIECE_UNITS at most. */
 export const SENTENCE_UNITS = 450;

@@ -1,12 +1,11 @@
 /** Forgets a slice of what a target names: items first, then sessions, then the registry entry. */
-import type { Done, ForgetWrite } from "../store.js";
+import { type ForgetDone, type ForgetWrite, NOTHING_FORGOTTEN } from "../store.js";
 import { nameAgent } from "./agents.js";
 import type { Attempt } from "./attempt.js";
+import { forgetBlock } from "./blocks.js";
 import { isVisible, type Row } from "./row.js";
 import type { Session, Space } from "./space.js";
 import type { State } from "./state.js";
-
-type ForgetDone = Extract<Done, { op: "forget" }>;
 
 export function forget({ target }: ForgetWrite, state: State, attempt: Attempt, itemsMax: number): ForgetDone {
   if ("expired" in target) return forgetExpired(state, attempt, itemsMax);
@@ -21,6 +20,7 @@ export function forget({ target }: ForgetWrite, state: State, attempt: Attempt, 
     forgetSession(space, session, state, attempt);
     return { ...slice, sessions: 1 };
   }
+  if ("block" in target) return { ...NOTHING_FORGOTTEN, blocks: forgetBlock(space, target.block, attempt) ? 1 : 0 };
   const slice = forgetRows(space.rows.values(), space, state, attempt, itemsMax);
   if (slice.remaining || !target.entry) return slice;
   state.registry.delete(space, attempt);
@@ -72,5 +72,5 @@ function* expiredRows(space: Space, now: number): Iterable<Row> {
 }
 
 function done(items: number, remaining: boolean): ForgetDone {
-  return { op: "forget", items, sessions: 0, entries: 0, remaining };
+  return { ...NOTHING_FORGOTTEN, items, remaining };
 }

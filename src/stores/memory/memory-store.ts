@@ -6,6 +6,8 @@
  */
 import { HoldfastError, toRecord } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
+import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../blocks.js";
+import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
   Neighbour,
@@ -21,10 +23,11 @@ import type {
   VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
+import type { Ledger } from "../ledger.js";
+import type { Promotion, PromotionsRequest } from "../promotions.js";
 import {
   type Changes,
   type Committed,
-  type Done,
   endingBy,
   type KeyedItem,
   type ListRequest,
@@ -37,25 +40,20 @@ import {
   type StoreStats,
   type Unit,
   type WordsRequest,
-  type Write,
 } from "../store.js";
-import { add } from "./add.js";
-import { amend } from "./amend.js";
+import { apply } from "./apply.js";
 import { Attempt } from "./attempt.js";
-import { adopt, index } from "./embed.js";
+import { blockLog, blocks } from "./blocks.js";
+import { extracted, facts } from "./facts.js";
 import { passes } from "./filter.js";
-import { forget } from "./forget.js";
-import { beat, claim, release } from "./owning.js";
+import { ledger } from "./ledgers.js";
 import { pageOf } from "./page.js";
-import { park, replay } from "./park.js";
 import { parkedItems } from "./parked.js";
-import { register } from "./register.js";
+import { promotions } from "./promotions.js";
 import { toSessionEntry } from "./registry.js";
 import { isVisible, type Row, toItem, toKeyed, toScored } from "./row.js";
-import { acknowledge, attach } from "./sending.js";
 import type { Space } from "./space.js";
 import { State } from "./state.js";
-import { update } from "./update.js";
 import { chunks, searchVectors } from "./vectors.js";
 import { earlier, pendingItems, tail, waitingLanes } from "./waiting.js";
 
@@ -105,43 +103,10 @@ export class MemoryStore implements Store {
 
   #attempt(unit: Unit, attempt: Attempt): Outcome {
     try {
-      return { ok: true, done: unit.map((write) => this.#apply(write, attempt)) };
+      return { ok: true, done: unit.map((write) => apply(write, this.#state, attempt, this.#forgetMax)) };
     } catch (error) {
       attempt.rollback();
       return { ok: false, error: { hint: "Nothing of this unit was written. Please report it.", ...toRecord(error) } };
-    }
-  }
-
-  #apply(write: Write, attempt: Attempt): Done {
-    switch (write.op) {
-      case "add":
-        return add(write, this.#state, attempt);
-      case "update":
-        return update(write, this.#state, attempt);
-      case "forget":
-        return forget(write, this.#state, attempt, this.#forgetMax);
-      case "register":
-        return register(write, this.#state, attempt);
-      case "amend":
-        return amend(write, this.#state, attempt);
-      case "claim":
-        return claim(write, this.#state, attempt);
-      case "beat":
-        return beat(write, this.#state, attempt);
-      case "release":
-        return release(write, this.#state, attempt);
-      case "index":
-        return index(write, this.#state, attempt);
-      case "park":
-        return park(write, this.#state, attempt);
-      case "replay":
-        return replay(write, this.#state, attempt, this.#forgetMax);
-      case "adopt":
-        return adopt(write, this.#state, attempt);
-      case "attach":
-        return attach(write, this.#state, attempt, this.#forgetMax);
-      case "acknowledge":
-        return acknowledge(write, this.#state, attempt);
     }
   }
 
@@ -270,6 +235,36 @@ export class MemoryStore implements Store {
       cursor,
     });
     return { ...page, items: page.items.map(({ session, space }) => toSessionEntry(session, space)) };
+  }
+
+  async blocks(request: BlocksRequest): Promise<readonly Block[]> {
+    this.#requireOpen();
+    return blocks(request, this.#state);
+  }
+
+  async blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]> {
+    this.#requireOpen();
+    return blockLog(request, this.#state);
+  }
+
+  async facts(request: FactsRequest): Promise<Page<Fact>> {
+    this.#requireOpen();
+    return facts(request, this.#state);
+  }
+
+  async extracted(space: SpaceRef, session: string): Promise<number> {
+    this.#requireOpen();
+    return extracted(space, session, this.#state);
+  }
+
+  async ledger(space: SpaceRef, session: string): Promise<Ledger> {
+    this.#requireOpen();
+    return ledger(space, session, this.#state);
+  }
+
+  async promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
+    this.#requireOpen();
+    return promotions(request, this.#state);
   }
 
   async waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {

@@ -8,10 +8,14 @@
  * pending who is forgotten next.
  */
 import type { SpaceRef } from "../../types.js";
-import type { Done, ForgetWrite } from "../store.js";
+import { type ForgetDone, type ForgetWrite, NOTHING_FORGOTTEN } from "../store.js";
+import type { Blocks } from "./blocks.js";
 import type { Database, Row, Statement } from "./driver.js";
+import type { Facts } from "./facts.js";
 import { ITEM_ROW, type ItemRow, type Items } from "./items.js";
 import type { Leases } from "./leases.js";
+import type { Ledgers } from "./ledgers.js";
+import type { Promotions } from "./promotions.js";
 import type { Registry } from "./registry.js";
 import type { Residue } from "./residue.js";
 import type { Transaction } from "./transaction.js";
@@ -23,7 +27,16 @@ const SLICE_AT_ONCE = 8;
 /** From this many items on, words are removed by marks and a merge. */
 const LARGE = 64;
 
+/** What agents edit and carry, and what goes with what is forgotten. */
+export interface Carried {
+  readonly blocks: Blocks;
+  readonly facts: Facts;
+  readonly ledgers: Ledgers;
+  readonly promotions: Promotions;
+}
+
 export class Forgetter {
+  readonly #carried: Carried;
   readonly #items: Items;
   readonly #leases: Leases;
   readonly #registry: Registry;
@@ -36,7 +49,15 @@ export class Forgetter {
   readonly #retaining: Statement;
   readonly #database: Database;
 
-  constructor(database: Database, registry: Registry, items: Items, leases: Leases, residue: Residue) {
+  constructor(
+    database: Database,
+    registry: Registry,
+    items: Items,
+    leases: Leases,
+    residue: Residue,
+    carried: Carried,
+  ) {
+    this.#carried = carried;
     this.#database = database;
     this.#registry = registry;
     this.#items = items;
@@ -52,23 +73,27 @@ export class Forgetter {
     this.#retaining = database.prepare("SELECT key, retention_ms FROM space WHERE retention_ms IS NOT NULL");
   }
 
-  forget({ target }: ForgetWrite, transaction: Transaction): Done {
+  forget({ target }: ForgetWrite, transaction: Transaction): ForgetDone {
     if ("expired" in target) return this.#removeSlice(this.#expiredRows(transaction.now), false, transaction);
     const space = this.#registry.findSpace(target.space);
-    if (!space) return NOTHING;
+    if (!space) return NOTHING_FORGOTTEN;
     if ("ids" in target) {
       const rows = [...new Set(target.ids)].flatMap((id): Row | readonly Row[] => this.#byId.get(id, space.key) ?? []);
       return this.#removeSlice(rows, rows.length > LARGE, transaction);
     }
     if ("session" in target) {
       const session = this.#registry.findSession(space.key, target.session);
-      if (!session) return NOTHING;
+      if (!session) return NOTHING_FORGOTTEN;
       this.#forgetRetries(space.key, session.key);
       const rows = this.#bySession.all(session.key);
       const slice = this.#removeSlice(rows, rows.length > LARGE, transaction);
       if (slice.remaining || !target.entry) return slice;
       this.#dropSession(space.key, session.key, target.session, transaction);
       return { ...slice, sessions: 1 };
+    }
+    if ("block" in target) {
+      const isForgotten = this.#carried.blocks.forget(space.key, target.block, transaction);
+      return { ...NOTHING_FORGOTTEN, blocks: isForgotten ? 1 : 0 };
     }
     this.#forgetRetries(space.key);
     const rows = this.#bySpace.all(space.key);
@@ -85,8 +110,8 @@ export class Forgetter {
     return [...new Map(rows.map((row) => [row["key"], row])).values()];
   }
 
-  #removeSlice(rows: readonly Row[], large: boolean, transaction: Transaction): Done & { op: "forget" } {
-    if (rows.length === 0) return NOTHING;
+  #removeSlice(rows: readonly Row[], large: boolean, transaction: Transaction): ForgetDone {
+    if (rows.length === 0) return NOTHING_FORGOTTEN;
     const marks = large || rows.length > LARGE;
     const slice = marks ? rows : rows.slice(0, SLICE_AT_ONCE);
     const until = performance.now() + SLICE_MS;
@@ -98,10 +123,8 @@ export class Forgetter {
     }
     transaction.forgot(marks ? 2 : 1);
     return {
-      op: "forget",
+      ...NOTHING_FORGOTTEN,
       items: removed,
-      sessions: 0,
-      entries: 0,
       remaining: removed < rows.length || rows.length >= SLICE_ITEMS,
     };
   }
@@ -135,5 +158,3 @@ export class Forgetter {
     return { sessions: Number(changes), entries: 1 };
   }
 }
-
-const NOTHING: Done & { op: "forget" } = { op: "forget", items: 0, sessions: 0, entries: 0, remaining: false };

@@ -1,6 +1,8 @@
 /** The reading side of the file: lists, searches and the registry, on one connection. */
 import { statSync } from "node:fs";
 import type { Entry, Item, Page, SessionEntry, SpaceRef, VectorSpace } from "../../types.js";
+import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../blocks.js";
+import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
   Neighbour,
@@ -14,14 +16,20 @@ import type {
   TailRequest,
   WaitingLane,
 } from "../indexing.js";
+import type { Ledger } from "../ledger.js";
+import type { Promotion, PromotionsRequest } from "../promotions.js";
 import type { Changes, KeyedItem, ListRequest, ReadRequest, RegistryRequest, Scored, WordsRequest } from "../store.js";
 import { Backlog } from "./backlog.js";
+import { BlockReader } from "./block-reader.js";
 import { ChunkReader } from "./chunk-reader.js";
 import { ITEM_SELECT, readItem, readKeyed, spaceCode, spaceRef } from "./codec.js";
 import { type ConnectionRole, connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
+import { FactReader } from "./fact-reader.js";
 import { all, type Condition, visibleIn } from "./filter.js";
+import { LedgerReader } from "./ledger-reader.js";
 import { OutboxReader } from "./outbox-reader.js";
+import { PromotionReader } from "./promotion-reader.js";
 import { badCursor, Registry } from "./registry.js";
 import { addWordPieces, findResidue, type Traces } from "./residue.js";
 import { resolveScope } from "./scope.js";
@@ -45,6 +53,10 @@ export class Reader {
   readonly #tables: VectorTables;
   readonly #chunks: ChunkReader;
   readonly #outbox: OutboxReader;
+  readonly #blocks: BlockReader;
+  readonly #facts: FactReader;
+  readonly #ledgers: LedgerReader;
+  readonly #promotions: PromotionReader;
   #search: WordSearch | undefined;
 
   constructor(path: string, role: ConnectionRole) {
@@ -57,6 +69,10 @@ export class Reader {
     this.#backlog = new Backlog(this.#database, this.#registry, tables);
     this.#chunks = new ChunkReader(this.#database, this.#registry, tables);
     this.#outbox = new OutboxReader(this.#database, tables);
+    this.#blocks = new BlockReader(this.#statements, this.#registry);
+    this.#facts = new FactReader(this.#statements, this.#registry);
+    this.#ledgers = new LedgerReader(this.#statements, this.#registry);
+    this.#promotions = new PromotionReader(this.#statements, this.#registry);
   }
 
   /** Runs `work` on one snapshot of the file. Everything in it is synchronous, so the snapshot is short-lived. */
@@ -246,6 +262,30 @@ export class Reader {
 
   leave(): void {
     this.close();
+  }
+
+  blocks(request: BlocksRequest): readonly Block[] {
+    return this.#blocks.blocks(request);
+  }
+
+  blockLog(request: BlockLogRequest): readonly BlockEdit[] {
+    return this.#blocks.log(request);
+  }
+
+  facts(request: FactsRequest): Page<Fact> {
+    return this.#facts.facts(request);
+  }
+
+  extracted(space: SpaceRef, session: string): number {
+    return this.#facts.extracted(space, session);
+  }
+
+  ledger(space: SpaceRef, session: string): Ledger {
+    return this.#ledgers.ledger(space, session);
+  }
+
+  promotions(request: PromotionsRequest): Page<Promotion> {
+    return this.#promotions.promotions(request);
   }
 
   close(): void {

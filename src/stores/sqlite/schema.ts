@@ -209,8 +209,104 @@ const VERSION_3 = `
 CREATE INDEX item_name ON item (name COLLATE NOCASE, space) WHERE name IS NOT NULL;
 `;
 
+/**
+ * What agents edit and carry.
+ *
+ * - A block's text and settings are those of its newest edit. Each edit has the whole text: blocks are small.
+ * - A fact that holds has an item of the same id. `start` and `end` of a span are valid times; end is null while it holds.
+ * - A source is an item, else a session, else (both 0) the word of the host.
+ */
+const VERSION_4 = `
+CREATE TABLE block (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (space, name)
+);
+CREATE UNIQUE INDEX block_id ON block (id, space);
+CREATE TABLE block_edit (
+  block INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  content TEXT NOT NULL,
+  description TEXT,
+  max_tokens INTEGER NOT NULL,
+  counter TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  read_only INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  actor TEXT,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (block, version)
+);
+
+CREATE TABLE fact (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  category TEXT NOT NULL,
+  content TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  pinned INTEGER NOT NULL,
+  retracted INTEGER NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  version INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX fact_id ON fact (id, space);
+CREATE INDEX fact_space ON fact (space, key);
+CREATE TABLE fact_span (
+  fact INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  "end" INTEGER,
+  superseded_by TEXT,
+  PRIMARY KEY (fact, start)
+) WITHOUT ROWID;
+CREATE TABLE fact_source (
+  fact INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  PRIMARY KEY (fact, item, session)
+) WITHOUT ROWID;
+CREATE INDEX fact_source_item ON fact_source (item) WHERE item <> 0;
+CREATE INDEX fact_source_session ON fact_source (session) WHERE session <> 0;
+
+-- What stands in the window of a session's model. place: the order in which entries were put.
+CREATE TABLE ledger (
+  session INTEGER NOT NULL,
+  ref TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  PRIMARY KEY (session, ref)
+) WITHOUT ROWID;
+CREATE INDEX ledger_place ON ledger (session, place);
+ALTER TABLE session ADD COLUMN saved INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN resets INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN extracted INTEGER NOT NULL DEFAULT 0;
+
+-- Copies of items in other spaces. item: the original's key; copy: the copy's.
+CREATE TABLE promotion (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  item INTEGER NOT NULL,
+  copy INTEGER NOT NULL,
+  from_space INTEGER NOT NULL,
+  to_space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  actor TEXT,
+  reason TEXT NOT NULL,
+  at INTEGER NOT NULL
+);
+CREATE INDEX promotion_item ON promotion (item);
+CREATE INDEX promotion_target ON promotion (to_space, key);
+`;
+
 /** Each entry takes a file from the version before it to its own; they are never edited once released. */
-const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];
+const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

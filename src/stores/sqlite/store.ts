@@ -10,6 +10,8 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
+import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../blocks.js";
+import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
   Neighbour,
@@ -25,6 +27,8 @@ import type {
   VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
+import type { Ledger } from "../ledger.js";
+import type { Promotion, PromotionsRequest } from "../promotions.js";
 import type {
   Changes,
   Committed,
@@ -41,9 +45,8 @@ import type {
 } from "../store.js";
 import { retryBusy } from "./busy.js";
 import type { MirrorStats } from "./mirrors.js";
-import { Reader } from "./reader.js";
+import { type Opened, openThreads, type ReadingRole } from "./opened.js";
 import { descriptorOf, type Traces } from "./residue.js";
-import { Thread } from "./thread.js";
 import type { ThreadOptions } from "./worker.js";
 
 /** After so many commits or messages a checkpoint is due. 250 single adds make about 14 MB of log. */
@@ -61,8 +64,6 @@ export interface SqliteStoreOptions {
   /** Threads that start with the store, not with their first call: the first question need not wait for them. */
   readonly warm?: readonly ReadingRole[];
 }
-
-type ReadingRole = "reader" | "vectors";
 
 export class SqliteStore implements Store {
   readonly #options: ThreadOptions;
@@ -187,6 +188,33 @@ export class SqliteStore implements Store {
     return this.#reader("sessions", request);
   }
 
+  /** On the main thread, like the ledger: they are small, and every context asks for them. */
+  async blocks(request: BlocksRequest): Promise<readonly Block[]> {
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.blocks(request), this.#options.busyTimeoutMs);
+  }
+
+  blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]> {
+    return this.#reader("blockLog", request);
+  }
+
+  facts(request: FactsRequest): Promise<Page<Fact>> {
+    return this.#reader("facts", request);
+  }
+
+  extracted(space: SpaceRef, session: string): Promise<number> {
+    return this.#reader("extracted", space, session);
+  }
+
+  async ledger(space: SpaceRef, session: string): Promise<Ledger> {
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.ledger(space, session), this.#options.busyTimeoutMs);
+  }
+
+  promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
+    return this.#reader("promotions", request);
+  }
+
   waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
     return this.#reader("waiting", owner, limit, now);
   }
@@ -285,73 +313,9 @@ export class SqliteStore implements Store {
   }
 }
 
-/** The connections. The readers' threads start with their first call: a process that only adds does not pay for them. */
-class Opened {
-  readonly writer: Thread;
-  readonly peek: Reader;
-  readonly #options: ThreadOptions;
-  #reader: Thread | undefined;
-  #vectors: Thread | undefined;
-
-  constructor(writer: Thread, peek: Reader, options: ThreadOptions, reading: Reading) {
-    this.writer = writer;
-    this.peek = peek;
-    this.#options = options;
-    this.#reader = reading.reader;
-    this.#vectors = reading.vectors;
-  }
-
-  get reader(): Thread {
-    this.#reader ??= new Thread({ role: "reader", options: this.#options });
-    return this.#reader;
-  }
-
-  /** If it has ended, for want of memory perhaps, another takes its place: all that it knew is in the file. */
-  get vectors(): Thread {
-    this.#vectors = this.livingVectors ?? new Thread({ role: "vectors", options: this.#options });
-    return this.#vectors;
-  }
-
-  get livingVectors(): Thread | undefined {
-    return this.#vectors?.isDead === false ? this.#vectors : undefined;
-  }
-
-  async end(): Promise<void> {
-    await this.writer.end();
-    await this.#reader?.end();
-    await this.#vectors?.end();
-    this.peek.close();
-  }
-
-  async close(): Promise<void> {
-    this.peek.close();
-    await this.#reader?.close();
-    await this.livingVectors?.close();
-    await this.writer.close();
-  }
-}
-
-/** Reading threads that are there already; the others start with their first call. */
-type Reading = { readonly [role in ReadingRole]?: Thread };
-
 const NO_MIRRORS = { spaces: 0, vectors: 0, bytes: 0, loads: 0, evictions: 0, hits: 0 };
 
 const LOG_LEFT: Purged = {
   purged: false,
   left: [{ what: "log", why: "another process is reading; the log is emptied when it ends its read or closes" }],
 };
-
-/** The writer first: it makes and migrates the file that the others read. */
-async function openThreads(options: ThreadOptions, warm: readonly ReadingRole[]): Promise<Opened> {
-  const writer = new Thread({ role: "writer", options });
-  const reading: Reading = Object.fromEntries(warm.map((role) => [role, new Thread({ role, options })]));
-  try {
-    await writer.call("stats");
-    for (const thread of Object.values(reading)) thread.call("warm").catch(() => undefined); // the first call will tell
-    const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
-    return new Opened(writer, peek, options, reading);
-  } catch (error) {
-    await Promise.all([writer, ...Object.values(reading)].map((thread) => thread.end()));
-    throw error;
-  }
-}

@@ -3,17 +3,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, toRecord } from "../../errors.js";
 import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
 import type { Committed, Done, Outcome, Unit, Write } from "../store.js";
+import { Blocks } from "./blocks.js";
 import { retryBusy } from "./busy.js";
 import { connect } from "./connection.js";
 import { type Database, isRefusal, type Statement } from "./driver.js";
 import { Embeddings } from "./embeddings.js";
+import { Facts } from "./facts.js";
 import { secureFile } from "./file.js";
 import { Forgetter } from "./forget.js";
 import { Indexer } from "./indexer.js";
 import { Items, wordsOf } from "./items.js";
 import { Leases } from "./leases.js";
+import { Ledgers } from "./ledgers.js";
 import { OutboxWriter } from "./outbox.js";
 import { Parking } from "./parking.js";
+import { Promotions } from "./promotions.js";
 import { Registrar } from "./registrar.js";
 import { Registry } from "./registry.js";
 import { Residue, type Traces } from "./residue.js";
@@ -40,6 +44,10 @@ export class Writer {
   readonly #registrar: Registrar;
   readonly #items: Items;
   readonly #words: WordWriter;
+  readonly #blocks: Blocks;
+  readonly #facts: Facts;
+  readonly #ledgers: Ledgers;
+  readonly #promotions: Promotions;
   readonly #forgetter: Forgetter;
   readonly #indexer: Indexer;
   readonly #residue = new Residue();
@@ -65,7 +73,17 @@ export class Writer {
     const parking = new Parking(database, registry, leases);
     this.#indexer = new Indexer(database, { registry, leases, embeddings, parking, outbox });
     this.#items = new Items(database, registry, { words: this.#words, embeddings, parking, residue: this.#residue });
-    this.#forgetter = new Forgetter(database, registry, this.#items, leases, this.#residue);
+    this.#blocks = new Blocks(database, registry, this.#residue);
+    this.#facts = new Facts(database, registry, this.#items, this.#residue);
+    this.#ledgers = new Ledgers(database, registry);
+    this.#promotions = new Promotions(database, registry, this.#items, this.#facts);
+    const carried = {
+      blocks: this.#blocks,
+      facts: this.#facts,
+      ledgers: this.#ledgers,
+      promotions: this.#promotions,
+    };
+    this.#forgetter = new Forgetter(database, registry, this.#items, leases, this.#residue, carried);
     this.#head = new Head(database, options.path);
     this.#begin = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
@@ -196,6 +214,18 @@ export class Writer {
       case "amend":
         transaction.forgetPlaces();
         return this.#registrar.amend(write, transaction);
+      case "put_block":
+        return this.#blocks.put(write, transaction);
+      case "put_fact":
+        return this.#facts.put(write, transaction);
+      case "end_fact":
+        return this.#facts.end(write, transaction);
+      case "extracted":
+        return this.#facts.noteExtracted(write, transaction);
+      case "ledger":
+        return this.#ledgers.write(write, transaction);
+      case "promote":
+        return this.#promotions.promote(write, transaction);
       default:
         return this.#indexer.apply(write, transaction);
     }

@@ -5,15 +5,16 @@
  * Ids of the registry are the store's own affair; here they are plain numbers and are compared nowhere.
  */
 import type { ErrorCode } from "../../errors.js";
-import type {
-  AddWrite,
-  AmendWrite,
-  ForgetWrite,
-  NewRow,
-  RegisterWrite,
-  RowFilter,
-  UpdateWrite,
-  Write,
+import {
+  type AddWrite,
+  type AmendWrite,
+  type ForgetWrite,
+  type NewRow,
+  NOTHING_FORGOTTEN,
+  type RegisterWrite,
+  type RowFilter,
+  type UpdateWrite,
+  type Write,
 } from "../../stores/store.js";
 import type { Item, SpaceKind, SpaceRef } from "../../types.js";
 import type { BruteForceDocument } from "../brute-force.js";
@@ -229,12 +230,13 @@ export class PlainStore {
   }
 
   #forget({ target }: ForgetWrite): PlainDone {
-    const done = { op: "forget" as const, items: 0, sessions: 0, entries: 0, remaining: false };
+    const done = { ...NOTHING_FORGOTTEN };
     if ("expired" in target) {
       const expired = this.#state.items.filter((item) => !this.#isVisible(item));
       for (const item of expired) this.#remove(item);
       return { ...done, items: expired.length };
     }
+    if ("block" in target) throw new Error("the model has no blocks");
     const space = this.#space(target.space);
     if (!space) return done;
     const session = "session" in target ? this.#session(space, target.session) : undefined;

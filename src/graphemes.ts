@@ -5,7 +5,12 @@
  * slices. A slice gives the same answer as the whole text if it starts where a grapheme starts: the rules look back no
  * further than that, and ahead no further than one code point.
  */
-import type { Span } from "./chunk.js";
+
+/** A slice of a text, in UTF-16 units; never inside a grapheme. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
 
 type Granularity = "grapheme" | "word" | "sentence";
 

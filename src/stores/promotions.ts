@@ -1,0 +1,51 @@
+/**
+ * Promotion in the Store contract: an item of one space is copied into another one, on purpose, and that is logged.
+ *
+ * Guarantees of every implementation:
+ * - All or nothing: `not_found` (details.id) if one of the items is not there.
+ * - The copy has the item's id, text, role, name, parts, metadata, tier, kind and time, no session, and the agent of the promotion. An
+ *   item of that id in the target with the same payload is the same copy; with another one it is a `conflict`.
+ * - A fact is recorded there as a fact that rests on the word of the host (facts.ts), from the same time on.
+ * - The log is kept with the target space, and goes with it. A forget of the original says how many copies it left.
+ */
+import type { Page, SpaceRef } from "../types.js";
+
+export interface PromoteWrite {
+  readonly op: "promote";
+  readonly from: SpaceRef;
+  /** Another space than `from`; registered if it is new. */
+  readonly to: SpaceRef;
+  readonly ids: readonly string[];
+  readonly agent?: string;
+  readonly actor?: string;
+  readonly reason: string;
+}
+
+export interface PromoteDone {
+  readonly op: "promote";
+  /** The ids that are in the target now, in the order asked for. */
+  readonly ids: readonly string[];
+}
+
+export interface Promotion {
+  /** The item's id, in both spaces. */
+  readonly id: string;
+  /** Absent if that space was forgotten. */
+  readonly from?: SpaceRef;
+  readonly to: SpaceRef;
+  readonly actor?: string;
+  readonly reason: string;
+  readonly at: number;
+}
+
+export interface PromotionsRequest {
+  /** The target space. */
+  readonly space: SpaceRef;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface PromotionReads {
+  /** Newest first. */
+  promotions(request: PromotionsRequest): Promise<Page<Promotion>>;
+}

@@ -1,0 +1,71 @@
+/** The threads and connections of an open file. */
+import { retryBusy } from "./busy.js";
+import { Reader } from "./reader.js";
+import { Thread } from "./thread.js";
+import type { ThreadOptions } from "./worker.js";
+
+export type ReadingRole = "reader" | "vectors";
+
+/** Reading threads that are there already; the others start with their first call. */
+type Reading = { readonly [role in ReadingRole]?: Thread };
+
+/** The connections. The readers' threads start with their first call: a process that only adds does not pay for them. */
+export class Opened {
+  readonly writer: Thread;
+  readonly peek: Reader;
+  readonly #options: ThreadOptions;
+  #reader: Thread | undefined;
+  #vectors: Thread | undefined;
+
+  constructor(writer: Thread, peek: Reader, options: ThreadOptions, reading: Reading) {
+    this.writer = writer;
+    this.peek = peek;
+    this.#options = options;
+    this.#reader = reading.reader;
+    this.#vectors = reading.vectors;
+  }
+
+  get reader(): Thread {
+    this.#reader ??= new Thread({ role: "reader", options: this.#options });
+    return this.#reader;
+  }
+
+  /** If it has ended, for want of memory perhaps, another takes its place: all that it knew is in the file. */
+  get vectors(): Thread {
+    this.#vectors = this.livingVectors ?? new Thread({ role: "vectors", options: this.#options });
+    return this.#vectors;
+  }
+
+  get livingVectors(): Thread | undefined {
+    return this.#vectors?.isDead === false ? this.#vectors : undefined;
+  }
+
+  async end(): Promise<void> {
+    await this.writer.end();
+    await this.#reader?.end();
+    await this.#vectors?.end();
+    this.peek.close();
+  }
+
+  async close(): Promise<void> {
+    this.peek.close();
+    await this.#reader?.close();
+    await this.livingVectors?.close();
+    await this.writer.close();
+  }
+}
+
+/** The writer first: it makes and migrates the file that the others read. */
+export async function openThreads(options: ThreadOptions, warm: readonly ReadingRole[]): Promise<Opened> {
+  const writer = new Thread({ role: "writer", options });
+  const reading: Reading = Object.fromEntries(warm.map((role) => [role, new Thread({ role, options })]));
+  try {
+    await writer.call("stats");
+    for (const thread of Object.values(reading)) thread.call("warm").catch(() => undefined); // the first call will tell
+    const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
+    return new Opened(writer, peek, options, reading);
+  } catch (error) {
+    await Promise.all([writer, ...Object.values(reading)].map((thread) => thread.end()));
+    throw error;
+  }
+}
