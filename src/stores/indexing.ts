@@ -16,7 +16,7 @@
  * - Outbox rows are written in the transaction that changes the vectors, and handed out in order per item.
  * - A key names one item for ever, also when its id is used again.
  */
-import type { Span } from "../retrieval/chunks/chunk.js";
+import type { Span } from "../graphemes.js";
 import type { SpaceRef, VectorSpace } from "../types.js";
 import type { RowFilter, Scored } from "./store.js";
 

@@ -4,7 +4,7 @@
  * It holds numbers and references, no text. What it finds is only a candidate: the reader checks key and version against
  * the store before anyone sees it, so an entry of an item that was edited or forgotten elsewhere can do no harm.
  */
-import type { Span } from "../../retrieval/chunks/chunk.js";
+import type { Span } from "../../graphemes.js";
 import { bestDot } from "../../retrieval/vectors/dot.js";
 import type { Lane } from "../../stores/indexing.js";
 import type { Level, SpaceRef } from "../../types.js";

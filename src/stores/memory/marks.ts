@@ -4,7 +4,7 @@
  * Invariants: every row has a mark, and every mark a row; a mark is never changed in place. What can be derived from the
  * marks (who waits in which lane, who borrowed whose text) is kept beside them, so that asking costs what is answered.
  */
-import type { Span } from "../../retrieval/chunks/chunk.js";
+import type { Span } from "../../graphemes.js";
 import type { Attempt } from "./attempt.js";
 import type { Row } from "./row.js";
 import type { Session, Space } from "./space.js";

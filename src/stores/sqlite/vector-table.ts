@@ -9,7 +9,7 @@
  */
 import { endianness } from "node:os";
 import { HoldfastError } from "../../errors.js";
-import type { Span } from "../../retrieval/chunks/chunk.js";
+import type { Span } from "../../graphemes.js";
 import type { VectorSpace } from "../../types.js";
 import type { Database, Row, Statement, Value } from "./driver.js";
 
