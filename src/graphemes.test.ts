@@ -1,6 +1,9 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
+  afterGraphemes,
   afterSpace,
+  countGraphemes,
   GRAPHEME_UNITS_MAX,
   graphemeEnd,
   graphemeStart,
@@ -103,4 +106,68 @@ test("white space that carries a mark, or that a mark holds on to, is not trimme
   expect(trimmed("  \u0301a ", 0, 5)).toEqual({ start: 1, end: 4 });
   expect(trimmed(" a\u0600  ", 0, 5)).toEqual({ start: 1, end: 4 });
   expect(trimmed(" \r\n\u3000", 0, 4)).toBeUndefined();
+});
+
+test("every character there is, before and after others, counts as the whole text's graphemes do", () => {
+  const wrong: string[] = [];
+  for (let code = 0; code < 0x20000; code++) {
+    const unit = String.fromCodePoint(code);
+    const text = `a${unit}\u0301${unit}${unit}b가${unit}中\r${unit}👩\u200D${unit}\n`;
+    if (countGraphemes(text) !== startsOf(text).size - 1) wrong.push(code.toString(16));
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("graphemes are counted, and passed over, as the whole text has them", () => {
+  const part = fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("\r", "\n", "\r\n", "e\u0301", "\u0600", "👨‍👩‍👧‍👦", "🇩", "क्", "ᄀ", "\ud83d", "plain text, 中文"),
+    fc.constantFrom("\u0301".repeat(61), "\u0301".repeat(62), "\u0301".repeat(63), "\u0301".repeat(300)),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 40 }), fc.nat(400), (parts, count) => {
+      const text = parts.join("");
+      const starts = [...startsOf(text)];
+      expect(countGraphemes(text)).toBe(starts.length - 1);
+      expect(afterGraphemes(text, count)).toBe(starts[count] ?? text.length);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("no graphemes are nowhere, and more than there are end with the text", () => {
+  expect(countGraphemes("")).toBe(0);
+  expect(afterGraphemes("abc", 0)).toBe(0);
+  expect(afterGraphemes("abc", 3)).toBe(3);
+  expect(afterGraphemes("e\u0301e\u0301", 1)).toBe(2);
+  expect(afterGraphemes("abc", Number.POSITIVE_INFINITY)).toBe(3);
+});
+
+test("a megabyte of whatever text is counted in one go, and each head of it counts what was asked for", () => {
+  for (const [unit, each] of [
+    ["a", 1],
+    ["\r\n", 1],
+    ["a\r", 2],
+    ["👨‍👩‍👧‍👦", 1],
+    ["🇩🇪", 1],
+    ["각中", 2],
+    ["ne\u0301", 2],
+    [`x${"\u0301".repeat(99)}`, 1],
+  ] as const) {
+    const times = Math.floor(1_000_000 / unit.length);
+    const text = unit.repeat(times);
+    expect(countGraphemes(text)).toBe(times * each);
+    const half = Math.floor(times / 2);
+    expect(afterGraphemes(text, half * each)).toBe(half * unit.length);
+  }
+});
+
+test("a million marks on one letter are few graphemes, the same ones in every head", () => {
+  const text = `a${"\u0301".repeat(1_000_000)}`;
+  const count = countGraphemes(text);
+  expect(count).toBe(Math.ceil(text.length / (GRAPHEME_UNITS_MAX - 1)));
+  for (let head = 0; head <= count; head++) {
+    expect(countGraphemes(text.slice(0, afterGraphemes(text, head)))).toBe(head);
+  }
 });

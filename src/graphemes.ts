@@ -81,6 +81,52 @@ export function leading(text: string, units: number): string {
   return text.slice(0, splitsPair ? units - 1 : units);
 }
 
+/** All but the units that are a grapheme each, if another of them follows: Latin, Greek, Cyrillic, kana, Han, Hangul. */
+const NOT_PLAIN =
+  /[^\t\n -\u02FF\u0370-\u0481\u048A-\u052F\u2010-\u2027\u3000-\u3029\u3041-\u3096\u30A0-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3\uFF01-\uFF60]/g;
+const WINDOW_UNITS = 64;
+
+export function countGraphemes(text: string): number {
+  return walk(text, Number.POSITIVE_INFINITY).count;
+}
+
+/** The offset after the first `count` graphemes; the text's length if it has fewer. */
+export function afterGraphemes(text: string, count: number): number {
+  return walk(text, count).end;
+}
+
+/** Passes over at most `limit` graphemes. Takes time in proportion to the text, whatever it is made of. */
+function walk(text: string, limit: number): { readonly count: number; readonly end: number } {
+  let count = 0;
+  let end = 0;
+  while (count < limit && end < text.length) {
+    const start = end;
+    const plain = Math.min(plainUnits(text, start), limit - count);
+    count += plain;
+    end += plain;
+    if (plain > 0) continue;
+    const window = text.slice(start, start + WINDOW_UNITS);
+    // What ends later may go on beyond the window, whose last unit may be half a code point, which says nothing.
+    const settled = start + window.length === text.length ? window.length : window.length - 2;
+    for (const { index, segment } of segmenterOf("grapheme").segment(window)) {
+      if (count === limit || index + segment.length > settled) break;
+      count++;
+      end = start + index + segment.length;
+    }
+    if (end > start) continue;
+    count++;
+    end = graphemeEnd(text, start);
+  }
+  return { count, end };
+}
+
+/** How many units from `start`, where a grapheme starts, are one each. The last of a run may carry a mark: not counted. */
+function plainUnits(text: string, start: number): number {
+  NOT_PLAIN.lastIndex = start;
+  const end = NOT_PLAIN.exec(text)?.index ?? text.length;
+  return end === text.length ? end - start : Math.max(0, end - start - 1);
+}
+
 /** White space as String.prototype.trim knows it. */
 export function isSpace(text: string, at: number): boolean {
   const code = text.charCodeAt(at);

@@ -1,6 +1,6 @@
 /**
  * What users get: the packed package, installed into an empty folder, runs the README's ten lines and embeds, with
- * onnxruntime-node and without it (it is an optional dependency: not every machine can load it).
+ * onnxruntime-node and without it (it is an optional dependency: not every machine can load it). A buffer store works alone.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -38,6 +38,16 @@ try {
   console.log(error.code, error.hint);
 }
 await embedder.close();
+`;
+
+/** A buffer store alone, by its own subpath: one entry is pushed, leased and acknowledged; prints how many. */
+const BUFFER = `
+import { SqliteBufferStore } from "holdfast/buffer-store";
+const store = new SqliteBufferStore<{ readonly n: number }>("buffer.db");
+store.push({ n: 1 }, "monday", "key");
+const leased = store.lease();
+console.log(leased.map(({ payload }) => payload.n), store.acknowledge(leased), store.count());
+store.close();
 `;
 
 /** A user's environment: none of the variables with which these tests keep the model out of other tests. */
@@ -93,14 +103,16 @@ describe("the package", () => {
     expect(outputOf("ten.js", tenLines())).toMatch(FOUND);
     rmSync(join(folder, "node_modules/onnxruntime-web"), { recursive: true });
     expect(outputOf("embed.js", EMBED)).toBe("embedder_failed run: npm install onnxruntime-node");
+    expect(outputOf("buffer.js", BUFFER.replace(/<.*>/, ""))).toBe("[ 1 ] 1 0");
   });
 
-  it("has the README's ten lines as strict TypeScript, against the packed declarations", () => {
+  it("has the README's ten lines and a buffer store as strict TypeScript, against the packed declarations", () => {
     const code = tenLines();
     const lines = code.split("\n").filter((line) => line.trim() !== "");
     expect(lines.length).toBeGreaterThanOrEqual(8);
     expect(lines.length).toBeLessThanOrEqual(12);
     writeFileSync(join(folder, "ten.ts"), code);
+    writeFileSync(join(folder, "buffer.ts"), BUFFER);
     const options = {
       target: "ES2023",
       module: "NodeNext",
@@ -111,7 +123,7 @@ describe("the package", () => {
     };
     writeFileSync(
       join(folder, "tsconfig.json"),
-      JSON.stringify({ compilerOptions: { ...options, lib: ["ES2023", "DOM"] }, files: ["ten.ts"] }),
+      JSON.stringify({ compilerOptions: { ...options, lib: ["ES2023", "DOM"] }, files: ["ten.ts", "buffer.ts"] }),
     );
     execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], { stdio: "pipe" });
   });
