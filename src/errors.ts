@@ -23,6 +23,8 @@ export type ErrorCode =
   | "embedder_failed"
   /** The embedder cannot take one of the texts; `details.index` says which. */
   | "text_refused"
+  /** The extractor failed; nothing was extracted, and the same messages are offered to it again. */
+  | "extractor_failed"
   /** The vectors are of another space (model, runtime, dimensions) than those that are there; nothing was changed. */
   | "vector_space"
   /** The external vector index failed; what was to be sent is kept and sent again. */
@@ -69,6 +71,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "busy",
   "store_failed",
   "embedder_failed",
+  "extractor_failed",
   "index_failed",
   "loading",
 ]);

@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { allocate, type Lot } from "./allocation.js";
+import type { Piece } from "./piece.js";
+import { Said } from "./said.js";
+
+const NOTHING = new Said();
+
+function piece(id: string, says = id): Piece {
+  const space = { user: "ada" };
+  return {
+    part: "recall",
+    kind: "message",
+    id,
+    space,
+    version: 1,
+    ref: id,
+    state: 1,
+    head: "",
+    body: says,
+    keys: [`text ${says}`],
+  };
+}
+
+const lot = (weight: number, tokens: readonly number[], name: string, headingTokens = 0): Lot => ({
+  weight,
+  pieces: tokens.map((count, index) => ({ piece: piece(`${name}${index}`), tokens: count })),
+  headingTokens,
+});
+
+const chosen = (lots: readonly Lot[], room: number, said = NOTHING): readonly string[] =>
+  allocate(lots, room, said).map(({ piece: { id } }) => id);
+
+describe("allocation", () => {
+  it("gives each part its share, and what is left to the parts in order", () => {
+    expect(chosen([lot(1, [10, 10, 10, 10], "a"), lot(1, [10, 10, 10, 10], "b")], 40)).toEqual([
+      "a0",
+      "a1",
+      "b0",
+      "b1",
+    ]);
+    expect(chosen([lot(1, [10], "a"), lot(1, [10, 10, 10, 10], "b")], 40)).toEqual(["a0", "b0", "b1", "b2"]);
+    expect(chosen([lot(3, [10, 10, 10, 10], "a"), lot(1, [10, 10], "b")], 40)).toEqual(["a0", "a1", "a2", "b0"]);
+    expect(chosen([lot(1, [15, 15], "a"), lot(1, [15, 15], "b")], 45)).toEqual(["a0", "b0", "a1"]);
+  });
+
+  it("passes over what does not fit for what does", () => {
+    expect(chosen([lot(1, [50, 10, 31, 20], "a")], 30)).toEqual(["a1", "a3"]);
+  });
+
+  it("gives nothing to a part without weight", () => {
+    expect(chosen([lot(0, [1], "a"), lot(1, [1], "b")], 10)).toEqual(["b0"]);
+    expect(chosen([lot(0, [1], "a")], 10)).toEqual([]);
+  });
+
+  it("counts a part's heading once, with its first piece", () => {
+    expect(chosen([lot(1, [4, 4, 4], "a", 2)], 10)).toEqual(["a0", "a1"]);
+    expect(chosen([lot(1, [4], "a", 2)], 5)).toEqual([]);
+  });
+
+  it("takes one of those that say the same: the first that fits", () => {
+    const twins: Lot = {
+      weight: 1,
+      headingTokens: 0,
+      pieces: [
+        { piece: piece("big", "same"), tokens: 100 },
+        { piece: piece("small", "same"), tokens: 5 },
+        { piece: piece("other"), tokens: 5 },
+      ],
+    };
+    expect(chosen([twins], 50)).toEqual(["small", "other"]);
+    const said = new Said();
+    said.add(piece("before", "same"));
+    expect(chosen([twins], 500, said)).toEqual(["other"]);
+    expect(said.by(piece("x", "same"))).toBe("before");
+  });
+
+  it("never exceeds the room, and leaves out nothing that would still fit", () => {
+    const anyLot = fc.record({
+      weight: fc.nat(5),
+      tokens: fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 8 }),
+    });
+    fc.assert(
+      fc.property(fc.array(anyLot, { maxLength: 4 }), fc.nat(100), (drawn, room) => {
+        const lots = drawn.map(({ weight, tokens }, index) => lot(weight, tokens, "abcd".charAt(index)));
+        const taken = allocate(lots, room, NOTHING);
+        const left = room - taken.reduce((sum, { tokens }) => sum + tokens, 0);
+        expect(left).toBeGreaterThanOrEqual(0);
+        expect(new Set(taken).size).toBe(taken.length);
+        const out = lots
+          .flatMap(({ weight, pieces }) => (weight > 0 ? pieces : []))
+          .filter((one) => !taken.includes(one));
+        expect(out.filter(({ tokens }) => tokens <= left)).toEqual([]);
+      }),
+    );
+  });
+});

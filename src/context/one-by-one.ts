@@ -1,0 +1,20 @@
+/** Work that is done one after the other where it has the same key, in the order it was asked for. */
+export class OneByOne {
+  /** Resolves when all work of the key that was asked for so far has ended; never rejects. */
+  readonly #ended = new Map<string, Promise<void>>();
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#ended.get(key);
+    const done = before ? before.then(work) : work();
+    const ended = done.then(
+      () => {},
+      () => {}, // its own caller is told
+    );
+    this.#ended.set(key, ended);
+    try {
+      return await done;
+    } finally {
+      if (this.#ended.get(key) === ended) this.#ended.delete(key);
+    }
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The tail: corrections of the window, facts, recalled text and recent turns, in the room that the prefix leaves.
+ *
+ * Corrections come first, and take at most half of the room unless the rest is not needed: a window that is wrong is worse
+ * than one that lacks something. What changed and does not fit is withdrawn, and is new again when it is next recalled;
+ * what cannot even be withdrawn is told next time. Of the others, whole pieces come before cut ones: only if none fits is
+ * the best one cut.
+ */
+import type { ParsedContext } from "../input/context.js";
+import { allocate, type Lot, type Measured } from "./allocation.js";
+import type { LeftItem } from "./context.js";
+import { chooseCorrections, formsOf } from "./corrections.js";
+import { cutToFit, firstToCut, type Whole } from "./cut.js";
+import { CONVERSATION, PREAMBLE } from "./fence.js";
+import { type Given, textOfTail } from "./given.js";
+import type { Measure } from "./measure.js";
+import { type Piece, saysSomething, textOf } from "./piece.js";
+import type { Prefix } from "./prefix.js";
+import { joinText } from "./render.js";
+import { Said } from "./said.js";
+import type { Window } from "./window.js";
+
+export interface Tail {
+  readonly text: string;
+  /** In the order in which they were chosen. */
+  readonly given: readonly Given[];
+  readonly left: readonly LeftItem[];
+  /** Tokens of what would have been given if it did not stand in the window. */
+  readonly saved: number;
+}
+
+export interface TailNeeds {
+  readonly asked: Pick<ParsedContext, "budgetTokens" | "shares">;
+  readonly prefix: Prefix;
+  readonly window: Window;
+  readonly measure: Measure;
+}
+
+/** In this order they take what others leave. */
+const PARTS = ["facts", "recall", "turns"] as const;
+
+/** Requires the candidates of each part best first; of the turns, newest first. */
+export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): Promise<Tail> {
+  const { asked, prefix, window, measure } = needs;
+  const wanted = candidates.filter(saysSomething);
+  const corrected = new Set(window.corrections.map(({ ref }) => ref));
+  const isNew = ({ ref }: Piece): boolean => !window.standing.has(ref) && !corrected.has(ref);
+  const measured = await measureAll(wanted, window, measure);
+  const forms = await formsOf(window, measure);
+  const isFirst = prefix.text === "";
+  const opening = isFirst ? `${PREAMBLE}\n` : joinText(prefix.text, "\n");
+  const [used = 0, headingTokens = 0] = await measure.each([opening, `${CONVERSATION}\n`]);
+  const room = asked.budgetTokens - used;
+  const lots = (pieces: readonly Measured[]): readonly Lot[] =>
+    PARTS.map((part) => ({
+      weight: asked.shares[part],
+      pieces: pieces.filter(({ piece }) => piece.part === part),
+      headingTokens: part === "turns" ? headingTokens : 0,
+    }));
+
+  const urgent = chooseCorrections(forms, room, Math.floor(room / 2));
+  const said = new Said(prefix.said, window.said);
+  for (const { piece } of urgent) if (piece) said.add(piece);
+  const fresh = lots(measured.filter(({ piece }) => isNew(piece)));
+  const chosen = allocate(fresh, room - sum(urgent), said);
+  const others = forms.filter(([form]) => !urgent.some(({ correction }) => correction === form?.correction));
+  const given: Given[] = [
+    ...urgent,
+    ...chosen.map(({ piece, tokens }) => ({ piece, tokens, text: textOf(piece), cut: false })),
+    ...chooseCorrections(others, room - sum(urgent) - sum(chosen), Infinity),
+  ];
+
+  const text = (more: readonly Given[] = []): string => textOfTail([...given, ...more], wanted, isFirst);
+  // Tokens of parts do not add up. What was chosen last leaves first.
+  while (given.length > 0 && (await measure.of(joinText(prefix.text, text()))) > asked.budgetTokens) given.pop();
+  if (given.every(({ correction }) => correction)) {
+    const cut = await cutBest(fresh, said, needs, (one) => joinText(prefix.text, text([one])));
+    if (cut) given.push(cut);
+  }
+  const unaided = allocate(lots(measured.filter(({ piece }) => !corrected.has(piece.ref))), room, prefix.said);
+  return {
+    text: text(),
+    given,
+    left: leftOver(candidates, given, needs),
+    saved: sum(unaided.filter(({ piece }) => window.standing.has(piece.ref))),
+  };
+}
+
+/** What stands in the window has the tokens that it has there. */
+async function measureAll(pieces: readonly Piece[], window: Window, measure: Measure): Promise<readonly Measured[]> {
+  const unknown = pieces.filter(({ ref }) => !window.standing.has(ref));
+  const counts = await measure.each(unknown.map((piece) => `${textOf(piece)}\n`));
+  const tokens = new Map(unknown.map((piece, index) => [piece, counts[index] ?? Infinity]));
+  return pieces.map((piece) => ({
+    piece,
+    tokens: tokens.get(piece) ?? window.standing.get(piece.ref)?.tokens ?? Infinity,
+  }));
+}
+
+/** The best of which anything fits, because nothing fits whole. */
+async function cutBest(
+  lots: readonly Lot[],
+  said: Said,
+  { asked, measure }: TailNeeds,
+  whole: (given: Given) => string,
+): Promise<Given | undefined> {
+  const given = (piece: Piece, text: string): Given => ({ piece, text, tokens: 0, cut: text !== textOf(piece) });
+  const wholeWith: Whole = (piece, shown) => whole(given(piece, shown));
+  const best = lots
+    .flatMap(({ weight, pieces }) => (weight > 0 ? pieces : []))
+    .map(({ piece }) => piece)
+    .filter((piece) => !said.has(piece));
+  const piece = await firstToCut(best, asked.budgetTokens, wholeWith, measure);
+  const text = piece && (await cutToFit(piece, asked.budgetTokens, wholeWith, measure));
+  if (!piece || text === undefined) return undefined;
+  return { ...given(piece, text), tokens: await measure.of(`${text}\n`) };
+}
+
+function leftOver(
+  candidates: readonly Piece[],
+  given: readonly Given[],
+  { prefix, window }: TailNeeds,
+): readonly LeftItem[] {
+  const tail = new Said();
+  for (const { piece } of given) if (piece) tail.add(piece);
+  const told = new Set(given.flatMap(({ piece, correction }) => [piece?.ref, correction?.ref]));
+  const untold = window.corrections.filter(({ ref }) => !told.has(ref));
+  const unsaid = new Set(untold.map(({ ref }) => ref));
+  return [
+    ...untold.map(({ reference: { kind, id } }) => ({
+      part: kind === "fact" || kind === "past" ? ("facts" as const) : ("recall" as const),
+      id,
+      why: "no room to say that it has changed or is gone; it is said next time",
+    })),
+    ...candidates
+      .filter(({ ref }) => !told.has(ref) && !unsaid.has(ref))
+      .map((piece) => ({ part: piece.part, id: piece.id, why: whyLeft(piece, { prefix, window, tail }) })),
+  ];
+}
+
+function whyLeft(
+  piece: Piece,
+  { prefix, window, tail }: Pick<TailNeeds, "prefix" | "window"> & { tail: Said },
+): string {
+  if (!saysSomething(piece)) return "it is blank";
+  const where = Object.entries({ prefix: prefix.said, window: window.said, tail });
+  for (const [name, said] of where) {
+    const sayer = said.by(piece);
+    if (sayer === piece.id) return `it stands in the ${name} already`;
+    if (sayer !== undefined) return `the ${name} says the same: ${sayer}`;
+  }
+  return "no room in the budget";
+}
+
+const sum = (counted: readonly { readonly tokens: number }[]): number =>
+  counted.reduce((total, { tokens }) => total + tokens, 0);
