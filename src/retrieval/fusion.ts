@@ -9,6 +9,11 @@ import type { Role, Why } from "../types.js";
 
 /** The share of words; meaning has the rest. An arm that found nothing leaves all to the other. */
 const WORDS = 0.4;
+/**
+ * What no word speaks for counts among these nearest; the rest comes after everything else. Far down that list stands
+ * what is only about the same thing, and role, date and conversation would lift it over what was asked for.
+ */
+export const NEAREST = 32;
 /** Said by whom the question is about: the user, or the assistant where the question refers back to what it said. */
 const ROLE = 0.3;
 /** Said when the question says. */
@@ -32,6 +37,8 @@ export interface Candidate {
   readonly words?: number | undefined;
   /** The cosine of the best piece; undefined if there is none. */
   readonly meaning?: number | undefined;
+  /** Found by meaning alone, and not among the nearest. */
+  readonly isFar?: boolean;
 }
 
 /** What the question says about the items it is after. */
@@ -49,12 +56,20 @@ export interface Fused<C> {
   readonly why: Why;
 }
 
-/** All candidates, best first, ties newest first. */
+/** All candidates, best first, ties newest first; those that are far come last, whatever else speaks for them. */
 export function fuse<C extends Candidate>(candidates: readonly C[], wish: Wish): readonly Fused<C>[] {
   const scales = scalesOf(candidates);
-  const fused = candidates.map((candidate) => weigh(candidate, wish, scales));
-  return addSessions(fused).sort((a, b) => b.score - a.score || b.candidate.key - a.candidate.key);
+  const near = addSessions(candidates.filter(isNear).map((candidate) => weigh(candidate, wish, scales)));
+  const far = candidates.filter((candidate) => !isNear(candidate)).map((candidate) => weigh(candidate, wish, scales));
+  near.sort(bestFirst);
+  const last = near.at(-1)?.score ?? Infinity;
+  return [...near, ...far.map((fused) => ({ ...fused, score: settled(Math.min(fused.score, last)) })).sort(bestFirst)];
 }
+
+export const isNear = (candidate: Candidate): boolean => candidate.isFar !== true;
+
+const bestFirst = <C extends Candidate>(a: Fused<C>, b: Fused<C>): number =>
+  b.score - a.score || b.candidate.key - a.candidate.key;
 
 /**
  * The candidates that can be among the best `count` once their missing scores are known. `unseen` is the most that an

@@ -7,7 +7,7 @@ import type { Store } from "holdfast/stores";
 import { chunkItems, chunkStrategy, HashEmbedder } from "../support/product.js";
 import type { Strategy } from "../support/vectors.js";
 import { type Conversation, isVisible, type Row, type SpaceState } from "./conversation.js";
-import { bruteForceScores, fuse, meanVector, readQuestion } from "./parts.js";
+import { bruteForceScores, fuse, meanVector, NEAREST, readQuestion } from "./parts.js";
 
 const DAY_MS = 86_400_000;
 
@@ -74,7 +74,9 @@ export class Oracle {
         ...(sessionId && { sessionId }),
       });
     }
-    const fused = fuse(candidates, { ...reading, recency, askedAt });
+    const nearest = new Set([...candidates].sort(byNearness).slice(0, NEAREST));
+    const placed = candidates.map((one) => ({ ...one, isFar: one.words === 0 && !nearest.has(one) }));
+    const fused = fuse(placed, { ...reading, recency, askedAt });
     return fused.map(({ candidate, score, why }) => ({ row: candidate.row, score, why }));
   }
 
@@ -111,6 +113,11 @@ export class Oracle {
     return this.#embedder.embed((chunked?.chunks ?? []).map(({ text }) => text));
   }
 }
+
+const byNearness = (
+  a: { readonly key: number; readonly meaning: number | undefined },
+  b: { readonly key: number; readonly meaning: number | undefined },
+): number => (b.meaning ?? -Infinity) - (a.meaning ?? -Infinity) || b.key - a.key;
 
 const NO_QUESTION = { spaces: [], filter: {}, depth: 1, bufferOnly: false, recency: 0 };
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { readQuestion as read } from "../../dist/buffers/query/reading.js";
 import type { loadConfig as load } from "../../dist/config.js";
 import type { meanVector as mean } from "../../dist/embedding/question.js";
-import type { fuse as fuseAll } from "../../dist/retrieval/fusion.js";
+import type { fuse as fuseAll, NEAREST as nearest } from "../../dist/retrieval/fusion.js";
 import type { bruteForceScores as scores } from "../../dist/testing/brute-force.js";
 import { root } from "../support/root.js";
 
@@ -13,7 +13,10 @@ const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root,
 export const { loadConfig } = (await part("config.js")) as { readonly loadConfig: typeof load };
 export const { readQuestion } = (await part("buffers/query/reading.js")) as { readonly readQuestion: typeof read };
 export const { meanVector } = (await part("embedding/question.js")) as { readonly meanVector: typeof mean };
-export const { fuse } = (await part("retrieval/fusion.js")) as { readonly fuse: typeof fuseAll };
+export const { fuse, NEAREST } = (await part("retrieval/fusion.js")) as {
+  readonly fuse: typeof fuseAll;
+  readonly NEAREST: typeof nearest;
+};
 export const { bruteForceScores } = (await part("testing/brute-force.js")) as {
   readonly bruteForceScores: typeof scores;
 };

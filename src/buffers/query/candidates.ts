@@ -1,5 +1,5 @@
 /** Candidates of a question: what either arm has found, each item once, with both scores as far as they are known. */
-import type { Candidate } from "../../retrieval/fusion.js";
+import { type Candidate, NEAREST } from "../../retrieval/fusion.js";
 import type { Scored } from "../../stores/store.js";
 import type { Level } from "../../types.js";
 import type { MeaningHit } from "../meaning.js";
@@ -15,7 +15,10 @@ export function candidatesOf(words: readonly Scored[], meaning: readonly Meaning
   const near = new Map(meaning.map((hit) => [hit.key, hit]));
   const byWords = words.map((item) => withMeaning({ ...candidateOf(item), words: item.score }, near.get(item.key)));
   const known = new Set(words.map(({ key }) => key));
-  const byMeaning = meaning.filter(({ key }) => !known.has(key)).map((hit) => withMeaning(candidateOf(hit), hit));
+  const byMeaning = meaning.flatMap((hit, rank) => {
+    if (known.has(hit.key)) return [];
+    return withMeaning({ ...candidateOf(hit), ...(rank >= NEAREST && { isFar: true }) }, hit);
+  });
   return [...byWords, ...byMeaning];
 }
 

@@ -1,6 +1,6 @@
 /** One question's way through the sources. */
 import type { Question } from "../../input/question.js";
-import { contenders, type Wish } from "../../retrieval/fusion.js";
+import { contenders, isNear, NEAREST, type Wish } from "../../retrieval/fusion.js";
 import type { Scored, Store, WordsRequest } from "../../stores/store.js";
 import type { SourceReport } from "../../types.js";
 import type { Meaning, MeaningRequest } from "../meaning.js";
@@ -8,8 +8,8 @@ import { candidatesOf, type FoundCandidate, withMeaning } from "./candidates.js"
 import type { Reading } from "./reading.js";
 import { notAsked, Stopwatch } from "./source.js";
 
-/** Candidates of each arm: what one ranks low the other may rank high. More than these find hardly more. */
-const CANDIDATES_MIN = 128;
+/** Candidates by words: what they rank low, meaning may rank high. More than these find hardly more. */
+const WORDS_MIN = 128;
 
 export interface Sources {
   readonly store: Store;
@@ -27,7 +27,7 @@ export class Search {
   readonly #question: Question;
   readonly #reading: Reading;
   readonly #request: Omit<WordsRequest, "limit">;
-  readonly #limit: number;
+  readonly #limits: { readonly words: number; readonly meaning: number };
   /** Items whose words have been scored. */
   readonly #known = new Map<number, Scored>();
 
@@ -38,13 +38,13 @@ export class Search {
     const { spaces, filter, bufferOnly, depth } = question;
     // What the buffers hold are the items that are not indexed yet.
     this.#request = { spaces, terms: reading.terms, filter: bufferOnly ? { ...filter, pending: true } : filter, now };
-    this.#limit = Math.max(depth, CANDIDATES_MIN);
+    this.#limits = { words: Math.max(depth, WORDS_MIN), meaning: Math.max(depth, NEAREST) };
   }
 
   async words(): Promise<Words> {
     if (this.#reading.terms.length === 0) return { hits: [], report: notAsked("words", "the question has no words") };
     const watch = new Stopwatch();
-    const hits = await this.#sources.store.searchWords({ ...this.#request, limit: this.#limit });
+    const hits = await this.#sources.store.searchWords({ ...this.#request, limit: this.#limits.words });
     return { hits, report: watch.report("words", hits.length) };
   }
 
@@ -57,7 +57,7 @@ export class Search {
       spaces: this.#question.spaces,
       filter,
       now,
-      limit: this.#limit,
+      limit: this.#limits.meaning,
       bufferOnly: this.#question.bufferOnly,
       check: async (keys) => new Map((await this.#scoreWords(keys)).map((item) => [item.key, item])),
     });
@@ -74,8 +74,14 @@ export class Search {
     meaning: Meaning | undefined,
     wish: Wish,
   ): Promise<readonly FoundCandidate[]> {
-    const unseen = { words: this.#unseen(words?.hits), meaning: meaning?.partial ? 1 : this.#unseen(meaning?.hits) };
-    const left = contenders(candidates, wish, this.#question.depth, unseen);
+    const unseen = {
+      words: unseenIn(words?.hits, this.#limits.words),
+      meaning: meaning?.partial ? 1 : unseenIn(meaning?.hits, this.#limits.meaning),
+    };
+    const { depth } = this.#question;
+    const near = candidates.filter(isNear);
+    const far = near.length < depth ? candidates.filter((candidate) => !isNear(candidate)) : [];
+    const left = [...contenders(near, wish, depth, unseen), ...far];
     const withoutMeaning = left.filter((candidate) => candidate.meaning === undefined).map(({ item }) => item);
     const withoutWords = left.filter((candidate) => candidate.words === undefined).map(({ key }) => key);
     const [moreWords, moreMeaning] = await Promise.all([
@@ -90,11 +96,6 @@ export class Search {
     });
   }
 
-  /** The most that an item can score which an arm has not told of: less than its last, or nothing if it has told of all. */
-  #unseen(hits: readonly Scored[] = []): number {
-    return hits.length < this.#limit ? 0 : Math.max(hits.at(-1)?.score ?? 0, 0);
-  }
-
   async #scoreWords(keys: readonly number[]): Promise<readonly Scored[]> {
     const unknown = keys.filter((key) => !this.#known.has(key));
     if (unknown.length > 0) {
@@ -103,6 +104,11 @@ export class Search {
     }
     return keys.flatMap((key) => this.#known.get(key) ?? []);
   }
+}
+
+/** The most that an item can score which an arm has not told of: less than its last, or nothing if it has told of all. */
+function unseenIn(hits: readonly Scored[] = [], limit: number): number {
+  return hits.length < limit ? 0 : Math.max(hits.at(-1)?.score ?? 0, 0);
 }
 
 const NO_MODEL: Meaning = {

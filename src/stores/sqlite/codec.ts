@@ -1,6 +1,6 @@
 /** How rows and the model's values become each other. */
 import type { Entry, Item, Kind, Metadata, Part, Role, SessionEntry, SpaceKind, SpaceRef, Tier } from "../../types.js";
-import type { KeyedItem, Scored } from "../store.js";
+import type { KeyedItem } from "../store.js";
 import type { Row, Value } from "./driver.js";
 
 /** Codes are places in these lists: append only. */
@@ -10,6 +10,7 @@ const KIND_CODES: readonly Kind[] = ["message", "knowledge", "fact", "overflow"]
 const SPACE_CODES: readonly SpaceKind[] = ["user", "agent", "team"];
 
 export const roleCode = (role: Role): number => ROLE_CODES.indexOf(role);
+export const roleOf = (code: number): Role => ROLE_CODES[code] ?? "user";
 export const tierCode = (tier: Tier): number => TIER_CODES.indexOf(tier);
 export const kindCode = (kind: Kind): number => KIND_CODES.indexOf(kind);
 
@@ -51,7 +52,7 @@ export function readItem(row: Row): Item {
       round: Number(row["round"]),
     }),
     ...(row["agent_name"] !== null && { agent: String(row["agent_name"]) }),
-    ...(row["role"] !== null && { role: ROLE_CODES[Number(row["role"])] ?? "user" }),
+    ...(row["role"] !== null && { role: roleOf(Number(row["role"])) }),
     ...(row["name"] !== null && { name: String(row["name"]) }),
     content: String(row["content"]),
     ...(row["parts"] !== null && { parts: JSON.parse(String(row["parts"])) as Part[] }),
@@ -65,10 +66,6 @@ export function readItem(row: Row): Item {
   };
 }
 
-/** The columns of a found item, of `item`, its `space` and its `session`. */
-export const SCORED_COLUMNS = `item.key, item.id, item.version, item.role, item.occurred_at, item.recorded_at, item.expires_at,
-  space.kind AS space_kind, space.name AS space_name, space.retention_ms, session.id AS session_id`;
-
 /** From when on the item is in no answer. */
 function untilOf(row: Row): { readonly until?: number } {
   const retained = row["retention_ms"] === null ? Infinity : Number(row["recorded_at"]) + Number(row["retention_ms"]);
@@ -77,20 +74,6 @@ function untilOf(row: Row): { readonly until?: number } {
 }
 
 export const readKeyed = (row: Row): KeyedItem => ({ ...readItem(row), key: Number(row["key"]), ...untilOf(row) });
-
-export function readScored(row: Row, score: number): Scored {
-  return {
-    space: spaceRef(row["space_kind"], row["space_name"]),
-    key: Number(row["key"]),
-    id: String(row["id"]),
-    version: Number(row["version"]),
-    score,
-    ...(row["role"] !== null && { role: ROLE_CODES[Number(row["role"])] ?? "user" }),
-    occurredAt: Number(row["occurred_at"]),
-    ...(row["session_id"] !== null && { sessionId: String(row["session_id"]) }),
-    ...untilOf(row),
-  };
-}
 
 export function readEntry(row: Row): Entry {
   return {

@@ -214,9 +214,13 @@ CREATE INDEX item_name ON item (name COLLATE NOCASE, space) WHERE name IS NOT NU
  *
  * - A block's text and settings are those of its newest edit. Each edit has the whole text: blocks are small.
  * - A fact that holds has an item of the same id. `start` and `end` of a span are valid times; end is null while it holds.
- * - A source is an item, else a session, else (both 0) the word of the host.
+ * - A source is a message by its id (an item or a fact that has ended), else a session, else (both null) the word of the
+ *   host. The oldest has the lowest key.
  */
 const VERSION_4 = `
+-- All that scoring by words reads of the messages around a hit, so that their rows are not read: they are long.
+CREATE INDEX item_around ON item (session, seq, length, space, expires_at, recorded_at, name) WHERE session IS NOT NULL;
+
 CREATE TABLE block (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   space INTEGER NOT NULL,
@@ -251,29 +255,38 @@ CREATE TABLE fact (
   content TEXT NOT NULL,
   confidence REAL NOT NULL,
   pinned INTEGER NOT NULL,
-  retracted INTEGER NOT NULL,
+  state INTEGER NOT NULL,
   recorded_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
+  -- From when its space's retention counts: when its item was recorded, or the last one it had.
+  kept_from INTEGER NOT NULL,
+  -- The expiry that its item had; null while it holds, because then the item has it.
+  expires_at INTEGER,
   version INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX fact_id ON fact (id, space);
 CREATE INDEX fact_space ON fact (space, key);
+CREATE INDEX fact_pinned ON fact (space, key) WHERE pinned = 1;
+CREATE INDEX fact_kept ON fact (space, kept_from) WHERE state <> 0;
+CREATE INDEX fact_expiry ON fact (expires_at) WHERE expires_at IS NOT NULL;
 CREATE TABLE fact_span (
   fact INTEGER NOT NULL,
   start INTEGER NOT NULL,
   "end" INTEGER,
-  superseded_by TEXT,
+  -- The key of the fact that took its place, which may have been forgotten since.
+  superseded_by INTEGER,
   PRIMARY KEY (fact, start)
 ) WITHOUT ROWID;
 CREATE TABLE fact_source (
+  key INTEGER PRIMARY KEY,
   fact INTEGER NOT NULL,
-  item INTEGER NOT NULL,
-  session INTEGER NOT NULL,
-  place INTEGER NOT NULL,
-  PRIMARY KEY (fact, item, session)
-) WITHOUT ROWID;
-CREATE INDEX fact_source_item ON fact_source (item) WHERE item <> 0;
-CREATE INDEX fact_source_session ON fact_source (session) WHERE session <> 0;
+  space INTEGER NOT NULL,
+  message TEXT,
+  session INTEGER
+);
+CREATE INDEX fact_source_fact ON fact_source (fact);
+CREATE INDEX fact_source_message ON fact_source (message, space) WHERE message IS NOT NULL;
+CREATE INDEX fact_source_session ON fact_source (session) WHERE session IS NOT NULL;
 
 -- What stands in the window of a session's model. place: the order in which entries were put.
 CREATE TABLE ledger (
@@ -289,20 +302,23 @@ ALTER TABLE session ADD COLUMN saved INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN resets INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN extracted INTEGER NOT NULL DEFAULT 0;
 
--- Copies of items in other spaces. item: the original's key; copy: the copy's.
+-- The log of promotions, and the copies of which both sides are still there.
 CREATE TABLE promotion (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
-  item INTEGER NOT NULL,
-  copy INTEGER NOT NULL,
+  id TEXT NOT NULL,
   from_space INTEGER NOT NULL,
   to_space INTEGER NOT NULL,
-  id TEXT NOT NULL,
   actor TEXT,
   reason TEXT NOT NULL,
   at INTEGER NOT NULL
 );
-CREATE INDEX promotion_item ON promotion (item);
 CREATE INDEX promotion_target ON promotion (to_space, key);
+CREATE TABLE copy (
+  id TEXT NOT NULL,
+  from_space INTEGER NOT NULL,
+  to_space INTEGER NOT NULL,
+  PRIMARY KEY (id, from_space, to_space)
+) WITHOUT ROWID;
 `;
 
 /** Each entry takes a file from the version before it to its own; they are never edited once released. */

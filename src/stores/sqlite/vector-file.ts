@@ -2,11 +2,11 @@
 import { setImmediate as otherCalls } from "node:timers/promises";
 import { bestDot } from "../../retrieval/vectors/dot.js";
 import type { VectorScored } from "../indexing.js";
-import { readScored, SCORED_COLUMNS } from "./codec.js";
 import type { Database, Row } from "./driver.js";
 import type { Condition } from "./filter.js";
+import { References } from "./references.js";
 import { Statements } from "./statements.js";
-import { ITEM_PLACE, PLACE, SPACE_END, unpackVectors, type VectorTable } from "./vector-table.js";
+import { KEY_BITS, PLACE, SPACE_END, unpackVectors, type VectorTable } from "./vector-table.js";
 
 /** Rows read at a time: a few milliseconds. */
 export const PAGE = 512;
@@ -29,9 +29,11 @@ export type Each = (tell: (key: number, bound: number) => void) => void;
 
 export class VectorFile {
   readonly #statements: Statements;
+  readonly #references: References;
 
   constructor(database: Database) {
     this.#statements = new Statements(database);
+    this.#references = new References(this.#statements);
   }
 
   /** The next items of a space after this key; fewer than a page if there are no more. */
@@ -43,16 +45,20 @@ export class VectorFile {
   /** Requires a snapshot when it is made and when it is used. */
   scorer(condition: Condition, { name }: VectorTable, vector: Float32Array): Scorer {
     const statement = this.#statements.get(
-      `SELECT ${SCORED_COLUMNS}, vectors
-       FROM json_each(?) AS candidate CROSS JOIN item ON item.key = candidate.value
-       JOIN ${name} ON place = ${ITEM_PLACE} JOIN space ON space.key = item.space
-       LEFT JOIN session ON session.key = item.session WHERE ${condition.sql}`,
+      `SELECT item, vectors FROM json_each(?) AS wanted CROSS JOIN ${name}
+       ON place = ((wanted.value ->> 0) << ${KEY_BITS}) | (wanted.value ->> 1)`,
     );
-    return (keys) =>
-      statement.all(JSON.stringify(keys), ...condition.values).flatMap((row) => {
+    return (keys) => {
+      const seen = new Map(this.#references.read(keys, condition).map((found) => [found.key, found]));
+      const places = [...seen.values()].map(({ spaceKey, key }) => [spaceKey, key]);
+      return statement.all(JSON.stringify(places)).flatMap((row) => {
         const best = bestDot(unpackVectors(row["vectors"]), vector);
-        return best ? { ...readScored(row, best.score), part: best.part } : [];
+        const found = seen.get(Number(row["item"]));
+        if (!best || !found) return [];
+        const { spaceKey: _, ...reference } = found;
+        return { ...reference, score: best.score, part: best.part };
       });
+    };
   }
 
   /** Scores all items of a space by reading it from end to end, a page at a time; other calls take their turn between. */

@@ -14,7 +14,7 @@ import type { VectorSpace } from "../../types.js";
 import type { Database, Row, Statement, Value } from "./driver.js";
 
 /** Bits of a place that hold the item's key. */
-const KEY_BITS = 36;
+export const KEY_BITS = 36;
 const SPAN_BYTES = 8;
 
 // Places are computed in SQL: they may exceed what a number of JavaScript holds exactly, and none is ever read.

@@ -14,10 +14,10 @@ import { analyse } from "../../retrieval/words/analyse.js";
 import { idf } from "../../retrieval/words/bm25.js";
 import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/words/neighbours.js";
 import { endingBy, type RowFilter, type Scored, type WordsRequest } from "../store.js";
-import { readScored, SCORED_COLUMNS } from "./codec.js";
 import type { Database } from "./driver.js";
 import { all, type Condition, type SpaceRow, visibleIn } from "./filter.js";
 import { isUnsure, type Postings } from "./postings.js";
+import { References } from "./references.js";
 import type { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
@@ -71,6 +71,7 @@ export class WordSearch {
   readonly #registry: Registry;
   readonly #words: WordReader;
   readonly #statements: Statements;
+  readonly #references: References;
   /** Postings that were read last, by space, its version and the terms: what one arm has found is soon to be scored. */
   readonly #read = new LRUCache<string, Pick<Asked, "lists" | "finding" | "postings">>({ max: READ_KEPT });
 
@@ -78,6 +79,7 @@ export class WordSearch {
     this.#registry = registry;
     this.#words = new WordReader(database);
     this.#statements = new Statements(database);
+    this.#references = new References(this.#statements);
   }
 
   /** How many items have a token of the words index. */
@@ -169,7 +171,7 @@ export class WordSearch {
 
   #scoreKeys(asked: Asked, keys: readonly number[], condition: Condition): Scored[] {
     const hits = this.#places([...new Set(keys)], all([asked.visible, condition]));
-    return this.#references(this.#scores(asked, hits, 0), condition);
+    return this.#found(this.#scores(asked, hits, 0), condition);
   }
 
   /** Where the items are that meet the condition, in the order of their keys. */
@@ -214,7 +216,7 @@ export class WordSearch {
       const around = this.#statements.get(
         `SELECT json_group_array(json_array(
            item.key, item.session, item.seq, item.length, item.name, item.expires_at)) AS rows
-         FROM json_each(?) AS span CROSS JOIN item INDEXED BY item_seq ON item.session = span.value ->> 0
+         FROM json_each(?) AS span CROSS JOIN item INDEXED BY item_around ON item.session = span.value ->> 0
            AND item.seq BETWEEN span.value ->> 1 AND span.value ->> 2
          WHERE ${visible.sql}`,
       );
@@ -256,23 +258,17 @@ export class WordSearch {
     const ranked = scores.filter(({ score }) => score > 0).sort(bestFirst);
     const found: Scored[] = [];
     for (let at = 0; at < ranked.length && found.length < limit; at += step) {
-      found.push(...this.#references(ranked.slice(at, at + step), condition));
+      found.push(...this.#found(ranked.slice(at, at + step), condition));
     }
     return found;
   }
 
   /** The items by reference, those that meet the condition. */
-  #references(scores: readonly Score[], condition: Condition): Scored[] {
-    if (scores.length === 0) return [];
+  #found(scores: readonly Score[], condition: Condition): Scored[] {
     const scoreOf = new Map(scores.map((score) => [score.key, score]));
-    const rows = this.#statements.get(
-      `SELECT ${SCORED_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value
-       JOIN space ON space.key = item.space LEFT JOIN session ON session.key = item.session WHERE ${condition.sql}`,
-    );
-    const found = rows.all(JSON.stringify([...scoreOf.keys()]), ...condition.values);
-    return found.map((row) => {
-      const { score = 0, until = Infinity } = scoreOf.get(Number(row["key"])) ?? {};
-      return endingBy(readScored(row, score), until);
+    return this.#references.read([...scoreOf.keys()], condition).map(({ spaceKey: _, ...reference }) => {
+      const { score = 0, until = Infinity } = scoreOf.get(reference.key) ?? {};
+      return endingBy({ ...reference, score }, until);
     });
   }
 }
