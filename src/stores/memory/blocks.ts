@@ -1,22 +1,86 @@
-/** Memory blocks in memory. */
-import type { Block, BlockEdit, BlockLogRequest, BlocksRequest, PutBlockDone, PutBlockWrite } from "../blocks.js";
+/** Memory blocks in memory. Records are never changed in place: an edit puts a new one in the old one's place. */
+import { refuseConflict } from "../block-conflicts.js";
+import type {
+  Block,
+  BlockEdit,
+  BlockLogRequest,
+  BlockState,
+  BlocksRequest,
+  PutBlockDone,
+  PutBlockWrite,
+} from "../blocks.js";
 import type { Attempt } from "./attempt.js";
 import type { Space } from "./space.js";
 import type { State } from "./state.js";
 
-export function putBlock(_write: PutBlockWrite, _state: State, _attempt: Attempt): PutBlockDone {
-  throw new Error("not built");
+export interface BlockRecord {
+  /** Without its space, which may be renamed. */
+  readonly newest: Omit<Block, "space">;
+  /** Oldest first. */
+  readonly edits: readonly BlockEdit[];
+}
+
+export function putBlock(write: PutBlockWrite, { registry }: State, attempt: Attempt): PutBlockDone {
+  const { id, expect } = write;
+  const space = registry.ensure(write.space, attempt);
+  const before = space.blocks.get(id);
+  refuseConflict(write, before?.newest.version ?? 0, holderOf(write.state.name, space));
+  const state = copyState(write.state);
+  const version = expect + 1;
+  const createdAt = before?.newest.createdAt ?? attempt.now;
+  const newest = { id, ...state, version, createdAt, updatedAt: attempt.now };
+  const edits = [...(before?.edits ?? []), editOf(write, version, before, attempt.now)];
+  attempt.set(space.blocks, id, { newest, edits });
+  attempt.changed = true; // no search shows a block, so the version of the space stays as it is
+  return { op: "put_block", block: { ...newest, space: space.ref } };
+}
+
+function editOf({ state, reason, actor }: PutBlockWrite, version: number, before: BlockRecord | undefined, at: number) {
+  const { name, content } = state;
+  const formerName = before?.newest.name ?? name;
+  return {
+    version,
+    old: before?.newest.content ?? "",
+    new: content,
+    name,
+    ...(formerName !== name && { formerName }),
+    reason,
+    ...(actor !== undefined && { actor }),
+    at,
+  };
+}
+
+function copyState({ name, content, description, maxTokens, counter, policy, readOnly }: BlockState): BlockState {
+  const settings = { maxTokens, counter, policy, readOnly };
+  return { name, content, ...(description !== undefined && { description }), ...settings };
+}
+
+/** The id of the block of this name. */
+function holderOf(name: string, space: Space): string | undefined {
+  for (const { newest } of space.blocks.values()) if (newest.name === name) return newest.id;
+  return undefined;
 }
 
 /** Removes the block with all its versions. False if there is no such block. */
-export function forgetBlock(_space: Space, _id: string, _attempt: Attempt): boolean {
-  throw new Error("not built");
+export function forgetBlock(space: Space, id: string, attempt: Attempt): boolean {
+  if (!space.blocks.has(id)) return false;
+  attempt.delete(space.blocks, id);
+  attempt.changed = true;
+  return true;
 }
 
-export function blocks(_request: BlocksRequest, _state: State): readonly Block[] {
-  throw new Error("not built");
+export function blocks({ spaces, names, ids }: BlocksRequest, { registry }: State): readonly Block[] {
+  const isAll = names === undefined && ids === undefined;
+  return registry.findAll(spaces).flatMap((space) =>
+    [...space.blocks.values()]
+      .filter(({ newest }) => isAll || names?.includes(newest.name) || ids?.includes(newest.id))
+      .map(({ newest }) => ({ ...newest, space: space.ref }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  );
 }
 
-export function blockLog(_request: BlockLogRequest, _state: State): readonly BlockEdit[] {
-  throw new Error("not built");
+export function blockLog({ space, id, limit, version }: BlockLogRequest, { registry }: State): readonly BlockEdit[] {
+  const edits = registry.find(space)?.blocks.get(id)?.edits ?? [];
+  const asked = edits.filter((edit) => version === undefined || edit.version === version).reverse();
+  return asked.slice(0, limit === 0 ? undefined : limit).map((edit) => ({ ...edit }));
 }

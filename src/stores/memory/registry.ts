@@ -2,6 +2,7 @@
 import { newId } from "../../ids.js";
 import type { SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
 import type { Attempt } from "./attempt.js";
+import { EMPTY_LEDGER } from "./ledgers.js";
 import { type Session, Space, spaceName } from "./space.js";
 
 export class Registry {
@@ -53,7 +54,7 @@ export class Registry {
     const { now } = attempt;
     if (agent !== undefined) this.ensure({ agent }, attempt);
     const entry = { id: newId(now), name, ...(agent !== undefined && { agent }), createdAt: now, updatedAt: now };
-    const session: Session = { entry, order: this.#registered++, nextSequence: 1 };
+    const session: Session = { entry, order: this.#registered++, nextSequence: 1, ledger: EMPTY_LEDGER, extracted: 0 };
     attempt.set(space.sessions, name, session);
     attempt.touched.add(space);
     return session;

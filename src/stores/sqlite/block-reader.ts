@@ -1,16 +1,91 @@
 /** Reads memory blocks and their logs. */
-import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../blocks.js";
+import type { SpaceRef } from "../../types.js";
+import type { Block, BlockEdit, BlockLogRequest, BlockPolicy, BlocksRequest } from "../blocks.js";
+import type { Row } from "./driver.js";
 import type { Registry } from "./registry.js";
 import type { Statements } from "./statements.js";
 
+/** Blocks as their newest edits left them. */
+export const BLOCK_SELECT = `
+  SELECT block.id, block.version, block.created_at, edit.name, edit.content, edit.description, edit.max_tokens,
+    edit.counter, edit.policy, edit.read_only, edit.at
+  FROM block JOIN block_edit AS edit ON edit.block = block.key AND edit.version = block.version`;
+
+/** Edits with what they found. */
+const EDIT_SELECT = `
+  SELECT edit.version, edit.name, edit.content, edit.reason, edit.actor, edit.at,
+    former.name AS former_name, former.content AS former_content
+  FROM block JOIN block_edit AS edit ON edit.block = block.key
+  LEFT JOIN block_edit AS former ON former.block = edit.block AND former.version = edit.version - 1`;
+
 export class BlockReader {
-  constructor(_statements: Statements, _registry: Registry) {}
+  readonly #statements: Statements;
+  readonly #registry: Registry;
 
-  blocks(_request: BlocksRequest): readonly Block[] {
-    throw new Error("not built");
+  constructor(statements: Statements, registry: Registry) {
+    this.#statements = statements;
+    this.#registry = registry;
   }
 
-  log(_request: BlockLogRequest): readonly BlockEdit[] {
-    throw new Error("not built");
+  blocks({ spaces, names, ids }: BlocksRequest): readonly Block[] {
+    const isAll = names === undefined && ids === undefined;
+    const wanted = "SELECT value FROM json_each(?)";
+    const narrowing = isAll ? "" : ` AND (block.name IN (${wanted}) OR block.id IN (${wanted}))`;
+    const values = isAll ? [] : [JSON.stringify(names ?? []), JSON.stringify(ids ?? [])];
+    const select = this.#statements.get(`${BLOCK_SELECT} WHERE block.space = ?${narrowing}`);
+    const bySpace = new Map<number, readonly Block[]>();
+    for (const ref of spaces) {
+      const space = this.#registry.findSpace(ref)?.key;
+      if (space === undefined || bySpace.has(space)) continue;
+      const found = select.all(space, ...values).map((row) => readBlock(row, ref));
+      bySpace.set(space, found.sort(byName));
+    }
+    return [...bySpace.values()].flat();
   }
+
+  log({ space: ref, id, limit, version }: BlockLogRequest): readonly BlockEdit[] {
+    const space = this.#registry.findSpace(ref)?.key;
+    if (space === undefined) return [];
+    const narrowing = version === undefined ? "" : " AND edit.version = ?";
+    const order = "ORDER BY edit.version DESC LIMIT ?";
+    const select = this.#statements.get(`${EDIT_SELECT} WHERE block.id = ? AND block.space = ?${narrowing} ${order}`);
+    const values = version === undefined ? [id, space] : [id, space, version];
+    return select.all(...values, limit === 0 ? -1 : limit).map(readEdit);
+  }
+}
+
+/** By code unit. SQLite would compare UTF-8 bytes, which is another order beyond the basic plane. */
+const byName = (a: Block, b: Block): number => (a.name < b.name ? -1 : 1);
+
+/** Requires a row of `BLOCK_SELECT`. */
+export function readBlock(row: Row, space: SpaceRef): Block {
+  return {
+    id: String(row["id"]),
+    space: { ...space },
+    name: String(row["name"]),
+    content: String(row["content"]),
+    ...(row["description"] !== null && { description: String(row["description"]) }),
+    maxTokens: Number(row["max_tokens"]),
+    counter: String(row["counter"]),
+    policy: String(row["policy"]) as BlockPolicy,
+    readOnly: row["read_only"] === 1,
+    version: Number(row["version"]),
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["at"]),
+  };
+}
+
+function readEdit(row: Row): BlockEdit {
+  const name = String(row["name"]);
+  const formerName = row["former_name"] === null ? name : String(row["former_name"]);
+  return {
+    version: Number(row["version"]),
+    old: row["former_content"] === null ? "" : String(row["former_content"]),
+    new: String(row["content"]),
+    name,
+    ...(formerName !== name && { formerName }),
+    reason: String(row["reason"]),
+    ...(row["actor"] !== null && { actor: String(row["actor"]) }),
+    at: Number(row["at"]),
+  };
 }

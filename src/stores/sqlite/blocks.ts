@@ -1,24 +1,87 @@
-/** Memory blocks inside a write transaction. */
+/**
+ * Memory blocks inside a write transaction.
+ *
+ * No search shows a block, so its edits leave the version of its space as it is: answers from before stay true.
+ */
+import { refuseConflict } from "../block-conflicts.js";
 import type { PutBlockDone, PutBlockWrite } from "../blocks.js";
-import type { Database } from "./driver.js";
+import { BLOCK_SELECT, readBlock } from "./block-reader.js";
+import type { Database, Row, Statement } from "./driver.js";
 import type { Registry } from "./registry.js";
 import type { Residue } from "./residue.js";
 import type { Transaction } from "./transaction.js";
 
 export class Blocks {
-  constructor(_database: Database, _registry: Registry, _residue: Residue) {}
+  readonly #registry: Registry;
+  readonly #residue: Residue;
+  readonly #byId: Statement;
+  readonly #byName: Statement;
+  readonly #bySpace: Statement;
+  readonly #newest: Statement;
+  readonly #insert: Statement;
+  readonly #advance: Statement;
+  readonly #insertEdit: Statement;
+  readonly #texts: Statement;
+  readonly #delete: Statement;
+  readonly #deleteEdits: Statement;
 
-  put(_write: PutBlockWrite, _transaction: Transaction): PutBlockDone {
-    throw new Error("not built");
+  constructor(database: Database, registry: Registry, residue: Residue) {
+    this.#registry = registry;
+    this.#residue = residue;
+    this.#byId = database.prepare("SELECT key, id, version FROM block WHERE id = ? AND space = ?");
+    this.#byName = database.prepare("SELECT id FROM block WHERE space = ? AND name = ?");
+    this.#bySpace = database.prepare("SELECT key, id FROM block WHERE space = ?");
+    this.#newest = database.prepare(`${BLOCK_SELECT} WHERE block.key = ?`);
+    this.#insert = database.prepare("INSERT INTO block (space, id, name, version, created_at) VALUES (?, ?, ?, 1, ?)");
+    this.#advance = database.prepare("UPDATE block SET name = ?, version = ? WHERE key = ?");
+    this.#insertEdit = database.prepare(
+      `INSERT INTO block_edit
+         (block, version, name, content, description, max_tokens, counter, policy, read_only, reason, actor, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#texts = database.prepare("SELECT name, content, description, reason, actor FROM block_edit WHERE block = ?");
+    this.#delete = database.prepare("DELETE FROM block WHERE key = ?");
+    this.#deleteEdits = database.prepare("DELETE FROM block_edit WHERE block = ?");
+  }
+
+  put(write: PutBlockWrite, transaction: Transaction): PutBlockDone {
+    const { id, expect, state, reason, actor } = write;
+    const { now } = transaction;
+    const space = this.#registry.ensureSpace(write.space, transaction);
+    const found = this.#byId.get(id, space);
+    const named = this.#byName.get(space, state.name);
+    refuseConflict(write, Number(found?.["version"] ?? 0), named && String(named["id"]));
+
+    const key = Number(found?.["key"] ?? this.#insert.run(space, id, state.name, now).lastInsertRowid);
+    const version = expect + 1;
+    if (found) this.#advance.run(state.name, version, key);
+    const { name, content, description = null, maxTokens, counter, policy, readOnly } = state;
+    const settings = [maxTokens, counter, policy, readOnly ? 1 : 0] as const;
+    this.#insertEdit.run(key, version, name, content, description, ...settings, reason, actor ?? null, now);
+    transaction.kept();
+    return { op: "put_block", block: readBlock(this.#newest.get(key) as Row, write.space) };
   }
 
   /** Removes the block with all its versions. False if there is no such block. */
-  forget(_space: number, _id: string, _transaction: Transaction): boolean {
-    throw new Error("not built");
+  forget(space: number, id: string, transaction: Transaction): boolean {
+    const found = this.#byId.get(id, space);
+    if (found) this.#remove(found, transaction);
+    return found !== undefined;
   }
 
   /** Removes all blocks of the space; how many there were. */
-  forgetSpace(_space: number, _transaction: Transaction): number {
-    throw new Error("not built");
+  forgetSpace(space: number, transaction: Transaction): number {
+    const found = this.#bySpace.all(space);
+    for (const block of found) this.#remove(block, transaction);
+    return found.length;
+  }
+
+  #remove({ key, id }: Row, transaction: Transaction): void {
+    this.#residue.remember({ id: id as string });
+    for (const texts of this.#texts.all(Number(key))) this.#residue.remember(texts);
+    this.#deleteEdits.run(Number(key));
+    this.#delete.run(Number(key));
+    transaction.kept();
+    transaction.forgot(1);
   }
 }

@@ -4,10 +4,27 @@ import type { Ledger } from "../ledger.js";
 import type { Registry } from "./registry.js";
 import type { Statements } from "./statements.js";
 
-export class LedgerReader {
-  constructor(_statements: Statements, _registry: Registry) {}
+/** One statement, so that entries and sums belong together: a session without entries is one row of nulls. */
+export const LEDGER_SELECT = `
+  SELECT session.saved, session.resets, ledger.ref, ledger.version, ledger.tokens
+  FROM session LEFT JOIN ledger ON ledger.session = session.key
+  WHERE session.space = ? AND session.name = ? ORDER BY ledger.place`;
 
-  ledger(_space: SpaceRef, _session: string): Ledger {
-    throw new Error("not built");
+export class LedgerReader {
+  readonly #statements: Statements;
+  readonly #registry: Registry;
+
+  constructor(statements: Statements, registry: Registry) {
+    this.#statements = statements;
+    this.#registry = registry;
+  }
+
+  ledger(ref: SpaceRef, session: string): Ledger {
+    const space = this.#registry.findSpace(ref);
+    const rows = space ? this.#statements.get(LEDGER_SELECT).all(space.key, session) : [];
+    const entries = rows.flatMap(({ ref, version, tokens }) =>
+      typeof ref === "string" ? { ref, version: Number(version), tokens: Number(tokens) } : [],
+    );
+    return { entries, saved: Number(rows[0]?.["saved"] ?? 0), resets: Number(rows[0]?.["resets"] ?? 0) };
   }
 }

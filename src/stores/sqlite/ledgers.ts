@@ -1,23 +1,85 @@
-/** The injection ledgers of sessions inside a write transaction. */
-import type { LedgerDone, LedgerWrite } from "../ledger.js";
-import type { Database } from "./driver.js";
+/**
+ * The injection ledgers of sessions inside a write transaction.
+ *
+ * No search shows a ledger, so it leaves the version of its space as it is. What says nothing new writes nothing.
+ */
+import { LEDGER_MAX, type LedgerDone, type LedgerWrite } from "../ledger.js";
+import type { Database, Statement } from "./driver.js";
 import type { Registry } from "./registry.js";
 import type { Transaction } from "./transaction.js";
 
 export class Ledgers {
-  constructor(_database: Database, _registry: Registry) {}
+  readonly #registry: Registry;
+  readonly #empty: Statement;
+  readonly #count: Statement;
+  readonly #drop: Statement;
+  readonly #put: Statement;
+  readonly #last: Statement;
+  readonly #trim: Statement;
+  readonly #zero: Statement;
+  readonly #emptySpace: Statement;
 
-  write(_write: LedgerWrite, _transaction: Transaction): LedgerDone {
-    throw new Error("not built");
+  constructor(database: Database, registry: Registry) {
+    this.#registry = registry;
+    this.#empty = database.prepare("DELETE FROM ledger WHERE session = ?");
+    this.#count = database.prepare("UPDATE session SET saved = saved + ?, resets = resets + ? WHERE key = ?");
+    this.#drop = database.prepare("DELETE FROM ledger WHERE session = ? AND ref = ?");
+    this.#last = database.prepare("SELECT max(place) AS place FROM ledger WHERE session = ?");
+    // An entry that is there keeps its place.
+    this.#put = database.prepare(
+      `INSERT INTO ledger (session, ref, version, tokens, place) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET version = excluded.version, tokens = excluded.tokens
+         WHERE version <> excluded.version OR tokens <> excluded.tokens`,
+    );
+    this.#trim = database.prepare(
+      `DELETE FROM ledger WHERE session = ?1 AND place <=
+         (SELECT place FROM ledger WHERE session = ?1 ORDER BY place DESC LIMIT 1 OFFSET ${LEDGER_MAX})`,
+    );
+    this.#zero = database.prepare("UPDATE session SET saved = 0, resets = 0 WHERE key = ?");
+    this.#emptySpace = database.prepare(
+      "DELETE FROM ledger WHERE session IN (SELECT key FROM session WHERE space = ?)",
+    );
   }
 
-  /** Removes the ledger of a session that is forgotten. */
-  forgetSession(_session: number): void {
-    throw new Error("not built");
+  write(write: LedgerWrite, transaction: Transaction): LedgerDone {
+    const session = this.#sessionOf(write, transaction);
+    let changes = 0;
+    if (write.reset) this.#empty.run(session);
+    if (write.reset || write.saved !== 0) {
+      changes += Number(this.#count.run(write.saved, write.reset ? 1 : 0, session).changes);
+    }
+    for (const ref of write.drop) changes += Number(this.#drop.run(session, ref).changes);
+    changes += this.#putAll(write, session);
+    if (changes > 0) transaction.kept();
+    return { op: "ledger" };
+  }
+
+  #sessionOf({ space: ref, session }: LedgerWrite, transaction: Transaction): number {
+    const space = this.#registry.ensureSpace(ref, transaction);
+    const found = this.#registry.findSession(space, session);
+    return (found ?? this.#registry.createSession(space, session, null, transaction)).key;
+  }
+
+  /** How many entries are new or have changed. */
+  #putAll({ put }: LedgerWrite, session: number): number {
+    if (put.length === 0) return 0;
+    let place = Number(this.#last.get(session)?.["place"] ?? 0);
+    let changes = 0;
+    for (const { ref, version, tokens } of put) {
+      changes += Number(this.#put.run(session, ref, version, tokens, ++place).changes);
+    }
+    if (changes > 0) this.#trim.run(session);
+    return changes;
+  }
+
+  /** Removes the ledger of a session that is forgotten, its sums included: its entry may stay. */
+  forgetSession(session: number): void {
+    this.#empty.run(session);
+    this.#zero.run(session);
   }
 
   /** Removes the ledgers of all sessions of a space that is forgotten. Requires that the sessions are still there. */
-  forgetSpace(_space: number): void {
-    throw new Error("not built");
+  forgetSpace(space: number): void {
+    this.#emptySpace.run(space);
   }
 }
