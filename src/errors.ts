@@ -9,6 +9,10 @@ export type ErrorCode =
   | "not_found"
   /** It exists already with other content, or has changed meanwhile; nothing was written. */
   | "conflict"
+  /** The caller was not granted what it asks for; nothing was read or written. */
+  | "forbidden"
+  /** It may not be changed; nothing was written. */
+  | "read_only"
   /** Too much is waiting to be written; nothing was written, try again. */
   | "overloaded"
   /** Another process held the store for longer than the caller's deadline; nothing was written, try again. */

@@ -14,20 +14,38 @@ export interface Forgetting {
 }
 
 export async function forgetAll({ store, write, target, onGone }: Forgetting): Promise<ForgetReceipt> {
-  const sum = { items: 0, sessions: 0, entries: 0 };
+  const sum = { items: 0, sessions: 0, entries: 0, blocks: 0, facts: 0 };
+  const factsLeft = new Set<string>();
+  let copiesLeft = 0;
   for (let remaining = true; remaining; ) {
     const done = await write({ op: "forget", target });
     if (done.op !== "forget") break;
-    sum.items += done.items;
-    sum.sessions += done.sessions;
-    sum.entries += done.entries;
+    for (const what of Object.keys(sum) as (keyof typeof sum)[]) sum[what] += done[what];
+    for (const id of done.factsLeft) factsLeft.add(id);
+    copiesLeft += done.copiesLeft;
     remaining = done.remaining;
   }
   await onGone(sum.items);
-  const isTouched = sum.items + sum.sessions + sum.entries > 0;
+  const isTouched = Object.values(sum).some((count) => count > 0);
   const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
   const { commit } = await store.stats();
-  return { ...sum, missing: [], purged, left: [...left, ...(isTouched ? await leftOutside(store) : [])], commit };
+  const others = [...factsThatStay([...factsLeft]), ...copiesThatStay(copiesLeft)];
+  return {
+    ...sum,
+    missing: [],
+    purged,
+    left: [...left, ...others, ...(isTouched ? await leftOutside(store) : [])],
+    commit,
+  };
+}
+
+const factsThatStay = (ids: readonly string[]): ForgetReceipt["left"] =>
+  ids.map((id) => ({ what: id, why: "the fact also rests on something that was not forgotten" }));
+
+function copiesThatStay(count: number): ForgetReceipt["left"] {
+  if (count === 0) return [];
+  const what = `${count} ${count === 1 ? "copy" : "copies"} in other spaces`;
+  return [{ what, why: "it was promoted there on purpose; forget it there too" }];
 }
 
 /** An external index is told after the commit; until it has acknowledged, it still has vectors. */

@@ -1,4 +1,16 @@
 /** Every public name of the library. */
+export type {
+  BlockEditInput,
+  BlockSettings,
+  EditNote,
+  EditOptions,
+  HistoryOptions,
+  NewBlock,
+} from "./blocks/block-input.js";
+export type { Archived } from "./blocks/block-plan.js";
+export type { BlockChange } from "./blocks/edit.js";
+export type { EditedBlock, MemoryBlocks } from "./blocks/memory-blocks.js";
+export type { SessionBlocks } from "./blocks/session-blocks.js";
 export type { Condition, Health, Indicator } from "./buffers/health.js";
 export type { MeaningStats } from "./buffers/meaning-path.js";
 export type { Latencies, Latency } from "./buffers/meter.js";
@@ -8,23 +20,37 @@ export type { RoundView, TransferReason } from "./buffers/round-buffer.js";
 export { type BufferedWrite, Turn } from "./buffers/turn.js";
 export type { WriteBufferStats } from "./buffers/write.js";
 export { type Clock, systemClock } from "./clock.js";
+export type { Context, ContextItem, LeftItem, RetractedItem } from "./context/context.js";
+export { renderAnthropic, renderOpenAI, renderText } from "./context/render.js";
+export { ConversationMemory } from "./conversation/conversation-memory.js";
+export type { MemoryConfig } from "./conversation/memory-config.js";
+export { MemoryManager, type MemoryManagerOptions } from "./conversation/memory-manager.js";
+export type { SerialisedMemory } from "./conversation/serialised-memory.js";
+export { SessionConversation } from "./conversation/session-conversation.js";
+export type { Speaker, TurnRecord } from "./conversation/turn-record.js";
 export { type ErrorCode, HoldfastError } from "./errors.js";
+export type { ExtractionMessage, ExtractionRequest, Extractor, FactDraft, KnownFact } from "./extraction/extractor.js";
+export { type ExtractorStatus, OpenAiExtractor, type OpenAiExtractorOptions } from "./extraction/openai.js";
+export type { Extraction, ExtractOptions } from "./facts/extraction-run.js";
+export type { FactQueryOptions, FactsOptions, NewFact } from "./facts/fact-input.js";
+export type { FactOutcome, MemoryFacts } from "./facts/memory-facts.js";
+export type { SessionFacts } from "./facts/session-facts.js";
 export type { AddOptions, UpdateOptions } from "./input/call.js";
+export type { ContextOptions, ContextPart, ContextShares } from "./input/context.js";
 export type { ListOptions } from "./input/list.js";
 export type { PageOptions } from "./input/page.js";
+export type { PromoteOptions } from "./input/promotion.js";
 export type { QueryOptions } from "./input/query.js";
-export { Memory, type OpenOptions, openMemory, Session } from "./memory.js";
+export { Memory, type OpenOptions, openMemory } from "./memory.js";
 export type { Options } from "./options.js";
 export type { Entries, SessionQuery, Sessions } from "./registry.js";
-export {
-  BufferService,
-  type Buffers,
-  type CloseReport,
-  type FlushReport,
-  type ServiceParts,
-  type ServiceStats,
-} from "./service.js";
+export type { Buffers, CloseReport, FlushReport, ServiceParts, ServiceStats } from "./reports.js";
+export { BufferService } from "./service.js";
+export { Session, type SessionOptions } from "./session.js";
+export type { Block, BlockEdit, BlockPolicy } from "./stores/blocks.js";
+export type { Fact, FactSource, FactSpan, FactState } from "./stores/facts.js";
 export type { ParkedItem } from "./stores/indexing.js";
+export type { Promotion } from "./stores/promotions.js";
 export type {
   Added,
   Entry,

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import { type Clock, systemClock } from "./clock.js";
 import { KEYS, loadConfig } from "./config.js";
 import type { Embedder } from "./embedding/embedder.js";
+import type { Extractor } from "./extraction/extractor.js";
 import type { Options, ResolvedOptions } from "./options.js";
 import type { VectorIndex } from "./stores/vector-index.js";
 
@@ -47,6 +48,7 @@ test("the defaults are these", () => {
     },
     qdrant: { url: undefined, apiKey: undefined, collection: "holdfast" },
     embedder: undefined,
+    extractor: undefined,
     vectorIndex: undefined,
     clock: systemClock,
   });
@@ -111,6 +113,7 @@ test("the types name the keys that are built, and no others", () => {
       readonly collection: string;
     };
     readonly embedder: Embedder | undefined;
+    readonly extractor: Extractor | undefined;
     readonly vectorIndex: VectorIndex | undefined;
     readonly clock: Clock;
   }>();

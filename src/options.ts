@@ -9,6 +9,7 @@
 import { type Clock, systemClock } from "./clock.js";
 import type { Embedder } from "./embedding/embedder.js";
 import { MODEL_NAME } from "./embedding/minilm/choice.js";
+import type { Extractor } from "./extraction/extractor.js";
 import { CHUNK_STRATEGIES } from "./retrieval/chunks/chunk.js";
 import type { VectorIndex } from "./stores/vector-index.js";
 import { isKnownTokenModel } from "./tokens/models.js";
@@ -176,6 +177,8 @@ export const OPTIONS = {
 
   /** An embedder of your own; it wins over `embeddingModel` and `embedding`. */
   embedder: instance<Embedder>("an Embedder", ["describe", "countTokens", "embed", "close"]),
+  /** What reads facts out of messages, when `facts.extract` is called. Without one that call is refused. */
+  extractor: instance<Extractor>("an Extractor", ["extract"]),
 
   /** A vector index of your own; it wins over `qdrant`. */
   vectorIndex: instance<VectorIndex>("a VectorIndex", ["prepare", "upsert", "delete", "search", "close"]),

@@ -8,17 +8,18 @@
  *
  * Everything else a memory can do stands below them. A method parses, moves, answers; parts decide, the service moves.
  */
-import { mergeAdded } from "./buffers/answers.js";
-import { type Health, healthOf } from "./buffers/health.js";
-import { MeaningPath, type MeaningStats } from "./buffers/meaning-path.js";
-import { type Latencies, Meter } from "./buffers/meter.js";
-import { QueryPath, type QueryStats } from "./buffers/query/query-path.js";
+import type { MemoryBlocks } from "./blocks/memory-blocks.js";
+import { healthOf } from "./buffers/health.js";
+import { MeaningPath } from "./buffers/meaning-path.js";
+import { Meter } from "./buffers/meter.js";
+import { QueryPath } from "./buffers/query/query-path.js";
 import type { RoundView } from "./buffers/round-buffer.js";
 import type { Turn } from "./buffers/turn.js";
-import { turnUnit, withId } from "./buffers/turn-unit.js";
-import { laneOf, NOTHING_ADDED, WriteBuffer, type WriteBufferStats } from "./buffers/write.js";
-import type { Embedder } from "./embedding/embedder.js";
+import { laneOf, WriteBuffer } from "./buffers/write.js";
+import { Carried } from "./carried.js";
+import type { Context } from "./context/context.js";
 import { HoldfastError } from "./errors.js";
+import type { MemoryFacts } from "./facts/memory-facts.js";
 import { forgetAll } from "./forgetting.js";
 import {
   type AddOptions,
@@ -28,57 +29,34 @@ import {
   parseUpdateOptions,
   type UpdateOptions,
 } from "./input/call.js";
+import type { ContextOptions } from "./input/context.js";
 import { parseIdentity } from "./input/identity.js";
 import { type ListOptions, parseList } from "./input/list.js";
 import { type ParsedRound, parseItems, parseMessages } from "./input/message.js";
 import { type PageOptions, parsePage } from "./input/page.js";
 import { parsePatch } from "./input/patch.js";
+import type { PromoteOptions } from "./input/promotion.js";
 import { parseQuery, type QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
 import { Keeper } from "./keeper.js";
 import type { ResolvedOptions } from "./options.js";
-import type { IndexingStats, Lane, ParkedItem } from "./stores/indexing.js";
-import type { Done, ForgetWrite, Store, StoreStats, Write } from "./stores/store.js";
-import type { VectorIndex } from "./stores/vector-index.js";
-import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";
-
-export interface ServiceStats {
-  readonly write: WriteBufferStats;
-  readonly query: QueryStats;
-  readonly store: StoreStats & IndexingStats;
-  /** RoundBuffer, HybridBuffer, embedder, external index; absent without an embedding model. */
-  readonly meaning?: MeaningStats;
-  readonly latencies: Latencies;
-  readonly health: Health;
-}
-
-/** What waits after a flush or a close: on disk, and taken up again by whoever opens the file next. */
-export interface FlushReport {
-  /** Items that are not embedded yet, those parked not counted. */
-  readonly pending: number;
-  readonly parked: number;
-}
-
-/** What `close` has to say: everything accepted was written. */
-export interface CloseReport extends FlushReport {
-  readonly commit: number;
-  readonly items: number;
-}
-
-/** What works behind the service; those given by the caller are his to close. */
-export interface ServiceParts {
-  readonly embedder?: Embedder | undefined;
-  readonly index?: VectorIndex | undefined;
-}
-
-/** The buffers, to look at. */
-export interface Buffers {
-  readonly write: WriteBufferStats;
-  /** What gathers for one session, tokens included. */
-  round(scope: Scope): Promise<RoundView>;
-  readonly hybrid: MeaningStats["hybrid"] | undefined;
-  readonly query: QueryStats;
-}
+import type { Buffers, CloseReport, FlushReport, ServiceParts, ServiceStats } from "./reports.js";
+import { FACT_STATES } from "./stores/facts.js";
+import type { Lane, ParkedItem } from "./stores/indexing.js";
+import type { Promotion } from "./stores/promotions.js";
+import type { Done, ForgetWrite, Store, Write } from "./stores/store.js";
+import type {
+  Added,
+  ForgetReceipt,
+  Hits,
+  Item,
+  ItemPatch,
+  NewItem,
+  NewMessage,
+  Page,
+  Scope,
+  SpaceRef,
+} from "./types.js";
 
 export class BufferService {
   readonly #store: Store;
@@ -88,6 +66,7 @@ export class BufferService {
   readonly #meter: Meter;
   readonly #meaning: MeaningPath | undefined;
   readonly #queries: QueryPath;
+  readonly #carried: Carried;
   #closing: Promise<CloseReport> | undefined;
 
   /** Requires a store that is open. Without an embedder it works by words alone. */
@@ -109,6 +88,15 @@ export class BufferService {
         isIndexShared: index === options.vectorIndex,
       });
     this.#queries = new QueryPath({ store, options, meter: this.#meter, meaning: this.#meaning });
+    this.#carried = new Carried({
+      store,
+      options,
+      writes: this.#writes,
+      now: () => this.#now(),
+      query: (place, text, asked) => this.#ask(place, text, asked),
+      forget: (target) => this.#forget(target),
+      added: async (space) => void (await this.#meaning?.added({ space }, 1)),
+    });
   }
 
   /** Takes up what waits to be embedded. Refuses a file with another model's vectors (`vector_space`). */
@@ -160,33 +148,54 @@ export class BufferService {
   /** Commits what a turn has gathered, in one transaction. If that fails, the turn keeps all of it for another try. */
   async commit(scope: Scope, turn: Turn): Promise<Added> {
     const place = parseScope(scope);
-    const now = this.#now();
-    const writes = turn.drain().map((write) => withId(write, now));
     const started = performance.now();
-    try {
-      const sized = turnUnit(place, writes, now);
-      if (!sized) return NOTHING_ADDED;
-      const added = mergeAdded(await this.#writes.write({ lane: laneOf(place), units: [sized], stepwise: true }), 1);
-      this.#meter.added(performance.now() - started);
-      // Facts belong to no session: they wait in the space's own lane.
-      if (place.session !== undefined && writes.some(({ op }) => op === "upsert_fact"))
-        await this.#meaning?.added({ space: place.space }, 1);
-      await this.#meaning?.added(laneIn(place), 1);
-      return added;
-    } catch (error) {
-      turn.restore(writes);
-      throw error;
-    }
+    const added = await this.#carried.commit(place, turn);
+    this.#meter.added(performance.now() - started);
+    await this.#meaning?.added(laneIn(place), 1);
+    return added;
   }
 
   // The read path.
 
   /** Finds what the scope's space (or the spaces named) holds on a question, best first. */
   async query(scope: Scope, text: string, options: QueryOptions = {}): Promise<Hits> {
-    const place = parseScope(scope);
+    return this.#ask(parseScope(scope), text, options);
+  }
+
+  async #ask(place: ParsedScope, text: string, options: QueryOptions): Promise<Hits> {
     const { question, presentation } = parseQuery(text, options, place, this.#options.buffer.query);
     this.#now();
     return this.#queries.query(place, question, presentation);
+  }
+
+  /** What a model is given before its next turn: blocks, facts, recent turns and recalled text, within a budget. */
+  async context(scope: Scope, options: ContextOptions = {}): Promise<Context> {
+    return this.#carried.context(parseScope(scope), options);
+  }
+
+  /** The window of the session's model is empty again: what stood in it may be given again. */
+  async windowReset(scope: Scope): Promise<void> {
+    await this.#carried.windowReset(parseScope(scope));
+  }
+
+  // What agents edit and carry.
+
+  get blocks(): MemoryBlocks {
+    return this.#carried.blocks;
+  }
+
+  get facts(): MemoryFacts {
+    return this.#carried.facts;
+  }
+
+  /** Copies items of the scope's space into another one, which is logged there. */
+  async promote(scope: Scope, ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
+    return this.#carried.promote(parseScope(scope), ids, options);
+  }
+
+  /** What was promoted into the scope's space, newest first. */
+  async promotions(scope: Scope, options: PageOptions = {}): Promise<Page<Promotion>> {
+    return this.#carried.promotions(parseScope(scope), options);
   }
 
   // Items by id and by page.
@@ -236,8 +245,16 @@ export class BufferService {
     const wanted = parseIds(ids);
     const existing = await this.#store.get([space], wanted, this.#now());
     const onGone = () => this.#meaning?.deleted(space, wanted, existing);
+    const known = new Set([...existing.map(({ id }) => id), ...(await this.#factsAmong(space, wanted))]);
     const receipt = await this.#forget({ space, ids: wanted }, onGone);
-    return { ...receipt, missing: wanted.filter((id) => !existing.some((item) => item.id === id)) };
+    return { ...receipt, missing: wanted.filter((id) => !known.has(id)) };
+  }
+
+  /** A fact that holds no longer has no item, and is forgotten all the same. */
+  async #factsAmong(space: SpaceRef, ids: readonly string[]): Promise<readonly string[]> {
+    if (ids.length === 0) return [];
+    const request = { spaces: [space], ids, states: FACT_STATES, limit: ids.length, now: this.#now() };
+    return (await this.#store.facts(request)).items.map(({ id }) => id);
   }
 
   /** Forgets the scope's session if it names one, else all of its space, with the registry entry. */
@@ -352,6 +369,7 @@ export class BufferService {
   async #close(): Promise<CloseReport> {
     await this.#keeper.stop();
     await this.#writes.close();
+    await this.#carried.close();
     await this.#meaning?.close(this.#options.buffer.closeMs);
     const { commit, items } = await this.#store.stats();
     const { pending, parked } = await this.#store.indexingStats();

@@ -244,6 +244,9 @@ export interface ForgetReceipt {
   readonly items: number;
   readonly sessions: number;
   readonly entries: number;
+  readonly blocks: number;
+  /** Facts removed: those asked for, and those that rested on nothing else. */
+  readonly facts: number;
   /** Ids that were asked for and do not exist (any more). */
   readonly missing: readonly string[];
   /** True when the bytes were checked to be gone from the file and its log. */

@@ -24,10 +24,10 @@ export type BlockChange =
 const FORMS = ["content", "append", "replace", "insert", "patch"] as const;
 /** Keys that go with one of the forms. */
 const COMPANIONS = { with: "replace", all: "replace", line: "insert" } as const;
-const KEYS: ReadonlySet<string> = new Set([...FORMS, ...Object.keys(COMPANIONS)]);
+export const CHANGE_KEYS: ReadonlySet<string> = new Set([...FORMS, ...Object.keys(COMPANIONS)]);
 
 export function parseChange(value: unknown, where = "change"): BlockChange {
-  const fields = objectWith(value, KEYS, where);
+  const fields = objectWith(value, CHANGE_KEYS, where);
   const forms = FORMS.filter((form) => fields[form] !== undefined);
   const [form] = forms;
   if (form === undefined || forms.length > 1) {

@@ -1,12 +1,28 @@
-/** How a turn becomes a unit of writing. */
-import { factRow } from "../facts/fact.js";
+/** How a turn becomes a unit of writing: its messages as one round, then its facts, then its edits of blocks. */
+import { parseBlockName, parseEdit } from "../blocks/block-input.js";
+import { planBlock } from "../blocks/block-plan.js";
+import { type MemoryBlocks, stateOf } from "../blocks/memory-blocks.js";
+import { HoldfastError } from "../errors.js";
+import { parseFact } from "../facts/fact-input.js";
 import { newId } from "../ids.js";
 import { parseMessages } from "../input/message.js";
 import type { ParsedScope } from "../input/scope.js";
-import type { AddWrite, NewRow } from "../stores/store.js";
+import type { Block } from "../stores/blocks.js";
+import type { Write } from "../stores/store.js";
+import type { Counters } from "../tokens/counters.js";
 import type { SizedUnit } from "./lanes.js";
 import type { BufferedWrite } from "./turn.js";
-import { bytesOf } from "./units.js";
+import { bytesOfUnit } from "./units.js";
+
+type UpsertFact = BufferedWrite & { readonly op: "upsert_fact" };
+type EditBlock = BufferedWrite & { readonly op: "edit_block" };
+
+export interface TurnUnit extends SizedUnit {
+  /** How many messages it saves; they come first. */
+  readonly saved: number;
+  /** The blocks that it edits, by id. */
+  readonly blocks: readonly string[];
+}
 
 /** Ids are given before the first try, so that a second one cannot add twice. */
 export function withId(write: BufferedWrite, now: number): BufferedWrite {
@@ -14,15 +30,59 @@ export function withId(write: BufferedWrite, now: number): BufferedWrite {
   return { ...write, message: { ...write.message, id: newId(now) } };
 }
 
-/** A turn's messages as one round, then its facts: one unit, all or nothing. Undefined if there is nothing to write. */
-export function turnUnit(place: ParsedScope, writes: readonly BufferedWrite[], now: number): SizedUnit | undefined {
+/** One unit, all or nothing. Undefined if there is nothing to write. Edits are planned from the blocks as they are now. */
+export async function turnUnit(
+  place: ParsedScope,
+  writes: readonly BufferedWrite[],
+  blocks: MemoryBlocks,
+  counters: Counters,
+  now: number,
+): Promise<TurnUnit | undefined> {
   const messages = writes.flatMap((write) => (write.op === "save_message" ? [write.message] : []));
-  const facts = writes.flatMap((write): NewRow[] => (write.op === "upsert_fact" ? [factRow(write, now)] : []));
-  const unit: AddWrite[] = [];
+  const unit: Write[] = [];
   if (messages.length > 0)
     unit.push({ op: "add", ...place, items: parseMessages(messages, now).rows, existing: "same" });
-  for (const fact of facts) unit.push({ op: "add", space: place.space, items: [fact], existing: "replace" });
+  for (const write of writes) if (write.op === "upsert_fact") unit.push(factWrite(place, write, now));
+  const edited = new Map<string, Block>();
+  for (const write of writes) {
+    if (write.op !== "edit_block") continue;
+    const plan = await planEdit(place, write, edited, blocks, counters, now);
+    unit.push(...plan.writes);
+    edited.set(write.block, plan.next);
+  }
   if (unit.length === 0) return undefined;
-  const rows = unit.flatMap(({ items }) => items);
-  return { unit, messages: rows.length, bytes: bytesOf(rows) };
+  const ids = [...edited.values()].map(({ id }) => id);
+  return { unit, messages: unit.length, bytes: bytesOfUnit(unit), saved: messages.length, blocks: ids };
+}
+
+function factWrite(place: ParsedScope, fact: UpsertFact, now: number): Write {
+  const { op: _, sourceSession, sourceMessage, ...given } = fact;
+  const isSourced = sourceSession !== undefined || sourceMessage !== undefined;
+  const source = {
+    ...(sourceSession !== undefined && { session: sourceSession }),
+    ...(sourceMessage !== undefined && { message: sourceMessage }),
+  };
+  return parseFact(place, { ...given, ...(isSourced && { source }) }, now);
+}
+
+/** An edit of a block that the same turn has edited before goes on from there. */
+async function planEdit(
+  place: ParsedScope,
+  write: EditBlock,
+  edited: ReadonlyMap<string, Block>,
+  blocks: MemoryBlocks,
+  counters: Counters,
+  now: number,
+) {
+  const { op: _, block: name, ...edit } = write;
+  const parsed = parseEdit(edit);
+  const block = edited.get(name) ?? (await blocks.get(place, parseBlockName(name)));
+  if (!block) {
+    throw new HoldfastError("not_found", "there is no block of this name in this space", {
+      hint: "create it before the turn that edits it",
+      details: { name },
+    });
+  }
+  const state = { ...stateOf(block), content: await blocks.contentAfter(block, parsed) };
+  return planBlock({ place, block, state, note: parsed.options, overflow: "policy", now }, counters);
 }

@@ -4,6 +4,7 @@
  * A turn is owned by one agent loop. Draining has two phases: `drain` hands the writes out, and `restore` puts them
  * back in front if they could not be committed, so that a failed commit loses nothing and can be repeated.
  */
+import type { BlockEditInput } from "../blocks/block-input.js";
 import { HoldfastError } from "../errors.js";
 import type { Json, NewMessage } from "../types.js";
 
@@ -17,8 +18,10 @@ export type BufferedWrite =
       readonly content: string;
       /** 0 to 1. */
       readonly confidence: number;
-      /** The session and the fact it comes from or takes the place of. */
+      /** What it rests on: a message, which may be one of this turn, or a session; left out, the scope's session. */
       readonly sourceSession?: string;
+      readonly sourceMessage?: string;
+      /** The fact that it takes the place of. */
       readonly supersedes?: string;
     }
   /** Hands a vector to the vector index, after the commit. */
@@ -29,12 +32,11 @@ export type BufferedWrite =
       readonly vector: readonly number[];
       readonly payload: Json;
     }
-  /** Edits a memory block. */
-  | { readonly op: "edit_block"; readonly block: string; readonly content: string; readonly reason?: string };
+  /** Edits a memory block, in any of the ways of `blocks.edit`. */
+  | ({ readonly op: "edit_block"; readonly block: string } & BlockEditInput);
 
 const NOT_BUILT: { readonly [op: string]: string } = {
   store_embedding: "an index for vectors of callers' own (what is added is embedded by itself)",
-  edit_block: "memory blocks",
 };
 
 const CAPACITY = 64;

@@ -2,7 +2,7 @@
 import { payloadHash } from "../input/hash.js";
 import type { ParsedRound } from "../input/message.js";
 import type { ParsedScope } from "../input/scope.js";
-import type { AddWrite, NewRow } from "../stores/store.js";
+import type { AddWrite, NewRow, Unit } from "../stores/store.js";
 import { GROUP_BYTES, GROUP_MESSAGES } from "./group.js";
 import type { SizedUnit } from "./lanes.js";
 
@@ -63,4 +63,15 @@ export function bytesOf(rows: readonly NewRow[]): number {
     }
   }
   return bytes;
+}
+
+/** The same of any unit: its rows, or its texts as far as they are long. */
+export function bytesOfUnit(unit: Unit): number {
+  return unit.reduce((bytes, write) => {
+    if (write.op === "add") return bytes + bytesOf(write.items);
+    if (write.op === "put_block") return bytes + 256 + write.state.content.length * 2;
+    if (write.op === "put_fact") return bytes + 256 + write.content.length * 2;
+    if (write.op === "ledger") return bytes + 256 + write.put.length * 128;
+    return bytes + 256;
+  }, 0);
 }

@@ -66,3 +66,10 @@ export function parseSpaces(value: unknown, where = "spaces"): readonly SpaceRef
   }
   return [...spaces.values()];
 }
+
+/** Who acts, where the caller does not say: the agent, else the space itself. */
+export function actorOf({ space, agent }: ParsedScope): string {
+  if (agent !== undefined) return `agent ${agent}`;
+  const [[kind, name] = ["", ""]] = Object.entries(space);
+  return `${kind} ${name}`;
+}

@@ -6,14 +6,14 @@ import { root } from "../support/root.js";
 
 /** From the ground up. A file may import from its own layer and from those below. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["types.ts", "errors.ts", "clock.ts", "ids.ts", "text.ts", "graphemes.ts"],
+  ["types.ts", "errors.ts", "clock.ts", "ids.ts", "text.ts", "graphemes.ts", "one-by-one.ts"],
   ["tokens/"],
   ["retrieval/"],
-  ["stores/", "embedding/"],
+  ["stores/", "embedding/", "extraction/"],
   ["input/", "config.ts", "options.ts"],
   ["buffers/", "blocks/", "facts/", "conversation/", "context/", "buffer-store/"],
-  ["keeper.ts", "forgetting.ts", "service.ts"],
-  ["registry.ts", "memory.ts"],
+  ["keeper.ts", "forgetting.ts", "reports.ts", "carried.ts", "service.ts"],
+  ["registry.ts", "session.ts", "memory.ts"],
   ["index.ts"],
 ];
 /** For those who write stores and tests; it may use everything, and nothing may use it. */

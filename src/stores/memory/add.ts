@@ -1,7 +1,11 @@
 /** Adds a round: the first answer if this is a retry, else the place it names, then its items in order. */
 import { HoldfastError } from "../../errors.js";
+import { takenByFact } from "../fact-rules.js";
+import { Gone } from "../gone.js";
 import type { AddWrite, Done, NewRow } from "../store.js";
 import type { Attempt } from "./attempt.js";
+import { forgetThing } from "./cascade.js";
+import { findFact } from "./fact-records.js";
 import { isVisible, plain, type Row, samePayload } from "./row.js";
 import type { Session, Space } from "./space.js";
 import type { State } from "./state.js";
@@ -17,14 +21,18 @@ interface Place {
   readonly round: number | undefined;
 }
 
-export function add(write: AddWrite, state: State, attempt: Attempt): AddDone {
+/** `of`: "fact" for the item of a recorded fact. */
+export function add(write: AddWrite, state: State, attempt: Attempt, of: "item" | "fact" = "item"): AddDone {
   if (write.items.length === 0) return { op: "add", ids: [], sequences: [], repeated: false };
   const answered = earlierAnswer(write, state, attempt);
   if (answered) return answered;
   const known = knownRows(write, state, attempt);
   if (known) return answer(write, known, true, state, attempt);
   const place = ensurePlace(write, state, attempt);
-  const rows = write.items.map((item) => addItem(item, write.existing, place, state, attempt));
+  const rows = write.items.map((item) => {
+    if (of === "item") refuseFact(item, write.existing, place, attempt);
+    return addItem(item, write.existing, place, state, attempt);
+  });
   if (place.home) attempt.assign(place.home, { entry: { ...place.home.entry, updatedAt: attempt.now } });
   return answer(write, rows, false, state, attempt);
 }
@@ -70,11 +78,18 @@ function ensurePlace(write: AddWrite, { registry }: State, attempt: Attempt): Pl
   return { space, home, agent: write.agent, round: home && (first?.round ?? home.nextSequence) };
 }
 
+/** The id of a fact is taken, also if it holds no longer and so has no item. */
+function refuseFact({ id }: NewRow, existing: AddWrite["existing"], { space }: Place, { now }: Attempt): void {
+  const fact = findFact(space, id, now);
+  if (fact && (existing === "replace" || fact.state !== "holds")) throw takenByFact(id);
+}
+
 function addItem(item: NewRow, existing: AddWrite["existing"], place: Place, state: State, attempt: Attempt): Row {
   const { space, home } = place;
   const before = space.rows.get(item.id);
   if (!before || !isVisible(before, space, attempt.now)) {
-    if (before) state.remove(space, before, attempt);
+    // What has expired goes for good; a fact that is being written has no item yet.
+    if (before || !findFact(space, item.id, attempt.now)) forgetThing(item.id, space, state, attempt, new Gone());
     return insert(item, place, state, attempt);
   }
   if (existing === "same" && samePayload(before, item, home)) return before;

@@ -1,55 +1,66 @@
-/** Forgets a slice of what a target names: items first, then sessions, then the registry entry. */
+/**
+ * Forgets a slice of what a target names: items first, then facts that have none, then sessions, then the registry entry.
+ * What goes with an item goes in the same slice (cascade.ts).
+ */
+import { Gone } from "../gone.js";
 import { type ForgetDone, type ForgetWrite, NOTHING_FORGOTTEN } from "../store.js";
 import { nameAgent } from "./agents.js";
 import type { Attempt } from "./attempt.js";
 import { forgetBlock } from "./blocks.js";
-import { isVisible, type Row } from "./row.js";
+import { forgetThing, leaveSession } from "./cascade.js";
+import { isKept } from "./fact-records.js";
+import { forgetLedger } from "./ledgers.js";
+import { isVisible } from "./row.js";
 import type { Session, Space } from "./space.js";
 import type { State } from "./state.js";
 
+/** An item or a fact, by its id. */
+interface Thing {
+  readonly space: Space;
+  readonly id: string;
+}
+
 export function forget({ target }: ForgetWrite, state: State, attempt: Attempt, itemsMax: number): ForgetDone {
-  if ("expired" in target) return forgetExpired(state, attempt, itemsMax);
+  const gone = new Gone();
+  const forgetSome = (things: Iterable<Thing>): ForgetDone => forgetThings(things, state, attempt, itemsMax, gone);
+  if ("expired" in target) return forgetSome(expiredThings(state, attempt.now));
   const space = state.registry.find(target.space);
-  if (!space) return done(0, false);
-  if ("ids" in target) return forgetRows(rowsById(space, target.ids), space, state, attempt, itemsMax);
+  if (!space) return NOTHING_FORGOTTEN;
+  if ("ids" in target) return forgetSome(thingsById(space, target.ids));
   if ("session" in target) {
     const session = space.sessions.get(target.session);
-    if (!session) return done(0, false);
-    const slice = forgetRows(rowsOfSession(space, session), space, state, attempt, itemsMax);
-    if (slice.remaining || !target.entry) return slice;
+    if (!session) return NOTHING_FORGOTTEN;
+    const { remaining } = forgetSome(rowsOfSession(space, session));
+    if (remaining) return done(gone, true);
+    leaveSession(session, space, state, attempt, gone);
+    forgetLedger(session, attempt);
+    if (!target.entry) return done(gone, false);
     forgetSession(space, session, state, attempt);
-    return { ...slice, sessions: 1 };
+    return { ...done(gone, false), sessions: 1 };
   }
   if ("block" in target) return { ...NOTHING_FORGOTTEN, blocks: forgetBlock(space, target.block, attempt) ? 1 : 0 };
-  const slice = forgetRows(space.rows.values(), space, state, attempt, itemsMax);
+  // No fact is left in the end, whatever one slice says.
+  const slice = { ...forgetSome(thingsOfSpace(space)), factsLeft: [] };
   if (slice.remaining || !target.entry) return slice;
-  state.registry.delete(space, attempt);
-  for (const home of [space, ...space.sessions.values()]) state.leases.end(home, attempt);
-  const { kind, name } = space.entry;
-  if (kind === "agent") nameAgent(name, undefined, state.registry, attempt);
-  return { ...slice, sessions: space.sessions.size, entries: 1 };
+  return { ...slice, ...forgetSpace(space, state, attempt) };
 }
 
-function forgetExpired(state: State, attempt: Attempt, itemsMax: number): ForgetDone {
-  let items = 0;
-  for (const space of state.registry.all()) {
-    const slice = forgetRows(expiredRows(space, attempt.now), space, state, attempt, itemsMax - items);
-    items += slice.items;
-    if (slice.remaining) return done(items, true);
-  }
-  return done(items, false);
-}
-
-function forgetRows(rows: Iterable<Row>, space: Space, state: State, attempt: Attempt, itemsMax: number): ForgetDone {
-  const slice: Row[] = [];
+function forgetThings(
+  things: Iterable<Thing>,
+  state: State,
+  attempt: Attempt,
+  itemsMax: number,
+  gone: Gone,
+): ForgetDone {
+  const slice: Thing[] = [];
   let remaining = false;
-  for (const row of rows) {
+  for (const thing of things) {
     remaining = slice.length === itemsMax;
     if (remaining) break;
-    slice.push(row);
+    slice.push(thing);
   }
-  for (const row of slice) state.remove(space, row, attempt);
-  return done(slice.length, remaining);
+  for (const { space, id } of slice) forgetThing(id, space, state, attempt, gone);
+  return done(gone, remaining);
 }
 
 function forgetSession(space: Space, session: Session, { leases }: State, attempt: Attempt): void {
@@ -59,18 +70,36 @@ function forgetSession(space: Space, session: Session, { leases }: State, attemp
   attempt.touched.add(space);
 }
 
-function rowsById(space: Space, ids: readonly string[]): Row[] {
-  return [...new Set(ids)].flatMap((id) => space.rows.get(id) ?? []);
+/** Its blocks, ledgers and log of promotions go with it. */
+function forgetSpace(space: Space, state: State, attempt: Attempt): Partial<ForgetDone> {
+  state.registry.delete(space, attempt);
+  for (const home of [space, ...space.sessions.values()]) state.leases.end(home, attempt);
+  const { kind, name } = space.entry;
+  if (kind === "agent") nameAgent(name, undefined, state.registry, attempt);
+  return { blocks: space.blocks.size, sessions: space.sessions.size, entries: 1 };
 }
 
-function* rowsOfSession(space: Space, session: Session): Iterable<Row> {
-  for (const row of space.rows.values()) if (row.home === session) yield row;
+function thingsById(space: Space, ids: readonly string[]): Thing[] {
+  const known = [...new Set(ids)].filter((id) => space.rows.has(id) || space.facts.has(id));
+  return known.map((id) => ({ space, id }));
 }
 
-function* expiredRows(space: Space, now: number): Iterable<Row> {
-  for (const row of space.rows.values()) if (!isVisible(row, space, now)) yield row;
+function* thingsOfSpace(space: Space): Iterable<Thing> {
+  for (const id of space.rows.keys()) yield { space, id };
+  for (const id of space.facts.keys()) if (!space.rows.has(id)) yield { space, id };
 }
 
-function done(items: number, remaining: boolean): ForgetDone {
-  return { ...NOTHING_FORGOTTEN, items, remaining };
+function* rowsOfSession(space: Space, session: Session): Iterable<Thing> {
+  for (const { home, id } of space.rows.values()) if (home === session) yield { space, id };
+}
+
+function* expiredThings({ registry }: State, now: number): Iterable<Thing> {
+  for (const space of registry.all()) {
+    for (const row of space.rows.values()) if (!isVisible(row, space, now)) yield { space, id: row.id };
+    for (const fact of space.facts.values()) if (!isKept(fact, space, now)) yield { space, id: fact.id };
+  }
+}
+
+function done({ items, facts, factsLeft, copiesLeft }: Gone, remaining: boolean): ForgetDone {
+  return { ...NOTHING_FORGOTTEN, items, facts, factsLeft, copiesLeft, remaining };
 }

@@ -1,6 +1,11 @@
-/** A space in memory: its registry entry, its items with their words, its sessions, and its answers to retries. */
+/** A space in memory: its registry entry, its items with their words, its sessions, and what agents edit and carry. */
 import type { Entry, SessionEntry, SpaceKind, SpaceRef } from "../../types.js";
+import type { Ledger } from "../ledger.js";
 import { Answers } from "./answers.js";
+import type { BlockRecord } from "./blocks.js";
+import type { FactRecord } from "./fact-records.js";
+import type { PromotionRecord } from "./promotions.js";
+import { Relation } from "./relation.js";
 import type { Row } from "./row.js";
 import { Words } from "./words.js";
 
@@ -13,6 +18,15 @@ export class Space {
   readonly sessions = new Map<string, Session>();
   readonly words = new Words();
   readonly answers = new Answers();
+  readonly blocks = new Map<string, BlockRecord>();
+  readonly facts = new Map<string, FactRecord>();
+  /** The ids of the facts that rest on a message (by its id) or on a session. */
+  readonly resting = new Relation<string | Session, string>();
+  /** The promotions into this space, by their numbers. */
+  readonly promotions = new Map<number, PromotionRecord>();
+  /** By the id of an item or fact: where copies of it are, and where it was copied from, as long as both are there. */
+  readonly copies = new Relation<string, Space>();
+  readonly originals = new Relation<string, Space>();
 
   constructor(entry: Entry, order: number) {
     this.entry = entry;
@@ -30,6 +44,9 @@ export interface Session {
   readonly order: number;
   /** The sequence of the next message. Only ever grows, so that no sequence is given twice. */
   nextSequence: number;
+  ledger: Ledger;
+  /** Up to which sequence facts were extracted. */
+  extracted: number;
 }
 
 export function spaceRef(kind: SpaceKind, name: string): SpaceRef {

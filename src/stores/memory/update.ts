@@ -1,11 +1,14 @@
 /** Edits one item: the next version takes the row's place. */
 import { HoldfastError } from "../../errors.js";
+import { notEditable } from "../fact-rules.js";
 import type { Done, UpdateWrite } from "../store.js";
 import type { Attempt } from "./attempt.js";
 import { isVisible, plain, type Row } from "./row.js";
 import type { State } from "./state.js";
 
-export function update(write: UpdateWrite, state: State, attempt: Attempt): Done {
+/** `of`: "fact" for what a write of the fact changes of its item. */
+export function update(write: UpdateWrite, state: State, attempt: Attempt, of: "item" | "fact" = "item"): Done {
+  const { content, name, metadata } = write.patch;
   const space = state.registry.find(write.space);
   const row = space?.rows.get(write.id);
   if (!space || !row || !isVisible(row, space, attempt.now)) {
@@ -14,6 +17,8 @@ export function update(write: UpdateWrite, state: State, attempt: Attempt): Done
       details: { id: write.id },
     });
   }
+  const isText = content !== undefined || name !== undefined || metadata !== undefined;
+  if (of === "item" && isText && space.facts.has(write.id)) throw notEditable(write.id);
   if (write.expectVersion !== undefined && write.expectVersion !== row.version) {
     throw new HoldfastError("conflict", `The item "${write.id}" has changed: it is at version ${row.version}.`, {
       hint: "Read the item again, then repeat the edit with the version you have read.",

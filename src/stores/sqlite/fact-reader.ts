@@ -1,17 +1,129 @@
 /** Reads facts with their spans and sources. */
 import type { Page, SpaceRef } from "../../types.js";
-import type { Fact, FactsRequest } from "../facts.js";
-import type { Registry } from "./registry.js";
+import { FACT_STATES, type Fact, type FactSource, type FactSpan, type FactsRequest } from "../facts.js";
+import { spaceRef } from "./codec.js";
+import type { Row } from "./driver.js";
+import { stateCode } from "./fact-records.js";
+import { all, type Condition, type SpaceRow } from "./filter.js";
+import { badCursor, type Registry } from "./registry.js";
 import type { Statements } from "./statements.js";
 
+const FACT_SELECT = `
+  SELECT fact.*, space.kind AS space_kind, space.name AS space_name
+  FROM fact JOIN space ON space.key = fact.space LEFT JOIN item ON item.id = fact.id AND item.space = fact.space`;
+
+/** The fact that took its place is named as long as it is known. */
+const SPANS = `
+  SELECT span.start, span."end", later.id AS later FROM fact_span AS span
+  LEFT JOIN fact AS later ON later.key = span.superseded_by WHERE span.fact = ? ORDER BY span.start`;
+
+const SOURCES = `
+  SELECT source.message, session.name AS session FROM fact_source AS source
+  LEFT JOIN item ON item.id = source.message AND item.space = source.space
+  LEFT JOIN session ON session.key = coalesce(source.session, item.session)
+  WHERE source.fact = ? ORDER BY source.key`;
+
 export class FactReader {
-  constructor(_statements: Statements, _registry: Registry) {}
+  readonly #statements: Statements;
+  readonly #registry: Registry;
 
-  facts(_request: FactsRequest): Page<Fact> {
-    throw new Error("not built");
+  constructor(statements: Statements, registry: Registry) {
+    this.#statements = statements;
+    this.#registry = registry;
   }
 
-  extracted(_space: SpaceRef, _session: string): number {
-    throw new Error("not built");
+  facts(request: FactsRequest): Page<Fact> {
+    const { limit, cursor } = request;
+    const after = cursor === undefined ? 0 : parseCursor(cursor);
+    const spaces = this.#registry.findSpaces(request.spaces);
+    if (spaces.length === 0) return { items: [] };
+    const { sql, values } = all([{ sql: "fact.key > ?", values: [after] }, ...conditionsOf(request, spaces)]);
+    const select = this.#statements.get(`${FACT_SELECT} WHERE ${sql} ORDER BY fact.key LIMIT ?`);
+    const rows = select.all(...values, limit + 1);
+    const items = rows.slice(0, limit).map((row) => this.#read(row));
+    return rows.length > limit ? { items, next: `f${rows[limit - 1]?.["key"]}` } : { items };
   }
+
+  /** Requires that it is there. */
+  get(key: number): Fact {
+    return this.#read(this.#statements.get(`${FACT_SELECT} WHERE fact.key = ?`).get(key) as Row);
+  }
+
+  extracted(space: SpaceRef, session: string): number {
+    const spaceKey = this.#registry.findSpace(space)?.key ?? -1;
+    const select = this.#statements.get("SELECT extracted FROM session WHERE space = ? AND name = ?");
+    return Number(select.get(spaceKey, session)?.["extracted"] ?? 0);
+  }
+
+  #read(row: Row): Fact {
+    const key = Number(row["key"]);
+    return {
+      id: String(row["id"]),
+      space: spaceRef(row["space_kind"], row["space_name"]),
+      category: String(row["category"]),
+      content: String(row["content"]),
+      confidence: Number(row["confidence"]),
+      pinned: row["pinned"] === 1,
+      state: FACT_STATES[Number(row["state"])] ?? "ended",
+      spans: this.#statements.get(SPANS).all(key).map(readSpan),
+      sources: this.#statements.get(SOURCES).all(key).map(readSource),
+      recordedAt: Number(row["recorded_at"]),
+      updatedAt: Number(row["updated_at"]),
+      version: Number(row["version"]),
+    };
+  }
+}
+
+function conditionsOf(request: FactsRequest, spaces: readonly SpaceRow[]): Condition[] {
+  const { ids, categories, pinned, states = ["holds"], asOf, now } = request;
+  const conditions = [visibleIn(spaces, now)];
+  if (ids) conditions.push(anyOf("fact.id", ids));
+  if (categories) conditions.push(anyOf("fact.category", categories));
+  if (pinned !== undefined) conditions.push({ sql: `fact.pinned = ${pinned ? 1 : 0}`, values: [] });
+  conditions.push(asOf === undefined ? anyOf("fact.state", states.map(stateCode)) : heldAt(asOf));
+  return conditions;
+}
+
+/** The expiry of a fact that holds is that of its item. */
+function visibleIn(spaces: readonly SpaceRow[], now: number): Condition {
+  const keys = JSON.stringify(spaces.map(({ key }) => key));
+  return {
+    sql: `fact.space IN (SELECT value FROM json_each(?))
+      AND (space.retention_ms IS NULL OR fact.kept_from + space.retention_ms > ?)
+      AND ifnull(coalesce(item.expires_at, fact.expires_at) > ?, 1)`,
+    values: [keys, now, now],
+  };
+}
+
+const heldAt = (time: number): Condition => ({
+  sql: `fact.state <> ${stateCode("retracted")} AND EXISTS (SELECT 1 FROM fact_span AS span
+    WHERE span.fact = fact.key AND span.start <= ? AND (span."end" IS NULL OR span."end" > ?))`,
+  values: [time, time],
+});
+
+const anyOf = (column: string, wanted: readonly (string | number)[]): Condition => ({
+  sql: `${column} IN (SELECT value FROM json_each(?))`,
+  values: [JSON.stringify(wanted)],
+});
+
+function readSpan(row: Row): FactSpan {
+  const { end, later } = row;
+  return {
+    from: Number(row["start"]),
+    ...(end !== null && { to: Number(end) }),
+    ...(later !== null && { supersededBy: String(later) }),
+  };
+}
+
+function readSource({ message, session }: Row): FactSource {
+  return {
+    ...(session !== null && { session: String(session) }),
+    ...(message !== null && { message: String(message) }),
+  };
+}
+
+function parseCursor(cursor: string): number {
+  const key = /^f(\d{1,15})$/.exec(cursor)?.[1];
+  if (key === undefined) throw badCursor(cursor);
+  return Number(key);
 }

@@ -4,15 +4,20 @@
  * A small forget takes its words out of the index at once. A large one leaves marks and merges the index afterwards,
  * which costs less than an item-by-item removal from about a hundred items on; `head.purge` remembers that it is due.
  *
+ * An item takes with it the facts that rest on it alone, in the same transaction (cascade.ts). Facts that have no item, and
+ * those that rest on a session as a whole, have slices of their own, after the items.
+ *
  * The newest items go first: what they have borrowed from older ones is gone when those go, and nobody has to be made
  * pending who is forgotten next.
  */
 import type { SpaceRef } from "../../types.js";
+import { Gone } from "../gone.js";
 import { type ForgetDone, type ForgetWrite, NOTHING_FORGOTTEN } from "../store.js";
 import type { Blocks } from "./blocks.js";
+import type { How } from "./cascade.js";
 import type { Database, Row, Statement } from "./driver.js";
-import type { Facts } from "./facts.js";
-import { ITEM_ROW, type ItemRow, type Items } from "./items.js";
+import type { SpaceRow } from "./filter.js";
+import type { Items } from "./items.js";
 import type { Leases } from "./leases.js";
 import type { Ledgers } from "./ledgers.js";
 import type { Promotions } from "./promotions.js";
@@ -30,7 +35,6 @@ const LARGE = 64;
 /** What agents edit and carry, and what goes with what is forgotten. */
 export interface Carried {
   readonly blocks: Blocks;
-  readonly facts: Facts;
   readonly ledgers: Ledgers;
   readonly promotions: Promotions;
 }
@@ -44,6 +48,8 @@ export class Forgetter {
   readonly #byId: Statement;
   readonly #bySession: Statement;
   readonly #bySpace: Statement;
+  readonly #factsOfSpace: Statement;
+  readonly #factsOfSession: Statement;
   readonly #expired: Statement;
   readonly #oldest: Statement;
   readonly #retaining: Statement;
@@ -63,70 +69,115 @@ export class Forgetter {
     this.#items = items;
     this.#leases = leases;
     this.#residue = residue;
-    this.#byId = database.prepare(`${ITEM_ROW} WHERE id = ? AND space = ?`);
-    this.#bySession = database.prepare(`${ITEM_ROW} WHERE session = ? ORDER BY seq DESC LIMIT ${SLICE_ITEMS}`);
-    this.#bySpace = database.prepare(`${ITEM_ROW} WHERE space = ? ORDER BY key DESC LIMIT ${SLICE_ITEMS}`);
-    this.#expired = database.prepare(`${ITEM_ROW} WHERE expires_at <= ? LIMIT ${SLICE_ITEMS}`);
+    this.#bySession = database.prepare(
+      `SELECT id, space FROM item WHERE session = ? ORDER BY seq DESC LIMIT ${SLICE_ITEMS}`,
+    );
+    this.#bySpace = database.prepare(
+      `SELECT id, space FROM item WHERE space = ? ORDER BY key DESC LIMIT ${SLICE_ITEMS}`,
+    );
+    this.#factsOfSpace = database.prepare(`SELECT id, space FROM fact WHERE space = ? LIMIT ${SLICE_ITEMS}`);
+    this.#factsOfSession = database.prepare(`SELECT fact FROM fact_source WHERE session = ? LIMIT ${SLICE_ITEMS}`);
+    this.#byId = database.prepare(
+      `SELECT ?1 AS id, ?2 AS space WHERE EXISTS (SELECT 1 FROM item WHERE id = ?1 AND space = ?2)
+         OR EXISTS (SELECT 1 FROM fact WHERE id = ?1 AND space = ?2)`,
+    );
+    this.#expired = database.prepare(
+      `SELECT * FROM (SELECT id, space FROM item WHERE expires_at <= ?1 LIMIT ${SLICE_ITEMS})
+       UNION SELECT * FROM (SELECT id, space FROM fact WHERE expires_at <= ?1 LIMIT ${SLICE_ITEMS})`,
+    );
     this.#oldest = database.prepare(
-      `${ITEM_ROW} WHERE key IN (SELECT key FROM item WHERE space = ? ORDER BY key LIMIT ${SLICE_ITEMS}) AND recorded_at <= ?`,
+      `SELECT id, space FROM item
+         WHERE key IN (SELECT key FROM item WHERE space = ?1 ORDER BY key LIMIT ${SLICE_ITEMS}) AND recorded_at <= ?2
+       UNION SELECT * FROM
+         (SELECT id, space FROM fact WHERE space = ?1 AND state <> 0 AND kept_from <= ?2 LIMIT ${SLICE_ITEMS})`,
     );
     this.#retaining = database.prepare("SELECT key, retention_ms FROM space WHERE retention_ms IS NOT NULL");
   }
 
   forget({ target }: ForgetWrite, transaction: Transaction): ForgetDone {
-    if ("expired" in target) return this.#removeSlice(this.#expiredRows(transaction.now), false, transaction);
+    if ("expired" in target) return this.#forgetThings(this.#expiredThings(transaction.now), transaction);
     const space = this.#registry.findSpace(target.space);
     if (!space) return NOTHING_FORGOTTEN;
     if ("ids" in target) {
-      const rows = [...new Set(target.ids)].flatMap((id): Row | readonly Row[] => this.#byId.get(id, space.key) ?? []);
-      return this.#removeSlice(rows, rows.length > LARGE, transaction);
+      const things = [...new Set(target.ids)].flatMap(
+        (id): Row | readonly Row[] => this.#byId.get(id, space.key) ?? [],
+      );
+      return this.#forgetThings(things, transaction);
     }
     if ("session" in target) {
       const session = this.#registry.findSession(space.key, target.session);
-      if (!session) return NOTHING_FORGOTTEN;
-      this.#forgetRetries(space.key, session.key);
-      const rows = this.#bySession.all(session.key);
-      const slice = this.#removeSlice(rows, rows.length > LARGE, transaction);
-      if (slice.remaining || !target.entry) return slice;
-      this.#dropSession(space.key, session.key, target.session, transaction);
-      return { ...slice, sessions: 1 };
+      return session ? this.#forgetSession(space.key, session.key, target, transaction) : NOTHING_FORGOTTEN;
     }
     if ("block" in target) {
       const isForgotten = this.#carried.blocks.forget(space.key, target.block, transaction);
       return { ...NOTHING_FORGOTTEN, blocks: isForgotten ? 1 : 0 };
     }
-    this.#forgetRetries(space.key);
-    const rows = this.#bySpace.all(space.key);
-    const slice = this.#removeSlice(rows, space.items > LARGE, transaction);
-    if (slice.remaining || !target.entry) return slice;
-    return { ...slice, ...this.#dropSpace(space.key, target.space, transaction) };
+    return this.#forgetSpace(space, target, transaction);
   }
 
-  #expiredRows(now: number): Row[] {
+  #forgetThings(things: readonly Row[], transaction: Transaction): ForgetDone {
+    const gone = new Gone();
+    return doneOf(gone, this.#removeSlice(things, false, transaction, gone));
+  }
+
+  #forgetSession(
+    space: number,
+    session: number,
+    { session: name, entry }: { readonly session: string; readonly entry: boolean },
+    transaction: Transaction,
+  ): ForgetDone {
+    this.#forgetRetries(space, session);
+    const gone = new Gone();
+    const things = this.#bySession.all(session);
+    const remaining =
+      this.#removeSlice(things, false, transaction, gone) || this.#leaveSession(session, transaction, gone);
+    const done = doneOf(gone, remaining);
+    if (remaining) return done;
+    this.#carried.ledgers.forgetSession(session);
+    if (!entry) return done;
+    this.#dropSession(space, session, name, transaction);
+    return { ...done, sessions: 1 };
+  }
+
+  #forgetSpace(
+    { key, items }: SpaceRow,
+    { space: ref, entry }: { readonly space: SpaceRef; readonly entry: boolean },
+    transaction: Transaction,
+  ): ForgetDone {
+    this.#forgetRetries(key);
+    const gone = new Gone();
+    const remaining =
+      this.#removeSlice(this.#bySpace.all(key), items > LARGE, transaction, gone) ||
+      this.#removeSlice(this.#factsOfSpace.all(key), items > LARGE, transaction, gone);
+    // No fact is left in the end, whatever one slice says.
+    const done = { ...doneOf(gone, remaining), factsLeft: [] };
+    if (remaining) return done;
+    return entry ? { ...done, ...this.#dropSpace(key, ref, transaction) } : done;
+  }
+
+  #expiredThings(now: number): Row[] {
     const rows = this.#expired.all(now);
     for (const space of this.#retaining.all()) {
       rows.push(...this.#oldest.all(Number(space["key"]), now - Number(space["retention_ms"])));
     }
-    return [...new Map(rows.map((row) => [row["key"], row])).values()];
+    return [...new Map(rows.map((row) => [`${row["space"]} ${row["id"]}`, row])).values()];
   }
 
-  #removeSlice(rows: readonly Row[], large: boolean, transaction: Transaction): ForgetDone {
-    if (rows.length === 0) return NOTHING_FORGOTTEN;
-    const marks = large || rows.length > LARGE;
-    const slice = marks ? rows : rows.slice(0, SLICE_AT_ONCE);
-    const until = performance.now() + SLICE_MS;
-    let removed = 0;
-    for (const row of slice) {
-      if (removed > 0 && performance.now() > until) break;
-      this.#items.remove(row as ItemRow, transaction, marks ? "mark" : "remove");
-      removed++;
-    }
-    transaction.forgot(marks ? 2 : 1);
-    return {
-      ...NOTHING_FORGOTTEN,
-      items: removed,
-      remaining: removed < rows.length || rows.length >= SLICE_ITEMS,
-    };
+  /** Items and facts by id and space. True if there is more to do. */
+  #removeSlice(things: readonly Row[], large: boolean, transaction: Transaction, gone: Gone): boolean {
+    const how = large || things.length > LARGE ? "mark" : "remove";
+    return forgetSome(things, how, ({ id, space }) =>
+      this.#items.cascade.forget(String(id), Number(space), transaction, how, gone),
+    );
+  }
+
+  /** Facts that rest on the session as a whole do so no more. True if there is more to do. */
+  #leaveSession(session: number, transaction: Transaction, gone: Gone): boolean {
+    const facts = this.#factsOfSession.all(session);
+    const how = facts.length > LARGE ? "mark" : "remove";
+    return forgetSome(facts, how, ({ fact }) =>
+      this.#items.cascade.loseSession(Number(fact), session, transaction, how, gone),
+    );
   }
 
   /** A retry of an add that is forgotten as a whole gives its first answer, whatever its payload. */
@@ -145,7 +196,10 @@ export class Forgetter {
     transaction.forgot(1);
   }
 
-  #dropSpace(space: number, ref: SpaceRef, transaction: Transaction): { sessions: number; entries: number } {
+  #dropSpace(space: number, ref: SpaceRef, transaction: Transaction): Partial<ForgetDone> {
+    const blocks = this.#carried.blocks.forgetSpace(space, transaction);
+    this.#carried.promotions.forgetSpace(space);
+    this.#carried.ledgers.forgetSpace(space);
     this.#database.prepare("DELETE FROM receipt WHERE space = ?").run(space);
     this.#leases.endOfSpace(space);
     const { changes } = this.#database.prepare("DELETE FROM session WHERE space = ?").run(space);
@@ -155,6 +209,22 @@ export class Forgetter {
     this.#residue.remember(ref as unknown as Row);
     transaction.renamed();
     transaction.forgot(1);
-    return { sessions: Number(changes), entries: 1 };
+    return { blocks, sessions: Number(changes), entries: 1 };
   }
+}
+
+/** Forgets as many as a slice may; words that leave the index at once take their time. True if there are more. */
+function forgetSome(things: readonly Row[], how: How, forgetOne: (thing: Row) => void): boolean {
+  const until = performance.now() + SLICE_MS;
+  let forgotten = 0;
+  for (const thing of how === "mark" ? things : things.slice(0, SLICE_AT_ONCE)) {
+    if (forgotten > 0 && performance.now() > until) break;
+    forgetOne(thing);
+    forgotten++;
+  }
+  return forgotten < things.length || things.length >= SLICE_ITEMS;
+}
+
+function doneOf({ items, facts, factsLeft, copiesLeft }: Gone, remaining: boolean): ForgetDone {
+  return { ...NOTHING_FORGOTTEN, items, facts, factsLeft, copiesLeft, remaining };
 }

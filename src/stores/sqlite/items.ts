@@ -1,13 +1,16 @@
 /** Adding, editing and removing items inside a write transaction. */
 import { isDeepStrictEqual } from "node:util";
 import { HoldfastError } from "../../errors.js";
-import { analyse } from "../../retrieval/words/analyse.js";
-import { contentLength } from "../../retrieval/words/stop.js";
 import type { Item, Kind, Role } from "../../types.js";
+import { notEditable, takenByFact } from "../fact-rules.js";
+import { Gone } from "../gone.js";
 import type { AddWrite, Done, NewRow, UpdateWrite } from "../store.js";
-import { ITEM_SELECT, jsonOrNull, kindCode, packWords, readItem, roleCode, tierCode } from "./codec.js";
+import { Cascade } from "./cascade.js";
+import { ITEM_SELECT, jsonOrNull, kindCode, readItem, roleCode, tierCode } from "./codec.js";
 import type { Database, Row, Statement } from "./driver.js";
 import type { Embeddings } from "./embeddings.js";
+import { FactRecords, isKept } from "./fact-records.js";
+import { ITEM_ROW, type ItemRow, wordsOf } from "./item-row.js";
 import type { Parking } from "./parking.js";
 import type { Registry } from "./registry.js";
 import type { Residue } from "./residue.js";
@@ -16,20 +19,6 @@ import type { WordWriter } from "./words.js";
 
 /** How long an idempotency key answers for its add. */
 const RECEIPT_MS = 7 * 24 * 60 * 60 * 1000;
-
-/** What removing an item needs to know of it; its texts are there for the purge. */
-export interface ItemRow extends Row {
-  readonly key: number;
-  readonly space: number;
-  readonly session: number | null;
-  readonly id: string;
-  readonly words: string;
-  readonly length: number;
-  readonly indexed: number;
-}
-
-export const ITEM_ROW =
-  "SELECT key, space, session, words, length, indexed, id, name, content, parts, metadata FROM item";
 
 /** What goes with an item when its text is edited or removed. */
 export interface Attached {
@@ -56,6 +45,12 @@ export class Items {
   readonly #words: WordWriter;
   readonly #attached: Attached;
   readonly #registry: Registry;
+  readonly #facts: FactRecords;
+  /** Spaces without any fact, as this transaction has found them. */
+  readonly #factless = new Set<number>();
+  #factlessIn: Transaction | undefined;
+  /** Forgets items with all that goes with them. */
+  readonly cascade: Cascade;
   readonly #insert: Statement;
   readonly #find: Statement;
   readonly #row: Statement;
@@ -72,6 +67,10 @@ export class Items {
     this.#registry = registry;
     this.#attached = attached;
     this.#words = attached.words;
+    this.#facts = new FactRecords(database);
+    this.cascade = new Cascade(database, attached.residue, (item, transaction, how) =>
+      this.remove(item, transaction, how),
+    );
     this.#insert = database.prepare(
       `INSERT INTO item (key, space, id, kind, session, agent, seq, round, role, name, content, parts, metadata, tier,
          occurred_at, recorded_at, updated_at, expires_at, version, commit_no, words, length)
@@ -97,19 +96,25 @@ export class Items {
     this.#expireReceipts = database.prepare("DELETE FROM receipt WHERE at <= ?");
   }
 
-  add(write: AddWrite, transaction: Transaction): Done {
+  /** `of`: "fact" for the item of a recorded fact. */
+  add(write: AddWrite, transaction: Transaction, of: "item" | "fact" = "item"): Done {
     if (write.items.length === 0) return { op: "add", ids: [], sequences: [], repeated: false };
     const earlier = this.#earlierAnswer(write, transaction.now);
     if (earlier) return earlier;
 
     const place = this.#placeOf(write, transaction);
+    // The id of a fact is taken, also if it holds no longer and so has no item; but not for the fact itself.
+    const hasFacts = of === "item" && this.#hasFacts(place.space, transaction);
+    if (of === "fact") this.#factless.delete(place.space);
     let sequence = place.sequence ?? 0;
     let inserted = 0;
     const keys: number[] = [];
     const sequences: number[] = [];
     for (const row of write.items) {
       const here = { ...place, sequence: place.session === null ? null : sequence };
-      const existing = this.#insertRow(row, here, transaction) ?? this.#meetExisting(write, row, here, transaction);
+      const isFree = !hasFacts || !this.#facts.exists(row.id, place.space);
+      const added = isFree ? this.#insertRow(row, here, transaction) : undefined;
+      const existing = added ?? this.#meetExisting(write, row, here, of, transaction);
       keys.push(existing.key);
       if (existing.sequence !== null) sequences.push(existing.sequence);
       if (!existing.inserted) continue;
@@ -124,6 +129,16 @@ export class Items {
     const answer = { ids: write.items.map(({ id }) => id), sequences };
     if (write.idempotency) this.#keepAnswer(write.idempotency, place, answer, keys, transaction);
     return { op: "add", ...answer, repeated };
+  }
+
+  /** Whether the space may have facts. A transaction asks once for each space that has none. */
+  #hasFacts(space: number, transaction: Transaction): boolean {
+    if (this.#factlessIn !== transaction) this.#factless.clear();
+    this.#factlessIn = transaction;
+    if (this.#factless.has(space)) return false;
+    const any = this.#facts.anyIn(space);
+    if (!any) this.#factless.add(space);
+    return any;
   }
 
   /** Where the items go. Adds to one session in one transaction look it up once. */
@@ -157,7 +172,7 @@ export class Items {
     if (agent === undefined) return null;
     const found = this.#registry.findSpace({ agent });
     if (found) return found.key;
-    const repeats = existing === "same" && items.every(({ id }) => this.#findVisible(id, space, transaction.now));
+    const repeats = existing === "same" && items.every(({ id }) => this.find(id, space, transaction.now));
     return repeats ? null : this.#registry.ensureSpace({ agent }, transaction);
   }
 
@@ -232,13 +247,15 @@ export class Items {
     return { key, sequence: place.sequence, inserted: true };
   }
 
-  /** An id that is taken: free after all if its item has expired; else the same again, a new version, or a conflict. */
-  #meetExisting(write: AddWrite, row: NewRow, place: Place, transaction: Transaction): Placed {
-    const found = this.#findVisible(row.id, place.space, transaction.now);
+  /** An id that is taken: free after all if what has it has expired; else the same again, a new version, or a conflict. */
+  #meetExisting(write: AddWrite, row: NewRow, place: Place, of: "item" | "fact", transaction: Transaction): Placed {
+    const found = this.find(row.id, place.space, transaction.now);
+    const isFact = of === "item" && this.#facts.exists(row.id, place.space);
+    if (isFact && (found ? write.existing === "replace" : this.#isEnded(row.id, place.space, transaction.now))) {
+      throw takenByFact(row.id);
+    }
     if (!found) {
-      const { key } = this.#find.get(row.id, place.space) as Row;
-      this.remove(this.#row.get(key as number) as ItemRow, transaction);
-      transaction.forgot(1);
+      this.cascade.forget(row.id, place.space, transaction, "remove", new Gone());
       return this.#insertRow(row, place, transaction) as Placed;
     }
     const item = readItem(found);
@@ -256,8 +273,14 @@ export class Items {
     return { key: Number(found["key"]), sequence: item.sequence ?? null, inserted: false };
   }
 
+  /** Whether a fact of this id is kept that has no item. */
+  #isEnded(id: string, space: number, now: number): boolean {
+    const fact = this.#facts.find(id, space);
+    return fact !== undefined && fact.state !== "holds" && isKept(fact, this.#registry.entry(space).retentionMs, now);
+  }
+
   /** The item of this id, unless it has expired. */
-  #findVisible(id: string, space: number, now: number): Row | undefined {
+  find(id: string, space: number, now: number): Row | undefined {
     const found = this.#find.get(id, space);
     if (!found) return undefined;
     const { expires_at: expiresAt, recorded_at: recordedAt, retention_ms: retentionMs } = found;
@@ -266,15 +289,19 @@ export class Items {
     return found;
   }
 
-  update(write: UpdateWrite, transaction: Transaction): Done {
+  /** `of`: "fact" for what a write of the fact changes of its item. */
+  update(write: UpdateWrite, transaction: Transaction, of: "item" | "fact" = "item"): Done {
+    const { content, name, metadata } = write.patch;
     const space = this.#registry.findSpace(write.space);
-    const found = space && this.#findVisible(write.id, space.key, transaction.now);
+    const found = space && this.find(write.id, space.key, transaction.now);
     if (!found) {
       throw new HoldfastError("not_found", "there is no such item in this space", {
         hint: "check the id and the scope; it may have been deleted or have expired",
         details: { id: write.id },
       });
     }
+    const isText = content !== undefined || name !== undefined || metadata !== undefined;
+    if (of === "item" && isText && this.#facts.exists(write.id, space.key)) throw notEditable(write.id);
     const item = readItem(found);
     if (write.expectVersion !== undefined && write.expectVersion !== item.version) {
       throw new HoldfastError("conflict", "the item has changed meanwhile", {
@@ -337,10 +364,4 @@ function samePayload(item: Item, row: NewRow, session: string | undefined): bool
   const of = ({ kind, role, name, content, parts, metadata, tier }: Item | NewRow) =>
     [kind, role, name, content, tier, metadata, parts?.length ? parts : undefined] as const;
   return item.session === session && isDeepStrictEqual(of(item), of(row));
-}
-
-/** The words of an item: as counts, as they are stored, and its length. A speaker's name is among them. */
-export function wordsOf(name: string | undefined, content: string) {
-  const counts = analyse(name === undefined ? content : `${name} ${content}`);
-  return { counts, words: packWords(counts), length: contentLength(counts) };
 }

@@ -4,11 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Backlog } from "./backlog.js";
+import { BlockReader } from "./block-reader.js";
 import { connect } from "./connection.js";
 import type { Database } from "./driver.js";
+import { LedgerReader } from "./ledger-reader.js";
+import { Ledgers } from "./ledgers.js";
 import { SPEAKS } from "./reader.js";
 import { Registry } from "./registry.js";
 import { migrate } from "./schema.js";
+import { Statements } from "./statements.js";
 import { VectorTables } from "./vector-table.js";
 import { WordSearch } from "./word-search.js";
 
@@ -130,7 +134,7 @@ describe("a search by words", () => {
     expect(new Set(ways)).toEqual(
       new Set([
         "SEARCH item USING INTEGER PRIMARY KEY (rowid=?)",
-        "SEARCH item USING INDEX item_seq (session=? AND seq>? AND seq<?)",
+        "SEARCH item USING COVERING INDEX item_around (session=? AND seq>? AND seq<?)",
       ]),
     );
   });
@@ -139,4 +143,50 @@ describe("a search by words", () => {
 it("a speaker is found by name and space in the index alone", () => {
   const plan = database.prepare(`EXPLAIN QUERY PLAN ${SPEAKS}`).all();
   expect(plan.map((row) => row["detail"])).toContain("SEARCH item USING COVERING INDEX item_name (name=? AND space=?)");
+});
+
+/** How each table is reached by the statements that were prepared. */
+function plans(): string[] {
+  const rows = prepared.flatMap((sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
+  return rows
+    .map((row) => String(row["detail"]))
+    .filter((detail) => !/json_each|LIST SUBQUERY|BLOOM FILTER/.test(detail));
+}
+
+describe("blocks", () => {
+  it.each([
+    ["of a space", {}],
+    ["of some names and ids", { names: ["persona"], ids: ["b"] }],
+  ])("%s are found in their space, and each text by its version", (_, wanted) => {
+    new BlockReader(new Statements(watched), new Registry(database)).blocks({ spaces: [lane.space], ...wanted });
+    expect(plans()).toEqual([
+      "SEARCH block USING INDEX sqlite_autoindex_block_1 (space=?)",
+      "SEARCH edit USING INDEX sqlite_autoindex_block_edit_1 (block=? AND version=?)",
+    ]);
+  });
+
+  it("give their edits in the order of their versions, and none of them is sorted", () => {
+    new BlockReader(new Statements(watched), new Registry(database)).log({ space: lane.space, id: "b", limit: 3 });
+    expect(plans()).toEqual([
+      "SEARCH block USING COVERING INDEX block_id (id=? AND space=?)",
+      "SEARCH edit USING INDEX sqlite_autoindex_block_edit_1 (block=?)",
+      "SEARCH former USING INDEX sqlite_autoindex_block_edit_1 (block=? AND version=?) LEFT-JOIN",
+    ]);
+  });
+});
+
+describe("a ledger", () => {
+  it("is read in its order, and not sorted", () => {
+    new LedgerReader(new Statements(watched), new Registry(database)).ledger(lane.space, lane.session);
+    expect(plans()).toEqual([
+      "SEARCH session USING INDEX sqlite_autoindex_session_2 (space=? AND name=?)",
+      "SEARCH ledger USING INDEX ledger_place (session=?) LEFT-JOIN",
+    ]);
+  });
+
+  it("is written without a look at those of others", () => {
+    new Ledgers(watched, new Registry(database)).forgetSpace(1);
+    expect(plans().filter((detail) => detail.startsWith("SEARCH ledger")).length).toBeGreaterThan(3);
+    expect(plans().filter((detail) => /^SCAN (?!SUBQUERY|CONSTANT)|TEMP B-TREE/.test(detail))).toEqual([]);
+  });
 });

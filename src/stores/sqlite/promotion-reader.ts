@@ -1,13 +1,48 @@
 /** Reads the log of promotions. */
 import type { Page } from "../../types.js";
 import type { Promotion, PromotionsRequest } from "../promotions.js";
-import type { Registry } from "./registry.js";
+import { spaceRef } from "./codec.js";
+import type { Row } from "./driver.js";
+import { badCursor, type Registry } from "./registry.js";
 import type { Statements } from "./statements.js";
 
-export class PromotionReader {
-  constructor(_statements: Statements, _registry: Registry) {}
+const PAGE = `
+  SELECT promotion.key, promotion.id, promotion.actor, promotion.reason, promotion.at,
+    origin.kind AS from_kind, origin.name AS from_name
+  FROM promotion LEFT JOIN space AS origin ON origin.key = promotion.from_space
+  WHERE promotion.to_space = ? AND promotion.key < ? ORDER BY promotion.key DESC LIMIT ?`;
 
-  promotions(_request: PromotionsRequest): Page<Promotion> {
-    throw new Error("not built");
+export class PromotionReader {
+  readonly #statements: Statements;
+  readonly #registry: Registry;
+
+  constructor(statements: Statements, registry: Registry) {
+    this.#statements = statements;
+    this.#registry = registry;
   }
+
+  promotions({ space: to, limit, cursor }: PromotionsRequest): Page<Promotion> {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(cursor);
+    const space = this.#registry.findSpace(to);
+    if (!space) return { items: [] };
+    const rows = this.#statements.get(PAGE).all(space.key, before, limit + 1);
+    const items = rows.slice(0, limit).map((row) => ({ ...readPromotion(row), to }));
+    return rows.length > limit ? { items, next: `p${rows[limit - 1]?.["key"]}` } : { items };
+  }
+}
+
+function readPromotion(row: Row): Omit<Promotion, "to"> {
+  return {
+    id: String(row["id"]),
+    ...(row["from_name"] !== null && { from: spaceRef(row["from_kind"], row["from_name"]) }),
+    ...(row["actor"] !== null && { actor: String(row["actor"]) }),
+    reason: String(row["reason"]),
+    at: Number(row["at"]),
+  };
+}
+
+function parseCursor(cursor: string): number {
+  const key = /^p(\d{1,15})$/.exec(cursor)?.[1];
+  if (key === undefined) throw badCursor(cursor);
+  return Number(key);
 }

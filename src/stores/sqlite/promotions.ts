@@ -1,15 +1,89 @@
-/** Promotions inside a write transaction. */
+/** Promotions inside a write transaction: copies with their log, and which of them have both sides still there. */
+import { startOf } from "../fact-rules.js";
+import { nothingToPromote, promotedDiffers, promotedRetracted, sameSpace } from "../promotion-rules.js";
 import type { PromoteDone, PromoteWrite } from "../promotions.js";
-import type { Database } from "./driver.js";
+import { readItem } from "./codec.js";
+import type { Database, Row, Statement } from "./driver.js";
+import type { FactRecord } from "./fact-records.js";
 import type { Facts } from "./facts.js";
 import type { Items } from "./items.js";
 import type { Registry } from "./registry.js";
+import type { Residue } from "./residue.js";
 import type { Transaction } from "./transaction.js";
 
 export class Promotions {
-  constructor(_database: Database, _registry: Registry, _items: Items, _facts: Facts) {}
+  readonly #registry: Registry;
+  readonly #items: Items;
+  readonly #facts: Facts;
+  readonly #residue: Residue;
+  readonly #log: Statement;
+  readonly #note: Statement;
+  readonly #forget: Statement;
 
-  promote(_write: PromoteWrite, _transaction: Transaction): PromoteDone {
-    throw new Error("not built");
+  constructor(database: Database, registry: Registry, items: Items, facts: Facts, residue: Residue) {
+    this.#registry = registry;
+    this.#items = items;
+    this.#facts = facts;
+    this.#residue = residue;
+    this.#log = database.prepare(
+      "INSERT INTO promotion (id, from_space, to_space, actor, reason, at) VALUES (?, ?, ?, ?, ?, ?)",
+    );
+    this.#note = database.prepare("INSERT OR IGNORE INTO copy (id, from_space, to_space) VALUES (?, ?, ?)");
+    this.#forget = database.prepare("DELETE FROM promotion WHERE to_space = ? RETURNING id, actor, reason");
+  }
+
+  promote(write: PromoteWrite, transaction: Transaction): PromoteDone {
+    const ids = [...new Set(write.ids)];
+    const from = this.#registry.findSpace(write.from)?.key;
+    for (const id of ids) this.#copy(id, from, write, transaction);
+    return { op: "promote", ids };
+  }
+
+  #copy(id: string, from: number | undefined, write: PromoteWrite, transaction: Transaction): void {
+    const { now } = transaction;
+    const found = from === undefined ? undefined : this.#items.find(id, from, now);
+    if (from === undefined || !found) throw nothingToPromote(id);
+    const to = this.#registry.ensureSpace(write.to, transaction);
+    if (to === from) throw sameSpace();
+    const fact = this.#facts.find(write.from, id, now);
+    if (fact) this.#copyFact(fact, write, transaction);
+    else this.#copyItem(found, write, transaction);
+    this.#log.run(id, from, to, write.actor ?? null, write.reason, now);
+    this.#note.run(id, from, to);
+    transaction.touch(to);
+  }
+
+  #copyItem(found: Row, { to, agent }: PromoteWrite, transaction: Transaction): void {
+    const { id, kind, role, name, content, parts, metadata, tier, occurredAt, expiresAt } = readItem(found);
+    const row = {
+      ...{ id, kind, content, metadata, tier, occurredAt },
+      ...(role !== undefined && { role }),
+      ...(name !== undefined && { name }),
+      ...(parts !== undefined && { parts }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    };
+    const place = { space: to, ...(agent !== undefined && { agent }) };
+    this.#items.add({ op: "add", ...place, items: [row], existing: "same" }, transaction);
+  }
+
+  #copyFact({ id, category, content, confidence, spans }: FactRecord, write: PromoteWrite, transaction: Transaction) {
+    const { to, agent } = write;
+    const there = this.#facts.find(to, id, transaction.now);
+    if (there && (there.category !== category || there.content !== content)) throw promotedDiffers(id);
+    const { outcome } = this.#facts.put(
+      {
+        op: "put_fact",
+        space: to,
+        ...(agent !== undefined && { agent }),
+        ...{ id, category, content, confidence, source: {}, from: startOf(spans), supersedes: [], force: false },
+      },
+      transaction,
+    );
+    if (outcome === "retracted") throw promotedRetracted(id);
+  }
+
+  /** Removes the log of a space that is forgotten. */
+  forgetSpace(space: number): void {
+    for (const texts of this.#forget.all(space)) this.#residue.remember(texts);
   }
 }

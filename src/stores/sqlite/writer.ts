@@ -12,7 +12,8 @@ import { Facts } from "./facts.js";
 import { secureFile } from "./file.js";
 import { Forgetter } from "./forget.js";
 import { Indexer } from "./indexer.js";
-import { Items, wordsOf } from "./items.js";
+import { wordsOf } from "./item-row.js";
+import { Items } from "./items.js";
 import { Leases } from "./leases.js";
 import { Ledgers } from "./ledgers.js";
 import { OutboxWriter } from "./outbox.js";
@@ -74,12 +75,11 @@ export class Writer {
     this.#indexer = new Indexer(database, { registry, leases, embeddings, parking, outbox });
     this.#items = new Items(database, registry, { words: this.#words, embeddings, parking, residue: this.#residue });
     this.#blocks = new Blocks(database, registry, this.#residue);
-    this.#facts = new Facts(database, registry, this.#items, this.#residue);
+    this.#facts = new Facts(database, registry, this.#items);
     this.#ledgers = new Ledgers(database, registry);
-    this.#promotions = new Promotions(database, registry, this.#items, this.#facts);
+    this.#promotions = new Promotions(database, registry, this.#items, this.#facts, this.#residue);
     const carried = {
       blocks: this.#blocks,
-      facts: this.#facts,
       ledgers: this.#ledgers,
       promotions: this.#promotions,
     };

@@ -10,7 +10,7 @@
  *
  * The other side trusts nothing of it: drafts are checked by `parseDrafts`, whoever made them.
  */
-import type { Role } from "../../types.js";
+import type { Role } from "../types.js";
 
 /** A message to read, in the order of the session. */
 export interface ExtractionMessage {

@@ -1,5 +1,5 @@
 /** Where a chat is asked for: by the rules for embedding servers (no key in a URL, none over plain http), at another path. */
-import { type Endpoint, endpointOf } from "../../embedding/openai/endpoint.js";
+import { type Endpoint, endpointOf } from "../embedding/openai/endpoint.js";
 import { asExtractorError } from "./failure.js";
 
 export function chatEndpoint(baseUrl: string, apiKey: string | undefined): Endpoint {

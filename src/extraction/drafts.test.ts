@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { factId } from "../fact-id.js";
+import { factId } from "../stores/fact-id.js";
 import { CATEGORY_UNITS_MAX, CONTENT_UNITS_MAX, DRAFTS_MAX, parseDrafts } from "./drafts.js";
 import type { ExtractionRequest } from "./extractor.js";
 

@@ -5,8 +5,9 @@
  * What is kept can be written: text is repaired and on one line, confidence is from 0 to 1, source and superseded facts are
  * among those that were shown, no fact is there twice, and none supersedes itself.
  */
-import { repairText } from "../../text.js";
-import { factId } from "../fact-id.js";
+
+import { factId } from "../stores/fact-id.js";
+import { repairText } from "../text.js";
 import type { ExtractionRequest, FactDraft } from "./extractor.js";
 
 export interface Refusal {

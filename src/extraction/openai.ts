@@ -10,11 +10,11 @@
  *   (`details.retryAfterMs`).
  * - Neither the API key nor a word of messages or answers gets into an error.
  */
-import { type Clock, systemClock } from "../../clock.js";
-import { Interruptions } from "../../embedding/interruptions.js";
-import type { Endpoint } from "../../embedding/openai/endpoint.js";
-import { post, type Reply } from "../../embedding/openai/request.js";
-import { HoldfastError } from "../../errors.js";
+import { type Clock, systemClock } from "../clock.js";
+import { Interruptions } from "../embedding/interruptions.js";
+import type { Endpoint } from "../embedding/openai/endpoint.js";
+import { post, type Reply } from "../embedding/openai/request.js";
+import { HoldfastError } from "../errors.js";
 import { Aliases } from "./aliases.js";
 import { draftsOf, tokensOf } from "./answer.js";
 import { type ParsedDrafts, parseDrafts } from "./drafts.js";

@@ -8,7 +8,7 @@
  * Bounded: a long text is cut, and its line says by how much; a page of messages has a number of characters, and so have
  * the known facts.
  */
-import { leading } from "../../graphemes.js";
+import { leading } from "../graphemes.js";
 import type { ExtractionMessage, KnownFact } from "./extractor.js";
 
 /** Of one message's text. Facts about people rarely stand at the end of a pasted file. */

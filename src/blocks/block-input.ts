@@ -1,0 +1,171 @@
+/** What callers say about blocks → what is done with them. */
+import { parseChoice } from "../input/choice.js";
+import { parseText } from "../input/content.js";
+import { parseIdentity } from "../input/identity.js";
+import { parseInteger } from "../input/integer.js";
+import { type Fields, invalid, objectWith, tooLarge, wrongType } from "../input/refusal.js";
+import { BLOCK_POLICIES, type BlockPolicy, type BlockState } from "../stores/blocks.js";
+import { CHARS4 } from "../tokens/chars4.js";
+import { type BlockChange, CHANGE_KEYS, parseChange } from "./edit.js";
+
+/** What is noted with every edit. */
+export interface EditNote {
+  /** Why; kept in the history. */
+  readonly reason?: string;
+  /** Who; left out, the scope's agent or user. */
+  readonly actor?: string;
+}
+
+export interface NewBlock extends EditNote {
+  readonly name: string;
+  readonly content?: string;
+  /** What the block is for, in words for whoever edits it. */
+  readonly description?: string;
+  /** 4096 if left out. */
+  readonly maxTokens?: number;
+  /** `chars4` (four characters a token, the default), or the name of a model whose tokens are counted. */
+  readonly counter?: string;
+  /** What becomes of an edit that makes it larger than `maxTokens`; `manual` if left out. */
+  readonly policy?: BlockPolicy;
+  /** True: no edit, rename or delete until `configure` says otherwise. */
+  readonly readOnly?: boolean;
+}
+
+export interface EditOptions extends EditNote {
+  /** The version the edit was made from; if the block has another one by now, the edit is refused (`conflict`). */
+  readonly expectVersion?: number;
+  /** With `expectVersion`: edits that do not overlap with what came meanwhile are merged instead of refused. */
+  readonly merge?: boolean;
+}
+
+export type BlockEditInput = BlockChange & EditOptions;
+
+export interface BlockSettings extends EditNote {
+  /** null takes it away. */
+  readonly description?: string | null;
+  readonly maxTokens?: number;
+  readonly counter?: string;
+  readonly policy?: BlockPolicy;
+  readonly readOnly?: boolean;
+}
+
+export interface HistoryOptions {
+  /** The newest so many; 0: all. 20 if left out. */
+  readonly limit?: number;
+}
+
+/** An edit, a note and a condition, each by itself. */
+export interface ParsedEdit {
+  readonly change: BlockChange;
+  readonly options: EditOptions;
+}
+
+const MAX_TOKENS = 4_096;
+const MAX_TOKENS_MAX = 10_000_000;
+const HISTORY = 20;
+const NOTE_UNITS_MAX = 4_096;
+const SETTING_KEYS = ["description", "maxTokens", "counter", "policy", "readOnly"] as const;
+const NOTE_KEYS = ["reason", "actor"] as const;
+const EDIT_KEYS = [...NOTE_KEYS, "expectVersion", "merge"] as const;
+const NEW_KEYS: ReadonlySet<string> = new Set(["name", "content", ...SETTING_KEYS, ...NOTE_KEYS]);
+const CONFIGURE_KEYS: ReadonlySet<string> = new Set([...SETTING_KEYS, ...NOTE_KEYS]);
+const EDIT_AND_CHANGE_KEYS: ReadonlySet<string> = new Set([...CHANGE_KEYS, ...EDIT_KEYS]);
+const OPTION_KEYS: ReadonlySet<string> = new Set(EDIT_KEYS);
+
+export function parseNewBlock(value: unknown): { readonly state: BlockState; readonly note: EditNote } {
+  const fields = objectWith(value, NEW_KEYS, "block");
+  const { content } = fields;
+  if (content !== undefined && typeof content !== "string") throw wrongType("block.content", "a string", content);
+  const state: BlockState = {
+    name: parseBlockName(fields["name"]),
+    content: content === undefined ? "" : parseText(content, "block.content"),
+    maxTokens: MAX_TOKENS,
+    counter: CHARS4,
+    policy: "manual",
+    readOnly: false,
+  };
+  return { state: withSettings(state, fields, "block"), note: parseNote(fields, "block") };
+}
+
+export function parseBlockName(value: unknown): string {
+  return parseIdentity(value, "block.name");
+}
+
+/** One object has the change and the options, as callers write it. */
+export function parseEdit(value: unknown): ParsedEdit {
+  const fields = objectWith(value, EDIT_AND_CHANGE_KEYS, "edit");
+  const of = (keys: ReadonlySet<string>): Fields =>
+    Object.fromEntries(Object.entries(fields).filter(([key]) => keys.has(key)));
+  return { change: parseChange(of(CHANGE_KEYS), "edit"), options: parseEditOptions(of(OPTION_KEYS), "edit") };
+}
+
+export function parseEditOptions(value: unknown, where = "options"): EditOptions {
+  const fields = objectWith(value ?? {}, OPTION_KEYS, where);
+  const { expectVersion, merge } = fields;
+  if (merge !== undefined && typeof merge !== "boolean") throw wrongType(`${where}.merge`, "true or false", merge);
+  if (merge && expectVersion === undefined) {
+    throw invalid(`${where}.merge`, "needs expectVersion", "say which version the edit was made from");
+  }
+  return {
+    ...parseNote(fields, where),
+    ...(expectVersion !== undefined && { expectVersion: parseVersion(expectVersion, `${where}.expectVersion`) }),
+    ...(merge !== undefined && { merge }),
+  };
+}
+
+export function parseSettings(value: unknown): { readonly apply: (state: BlockState) => BlockState } & EditNote {
+  const fields = objectWith(value, CONFIGURE_KEYS, "settings");
+  if (SETTING_KEYS.every((key) => fields[key] === undefined)) {
+    throw invalid("settings", "change nothing", `give at least one of ${SETTING_KEYS.join(", ")}`);
+  }
+  withSettings(
+    { name: "", content: "", maxTokens: 1, counter: CHARS4, policy: "manual", readOnly: false },
+    fields,
+    "settings",
+  );
+  return { apply: (state) => withSettings(state, fields, "settings"), ...parseNote(fields, "settings") };
+}
+
+export function parseHistory(options: unknown): number {
+  const { limit } = objectWith(options ?? {}, new Set(["limit"]), "options");
+  return limit === undefined ? HISTORY : parseInteger(limit, "options.limit", 0, Number.MAX_SAFE_INTEGER);
+}
+
+export const parseVersion = (value: unknown, where: string): number =>
+  parseInteger(value, where, 1, Number.MAX_SAFE_INTEGER);
+
+function withSettings(state: BlockState, fields: Fields, where: string): BlockState {
+  const { description, maxTokens, counter, policy, readOnly } = fields;
+  if (readOnly !== undefined && typeof readOnly !== "boolean") {
+    throw wrongType(`${where}.readOnly`, "true or false", readOnly);
+  }
+  if (counter !== undefined && typeof counter !== "string") throw wrongType(`${where}.counter`, "a string", counter);
+  const { description: known, ...rest } = state;
+  const next = description === undefined ? known : parseDescription(description, `${where}.description`);
+  return {
+    ...rest,
+    ...(next !== undefined && { description: next }),
+    ...(maxTokens !== undefined && {
+      maxTokens: parseInteger(maxTokens, `${where}.maxTokens`, 1, MAX_TOKENS_MAX),
+    }),
+    ...(counter !== undefined && { counter }),
+    ...(policy !== undefined && { policy: parseChoice(policy, BLOCK_POLICIES, `${where}.policy`) }),
+    ...(readOnly !== undefined && { readOnly }),
+  };
+}
+
+const parseDescription = (value: unknown, where: string): string | undefined =>
+  value === null ? undefined : parseShortText(value, where);
+
+function parseNote({ reason, actor }: Fields, where: string): EditNote {
+  return {
+    ...(reason !== undefined && { reason: parseShortText(reason, `${where}.reason`) }),
+    ...(actor !== undefined && { actor: parseShortText(actor, `${where}.actor`) }),
+  };
+}
+
+function parseShortText(value: unknown, where: string): string {
+  if (typeof value !== "string") throw wrongType(where, "a string", value);
+  if (value.length > NOTE_UNITS_MAX) throw tooLarge(where, `${NOTE_UNITS_MAX} characters`, "say it in fewer words");
+  return parseText(value, where);
+}

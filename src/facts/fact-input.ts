@@ -1,0 +1,158 @@
+/** What callers say about facts → what is written. */
+import { HoldfastError } from "../errors.js";
+import { parseIds } from "../input/call.js";
+import { parseChoice } from "../input/choice.js";
+import { parseText } from "../input/content.js";
+import { parseIdentity } from "../input/identity.js";
+import { parseInstant } from "../input/instant.js";
+import { parseInteger } from "../input/integer.js";
+import { RESULTS_MAX } from "../input/limits.js";
+import { type Fields, invalid, objectWith, tooLarge, wrongType } from "../input/refusal.js";
+import { type ParsedScope, parseSpaces } from "../input/scope.js";
+import { factId } from "../stores/fact-id.js";
+import { FACT_STATES, type FactSource, type FactState, type FactsRequest, type PutFactWrite } from "../stores/facts.js";
+import type { Instant, SpaceRef } from "../types.js";
+
+export interface NewFact {
+  /** Such as "preference" or "home". */
+  readonly category: string;
+  readonly content: string;
+  /** 0 to 1; 1, certain, if left out. */
+  readonly confidence?: number;
+  /** On what it rests: a message, a session. Left out: the scope's session, or else your word. */
+  readonly source?: FactSource;
+  /** Ids of facts that no longer hold because of it. */
+  readonly supersedes?: string | readonly string[];
+  /** Since when it holds; now if left out. */
+  readonly validFrom?: Instant;
+  /** True: it stands in every context. */
+  readonly pinned?: boolean;
+  /** True: also if it was retracted. */
+  readonly force?: boolean;
+}
+
+export interface FactsOptions {
+  readonly category?: string | readonly string[];
+  readonly pinned?: boolean;
+  /** holds, ended, retracted; only those that hold if left out. */
+  readonly state?: FactState | readonly FactState[];
+  /** Those that held then. */
+  readonly asOf?: Instant;
+  /** The spaces to read instead of the caller's own. */
+  readonly spaces?: readonly SpaceRef[];
+  /** 1 to 1000; 100 if left out. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface FactQueryOptions extends Pick<FactsOptions, "category" | "asOf" | "spaces"> {
+  /** 1 to 1000; 10 if left out. */
+  readonly topK?: number;
+}
+
+export interface ParsedFactQuery {
+  readonly spaces: readonly SpaceRef[];
+  readonly categories?: readonly string[];
+  readonly asOf?: number;
+  readonly topK: number;
+}
+
+const PAGE = 100;
+const TOP_K = 10;
+const CATEGORY_UNITS_MAX = 512;
+const NEW_KEYS: ReadonlySet<string> = new Set(
+  "category content confidence source supersedes validFrom pinned force".split(" "),
+);
+const SOURCE_KEYS: ReadonlySet<string> = new Set(["session", "message"]);
+const LIST_KEYS: ReadonlySet<string> = new Set("category pinned state asOf spaces limit cursor".split(" "));
+const QUERY_KEYS: ReadonlySet<string> = new Set("category asOf spaces topK".split(" "));
+
+export function parseFact(place: ParsedScope, value: unknown, now: number, where = "fact"): PutFactWrite {
+  const fields = objectWith(value, NEW_KEYS, where);
+  const { content, confidence = 1, supersedes = [], validFrom, pinned, force } = fields;
+  const category = parseCategory(fields["category"], `${where}.category`);
+  if (typeof content !== "string") throw wrongType(`${where}.content`, "a string", content);
+  if (content.trim() === "") throw invalid(`${where}.content`, "must not be empty");
+  if (typeof confidence !== "number" || !(confidence >= 0 && confidence <= 1)) {
+    throw new HoldfastError("invalid_input", `${where}.confidence must be a number from 0 to 1`, {
+      hint: "1 means certain",
+      details: { field: `${where}.confidence` },
+    });
+  }
+  const from = validFrom === undefined ? now : parseInstant(validFrom, `${where}.validFrom`);
+  if (from > now) throw invalid(`${where}.validFrom`, "is in the future", "record it when it holds");
+  const text = parseText(content, `${where}.content`);
+  return {
+    op: "put_fact",
+    space: place.space,
+    ...(place.agent !== undefined && { agent: place.agent }),
+    id: factId(category, text),
+    category,
+    content: text,
+    confidence,
+    ...(pinned !== undefined && { pinned: parseFlag(pinned, `${where}.pinned`) }),
+    source: parseSource(fields["source"], place, `${where}.source`),
+    from,
+    supersedes: parseIds(typeof supersedes === "string" ? [supersedes] : supersedes),
+    force: force !== undefined && parseFlag(force, `${where}.force`),
+  };
+}
+
+export function parseFacts(value: unknown, place: ParsedScope, now: number): FactsRequest {
+  const fields = objectWith(value ?? {}, LIST_KEYS, "options");
+  const { pinned, state, asOf, limit, cursor } = fields;
+  if (cursor !== undefined && typeof cursor !== "string") throw wrongType("options.cursor", "a string", cursor);
+  return {
+    spaces: spacesOf(fields, place),
+    ...categoriesOf(fields),
+    ...(pinned !== undefined && { pinned: parseFlag(pinned, "options.pinned") }),
+    ...(state !== undefined && { states: listOf(state).map((one) => parseChoice(one, FACT_STATES, "options.state")) }),
+    ...(asOf !== undefined && { asOf: parseInstant(asOf, "options.asOf") }),
+    limit: limit === undefined ? PAGE : parseInteger(limit, "options.limit", 1, RESULTS_MAX),
+    ...(cursor !== undefined && { cursor }),
+    now,
+  };
+}
+
+export function parseFactQuery(value: unknown, place: ParsedScope): ParsedFactQuery {
+  const fields = objectWith(value ?? {}, QUERY_KEYS, "options");
+  const { asOf, topK } = fields;
+  return {
+    spaces: spacesOf(fields, place),
+    ...categoriesOf(fields),
+    ...(asOf !== undefined && { asOf: parseInstant(asOf, "options.asOf") }),
+    topK: topK === undefined ? TOP_K : parseInteger(topK, "options.topK", 1, RESULTS_MAX),
+  };
+}
+
+const spacesOf = ({ spaces }: Fields, place: ParsedScope): readonly SpaceRef[] =>
+  spaces === undefined ? [place.space] : parseSpaces(spaces, "options.spaces");
+
+function categoriesOf({ category }: Fields): { readonly categories?: readonly string[] } {
+  if (category === undefined) return {};
+  return { categories: listOf(category).map((one) => parseCategory(one, "options.category")) };
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+
+function parseCategory(value: unknown, where: string): string {
+  if (typeof value !== "string") throw wrongType(where, "a string", value);
+  if (value.trim() === "") throw invalid(where, "must not be empty", 'such as "preference"');
+  if (value.length > CATEGORY_UNITS_MAX) throw tooLarge(where, `${CATEGORY_UNITS_MAX} characters`, "use a shorter one");
+  return parseText(value, where);
+}
+
+/** Left out, it is the scope's session: what was learned in a session goes with it. */
+function parseSource(value: unknown, { session }: ParsedScope, where: string): FactSource {
+  if (value === undefined) return session === undefined ? {} : { session };
+  const source = objectWith(value, SOURCE_KEYS, where);
+  return {
+    ...(source["session"] !== undefined && { session: parseIdentity(source["session"], `${where}.session`) }),
+    ...(source["message"] !== undefined && { message: parseIdentity(source["message"], `${where}.message`) }),
+  };
+}
+
+function parseFlag(value: unknown, where: string): boolean {
+  if (typeof value !== "boolean") throw wrongType(where, "true or false", value);
+  return value;
+}

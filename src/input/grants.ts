@@ -1,0 +1,36 @@
+/** Which spaces a caller may read: those that its scope names, and those that were granted to it. */
+import { HoldfastError } from "../errors.js";
+import type { Scope, SpaceRef } from "../types.js";
+import { parseSpace } from "./scope.js";
+
+export class Grants {
+  readonly #names: ReadonlySet<string>;
+
+  constructor({ user, agent, team }: Scope, grants: readonly SpaceRef[]) {
+    const named: SpaceRef[] = [
+      ...(user === undefined ? [] : [{ user }]),
+      ...(agent === undefined ? [] : [{ agent }]),
+      ...(team === undefined ? [] : [{ team }]),
+    ];
+    const granted = grants.map((space, at) => parseSpace(space, `grants[${at}]`));
+    this.#names = new Set([...named, ...granted].map(nameOf));
+  }
+
+  /** Refuses a space that is not among them. What is no space at all is refused by whoever reads it. */
+  check(spaces: readonly SpaceRef[] | undefined): void {
+    if (!Array.isArray(spaces)) return;
+    const foreign = spaces.findIndex((space) => !this.#names.has(nameOf(space)));
+    if (foreign < 0) return;
+    parseSpace(spaces[foreign], `spaces[${foreign}]`);
+    throw new HoldfastError("forbidden", `spaces[${foreign}] was not granted to this session`, {
+      hint: "name it in the scope, or grant it: memory.session(scope, { grants: [space] })",
+      details: { space: spaces[foreign] },
+    });
+  }
+}
+
+/** Keys in one order, so that a space has one name. */
+function nameOf(space: SpaceRef): string {
+  const { user, agent, team } = (space ?? {}) as { user?: unknown; agent?: unknown; team?: unknown };
+  return JSON.stringify([user ?? null, agent ?? null, team ?? null]);
+}

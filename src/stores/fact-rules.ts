@@ -1,0 +1,110 @@
+/**
+ * What a write does to a fact, whichever store keeps it: its state, its spans, and what is refused.
+ *
+ * Invariants: spans are in order, none is empty, none overlaps another; the last one is open if and only if the fact holds.
+ */
+import { HoldfastError } from "../errors.js";
+import type { FactState, PutFactWrite } from "./facts.js";
+
+/** A span as stores keep it: the fact that took its place by the store's own number of it, which is never given twice. */
+export interface HeldSpan {
+  readonly from: number;
+  readonly to?: number;
+  readonly by?: number;
+}
+
+/** What writes change of a fact. */
+export interface Standing {
+  readonly confidence: number;
+  readonly pinned: boolean;
+  readonly state: FactState;
+  readonly spans: readonly HeldSpan[];
+}
+
+export const firstStanding = ({ confidence, pinned = false, from }: PutFactWrite): Standing => ({
+  confidence,
+  pinned,
+  state: "holds",
+  spans: [{ from }],
+});
+
+/** The fact is put again. The same standing if that says nothing new of it. */
+export function putAgain(known: Standing, { confidence, pinned = known.pinned, from }: PutFactWrite): Standing {
+  const spans = known.state === "holds" ? startedBy(known.spans, from) : reopened(known.spans, from);
+  const isSame = spans === known.spans && confidence === known.confidence && pinned === known.pinned;
+  return isSame ? known : { confidence, pinned, state: "holds", spans };
+}
+
+/** The open span starts earlier if it can. */
+function startedBy(spans: readonly HeldSpan[], from: number): readonly HeldSpan[] {
+  const start = Math.max(from, spans.at(-2)?.to ?? -Infinity);
+  return start < startOf(spans) ? [...spans.slice(0, -1), { from: start }] : spans;
+}
+
+function reopened(spans: readonly HeldSpan[], from: number): readonly HeldSpan[] {
+  return [...spans, { from: Math.max(from, spans.at(-1)?.to ?? -Infinity) }];
+}
+
+/** The fact holds no longer. `by`: the fact that took its place. */
+export function closed(known: Standing, as: "ended" | "retracted", at: number, by?: number): Standing {
+  const last = known.spans.at(-1);
+  if (known.state !== "holds" || !last) return { ...known, state: as };
+  const before = known.spans.slice(0, -1);
+  const span = { from: last.from, to: at, ...(by !== undefined && { by }) };
+  return { ...known, state: as, spans: at > last.from ? [...before, span] : before };
+}
+
+/** Where the last span starts. Requires that there is one. */
+export const startOf = (spans: readonly HeldSpan[]): number => spans.at(-1)?.from ?? Number.NaN;
+
+export const heldAt = ({ state, spans }: Standing, time: number): boolean =>
+  state !== "retracted" && spans.some(({ from, to = Infinity }) => from <= time && time < to);
+
+export function refuseSelfSuperseding({ id, supersedes }: PutFactWrite): void {
+  if (!supersedes.includes(id)) return;
+  throw new HoldfastError("invalid_input", "a fact cannot supersede itself", {
+    hint: "name the facts whose place it takes, or none",
+    details: { id },
+  });
+}
+
+export const noSuchFact = (id: string): HoldfastError =>
+  new HoldfastError("not_found", "there is no such fact in this space", {
+    hint: "check the id and the scope; it may have been forgotten or have expired",
+    details: { id },
+  });
+
+export const noSuchSource = (id: string): HoldfastError =>
+  new HoldfastError("not_found", "the message that the fact is to rest on is not in this space", {
+    hint: "add the message first, in the same unit or an earlier one; it may have been forgotten or have expired",
+    details: { id },
+  });
+
+export const circularSource = (id: string): HoldfastError =>
+  new HoldfastError("invalid_input", "a fact cannot rest on itself, nor on what rests on it", {
+    hint: "name the message in which it was said",
+    details: { id },
+  });
+
+export const noSuchSession = (): HoldfastError =>
+  new HoldfastError("not_found", "there is no such session in this space", { hint: "check the name; names are exact" });
+
+/** The id of a fact is taken by an item that is none. */
+export const takenByItem = (id: string): HoldfastError =>
+  new HoldfastError("conflict", "an item that is not a recorded fact has this id", {
+    hint: "forget that item first, or give the fact another id",
+    details: { id },
+  });
+
+/** The id of an item is taken by a fact, which may hold no longer. */
+export const takenByFact = (id: string): HoldfastError =>
+  new HoldfastError("conflict", "a fact has this id", {
+    hint: "put facts with put_fact (or `facts`), give another id, or forget the fact first",
+    details: { id },
+  });
+
+export const notEditable = (id: string): HoldfastError =>
+  new HoldfastError("invalid_input", "the content, name and metadata of a fact cannot be edited as those of an item", {
+    hint: "use put_fact (or `facts`): a fact that says something else is another fact, which may supersede it",
+    details: { id },
+  });

@@ -1,0 +1,25 @@
+/** When a promotion is refused: the same in every store. */
+import { HoldfastError } from "../errors.js";
+
+export const sameSpace = (): HoldfastError =>
+  new HoldfastError("invalid_input", "an item cannot be promoted into the space it is in", {
+    hint: "name another space as the target",
+  });
+
+export const nothingToPromote = (id: string): HoldfastError =>
+  new HoldfastError("not_found", "there is no such item to promote in this space", {
+    hint: "check the id and the scope; it may have been forgotten or have expired, or be a fact that holds no longer",
+    details: { id },
+  });
+
+export const promotedDiffers = (id: string): HoldfastError =>
+  new HoldfastError("conflict", "the target has a fact of this id that says something else", {
+    hint: "forget one of the two first",
+    details: { id },
+  });
+
+export const promotedRetracted = (id: string): HoldfastError =>
+  new HoldfastError("conflict", "this fact was retracted in the target", {
+    hint: "put it there with `force` if it is right after all",
+    details: { id },
+  });
