@@ -1,6 +1,7 @@
 /** Forgetting, from the first slice to the receipt. */
+import { FACT_STATES } from "./stores/facts.js";
 import type { Done, ForgetWrite, Store } from "./stores/store.js";
-import type { ForgetReceipt } from "./types.js";
+import type { ForgetReceipt, SpaceRef } from "./types.js";
 
 /** How long a forget waits for other readers of the file before it says that the log still holds the text. */
 const PURGE_WAIT_MS = 5_000;
@@ -9,11 +10,12 @@ export interface Forgetting {
   readonly store: Store;
   readonly write: (write: ForgetWrite) => Promise<Done>;
   readonly target: ForgetWrite["target"];
+  readonly now: number;
   /** Lets go of what is in memory, before the file is cleaned. */
   readonly onGone: (items: number) => unknown;
 }
 
-export async function forgetAll({ store, write, target, onGone }: Forgetting): Promise<ForgetReceipt> {
+export async function forgetAll({ store, write, target, now, onGone }: Forgetting): Promise<ForgetReceipt> {
   const sum = { items: 0, sessions: 0, entries: 0, blocks: 0, facts: 0 };
   const factsLeft = new Set<string>();
   let copiesLeft = 0;
@@ -29,7 +31,8 @@ export async function forgetAll({ store, write, target, onGone }: Forgetting): P
   const isTouched = Object.values(sum).some((count) => count > 0);
   const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
   const { commit } = await store.stats();
-  const others = [...factsThatStay([...factsLeft]), ...copiesThatStay(copiesLeft)];
+  const staying = "space" in target ? await stillThere(store, target.space, [...factsLeft], now) : [];
+  const others = [...factsThatStay(staying), ...copiesThatStay(copiesLeft)];
   return {
     ...sum,
     missing: [],
@@ -37,6 +40,13 @@ export async function forgetAll({ store, write, target, onGone }: Forgetting): P
     left: [...left, ...others, ...(isTouched ? await leftOutside(store) : [])],
     commit,
   };
+}
+
+/** A later slice may have taken what an earlier one left. */
+async function stillThere(store: Store, space: SpaceRef, ids: readonly string[], now: number) {
+  if (ids.length === 0) return [];
+  const request = { spaces: [space], ids, states: FACT_STATES, limit: ids.length, now };
+  return (await store.facts(request)).items.map(({ id }) => id);
 }
 
 const factsThatStay = (ids: readonly string[]): ForgetReceipt["left"] =>

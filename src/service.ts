@@ -276,7 +276,7 @@ export class BufferService {
       if (items > 0) this.#queries.forget("space" in target ? target.space : undefined);
       return onGone();
     };
-    return forgetAll({ store: this.#store, write, target, onGone: letGo });
+    return forgetAll({ store: this.#store, write, target, now: this.#options.clock.now(), onGone: letGo });
   }
 
   // The rest.

@@ -6,6 +6,7 @@ import { openRaw, unsoundness } from "../support/raw.js";
 import { Embedding, NOW } from "./embedding.js";
 import { makeVersion1 } from "./version-1.js";
 import { makeVersion2 } from "./version-2.js";
+import { makeVersion3 } from "./version-3.js";
 
 const ADA = { user: "ada" };
 
@@ -40,8 +41,8 @@ describe("a file of version 1", () => {
     expect(unsoundness(path)).toEqual([]);
     const raw = openRaw(path);
     expect(raw.prepare("SELECT schema, user_version FROM head, pragma_user_version").get()).toEqual({
-      schema: 3,
-      user_version: 3,
+      schema: 4,
+      user_version: 4,
     });
     raw.close();
   });
@@ -83,9 +84,9 @@ describe("a file of version 2", () => {
     ]);
     expect(raw.prepare("SELECT terms FROM space").get()).toEqual({ terms: 6 });
     expect(raw.prepare("SELECT schema, analysis, user_version FROM head, pragma_user_version").get()).toEqual({
-      schema: 3,
+      schema: 4,
       analysis: 3,
-      user_version: 3,
+      user_version: 4,
     });
     raw.close();
     expect(unsoundness(path)).toEqual([]);
@@ -124,5 +125,28 @@ describe("a file of version 2", () => {
     const { store } = await Embedding.open(path, 4);
     expect(await store.speakers([ADA], ["ANN", "first"])).toEqual(["ANN"]);
     expect(await store.speakers([{ user: "bob" }], ["Ann"])).toEqual([]);
+  });
+});
+
+describe("a file of version 3", () => {
+  it("has all its items, finds what stands around a hit, and takes blocks, facts and ledgers", async () => {
+    const path = newPath();
+    makeVersion3(path);
+    const memory = await openMemory({ path });
+    try {
+      const session = memory.session({ user: "ada", session: "s" });
+      expect((await session.query("lisbon")).map(({ id }) => id)).toEqual(["first", "edited"]);
+      await session.blocks.create({ name: "persona", content: "I live in Lisbon." });
+      const { fact } = await session.facts.upsert({
+        category: "home",
+        content: "Lisbon",
+        source: { message: "first" },
+      });
+      expect((await session.context({ query: "lisbon" })).added.map(({ id }) => id)).toContain(fact.id);
+      expect(await session.delete(["first"])).toMatchObject({ facts: 1 });
+    } finally {
+      await memory.close();
+    }
+    expect(unsoundness(path)).toEqual([]);
   });
 });

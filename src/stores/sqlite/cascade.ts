@@ -58,6 +58,7 @@ export class Cascade {
       this.#removeItem(item, transaction, how);
       gone.items++;
     }
+    gone.removedCopy(id, space);
     if (this.#isPlain.get(id, space)) return []; // most items are: neither a fact nor the ground of one, never copied
     const fact = this.#records.find(id, space);
     if (fact) {
@@ -65,7 +66,6 @@ export class Cascade {
       gone.removedFact(fact.key);
     }
     for (const { to_space: target } of this.#copies.all(id, space)) gone.leftCopy(id, Number(target));
-    gone.removedCopy(id, space);
     this.#dropCopies.run(id, space);
     return this.#afterLoss(this.#records.takeMessage(id, space), transaction, gone);
   }

@@ -6,10 +6,12 @@
 import { LEDGER_MAX, type LedgerDone, type LedgerWrite } from "../ledger.js";
 import type { Database, Statement } from "./driver.js";
 import type { Registry } from "./registry.js";
+import type { Residue } from "./residue.js";
 import type { Transaction } from "./transaction.js";
 
 export class Ledgers {
   readonly #registry: Registry;
+  readonly #residue: Residue;
   readonly #empty: Statement;
   readonly #count: Statement;
   readonly #drop: Statement;
@@ -17,10 +19,12 @@ export class Ledgers {
   readonly #last: Statement;
   readonly #trim: Statement;
   readonly #zero: Statement;
-  readonly #emptySpace: Statement;
+  readonly #refs: Statement;
+  readonly #sessions: Statement;
 
-  constructor(database: Database, registry: Registry) {
+  constructor(database: Database, registry: Registry, residue: Residue) {
     this.#registry = registry;
+    this.#residue = residue;
     this.#empty = database.prepare("DELETE FROM ledger WHERE session = ?");
     this.#count = database.prepare("UPDATE session SET saved = saved + ?, resets = resets + ? WHERE key = ?");
     this.#drop = database.prepare("DELETE FROM ledger WHERE session = ? AND ref = ?");
@@ -36,9 +40,8 @@ export class Ledgers {
          (SELECT place FROM ledger WHERE session = ?1 ORDER BY place DESC LIMIT 1 OFFSET ${LEDGER_MAX})`,
     );
     this.#zero = database.prepare("UPDATE session SET saved = 0, resets = 0 WHERE key = ?");
-    this.#emptySpace = database.prepare(
-      "DELETE FROM ledger WHERE session IN (SELECT key FROM session WHERE space = ?)",
-    );
+    this.#refs = database.prepare("SELECT ref FROM ledger WHERE session = ?");
+    this.#sessions = database.prepare("SELECT key FROM session WHERE space = ?");
   }
 
   write(write: LedgerWrite, transaction: Transaction): LedgerDone {
@@ -74,12 +77,13 @@ export class Ledgers {
 
   /** Removes the ledger of a session that is forgotten, its sums included: its entry may stay. */
   forgetSession(session: number): void {
+    for (const entry of this.#refs.all(session)) this.#residue.remember(entry);
     this.#empty.run(session);
     this.#zero.run(session);
   }
 
   /** Removes the ledgers of all sessions of a space that is forgotten. Requires that the sessions are still there. */
   forgetSpace(space: number): void {
-    this.#emptySpace.run(space);
+    for (const { key } of this.#sessions.all(space)) this.forgetSession(Number(key));
   }
 }

@@ -11,6 +11,7 @@ import { LedgerReader } from "./ledger-reader.js";
 import { Ledgers } from "./ledgers.js";
 import { SPEAKS } from "./reader.js";
 import { Registry } from "./registry.js";
+import { Residue } from "./residue.js";
 import { migrate } from "./schema.js";
 import { Statements } from "./statements.js";
 import { VectorTables } from "./vector-table.js";
@@ -185,7 +186,7 @@ describe("a ledger", () => {
   });
 
   it("is written without a look at those of others", () => {
-    new Ledgers(watched, new Registry(database)).forgetSpace(1);
+    new Ledgers(watched, new Registry(database), new Residue()).forgetSpace(1);
     expect(plans().filter((detail) => detail.startsWith("SEARCH ledger")).length).toBeGreaterThan(3);
     expect(plans().filter((detail) => /^SCAN (?!SUBQUERY|CONSTANT)|TEMP B-TREE/.test(detail))).toEqual([]);
   });

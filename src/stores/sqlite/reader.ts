@@ -265,27 +265,27 @@ export class Reader {
   }
 
   blocks(request: BlocksRequest): readonly Block[] {
-    return this.#blocks.blocks(request);
+    return this.#snapshot(() => this.#blocks.blocks(request));
   }
 
   blockLog(request: BlockLogRequest): readonly BlockEdit[] {
-    return this.#blocks.log(request);
+    return this.#snapshot(() => this.#blocks.log(request));
   }
 
   facts(request: FactsRequest): Page<Fact> {
-    return this.#facts.facts(request);
+    return this.#snapshot(() => this.#facts.facts(request));
   }
 
   extracted(space: SpaceRef, session: string): number {
-    return this.#facts.extracted(space, session);
+    return this.#snapshot(() => this.#facts.extracted(space, session));
   }
 
   ledger(space: SpaceRef, session: string): Ledger {
-    return this.#ledgers.ledger(space, session);
+    return this.#snapshot(() => this.#ledgers.ledger(space, session));
   }
 
   promotions(request: PromotionsRequest): Page<Promotion> {
-    return this.#promotions.promotions(request);
+    return this.#snapshot(() => this.#promotions.promotions(request));
   }
 
   close(): void {

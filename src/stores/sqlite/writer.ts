@@ -76,7 +76,7 @@ export class Writer {
     this.#items = new Items(database, registry, { words: this.#words, embeddings, parking, residue: this.#residue });
     this.#blocks = new Blocks(database, registry, this.#residue);
     this.#facts = new Facts(database, registry, this.#items);
-    this.#ledgers = new Ledgers(database, registry);
+    this.#ledgers = new Ledgers(database, registry, this.#residue);
     this.#promotions = new Promotions(database, registry, this.#items, this.#facts, this.#residue);
     const carried = {
       blocks: this.#blocks,
