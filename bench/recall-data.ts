@@ -6,7 +6,7 @@ import type { NewMessage } from "holdfast";
 export interface RecallTurn {
   readonly conversation: string;
   readonly session: string;
-  readonly message: NewMessage & { readonly id: string };
+  readonly message: NewMessage & { readonly id: string; readonly content: string };
 }
 
 export interface RecallQuestion {

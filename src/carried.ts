@@ -11,6 +11,7 @@ import { laneOf, NOTHING_ADDED, type UnitResult, type WriteBuffer } from "./buff
 import type { Context } from "./context/context.js";
 import { ContextPath } from "./context/context-path.js";
 import { HoldfastError } from "./errors.js";
+import type { Extractor } from "./extraction/extractor.js";
 import { MemoryFacts } from "./facts/memory-facts.js";
 import { parseContext } from "./input/context.js";
 import { parsePage } from "./input/page.js";
@@ -27,10 +28,12 @@ export interface CarriedParts {
   readonly store: Store;
   readonly options: ResolvedOptions;
   readonly writes: WriteBuffer;
+  readonly extractor?: Extractor | undefined;
   /** The time of day; refuses when the memory is closed. */
   readonly now: () => number;
   readonly query: (place: ParsedScope, text: string, options: QueryOptions) => Promise<Hits>;
   readonly forget: (target: ForgetWrite["target"]) => Promise<ForgetReceipt>;
+  readonly deleteItems: (space: SpaceRef, ids: readonly string[]) => Promise<ForgetReceipt>;
   /** Items were added to a space outside any session, or to a session: they wait to be embedded. */
   readonly added: (space: SpaceRef, session?: string) => Promise<void>;
 }
@@ -46,7 +49,7 @@ export class Carried {
   readonly #contexts: ContextPath;
 
   constructor(parts: CarriedParts) {
-    const { store, options, now, query, added } = parts;
+    const { store, options, now, query, added, extractor } = parts;
     this.#parts = parts;
     this.#counters = new Counters(options.clock);
     const write = (lane: string, unit: Unit) => this.#write(lane, unit);
@@ -54,11 +57,12 @@ export class Carried {
       store,
       counters: this.#counters,
       now,
-      write: async (lane, unit) => void (await write(lane, unit)),
-      forgetBlock: (space, id, overflow) => this.#forgetBlock(space, id, overflow),
+      write,
+      forget: (space, id) => parts.forget({ space, block: id }),
+      forgetItems: parts.deleteItems,
       added,
     });
-    this.facts = new MemoryFacts({ store, now, query, write, changed: added, extractor: options.extractor });
+    this.facts = new MemoryFacts({ store, now, query, write, changed: added, extractor });
     this.#contexts = new ContextPath({
       store,
       query,
@@ -128,18 +132,6 @@ export class Carried {
     const [result] = await this.#parts.writes.write({ lane, units, stepwise: true });
     if (!result?.ok) throw result?.error ?? new HoldfastError("store_failed", "the store gave no answer");
     return result.done;
-  }
-
-  async #forgetBlock(space: SpaceRef, block: string, overflow: readonly string[]): Promise<ForgetReceipt> {
-    const items = overflow.length > 0 ? await this.#parts.forget({ space, ids: overflow }) : undefined;
-    const receipt = await this.#parts.forget({ space, block });
-    if (!items) return receipt;
-    return {
-      ...receipt,
-      items: receipt.items + items.items,
-      purged: receipt.purged && items.purged,
-      left: [...items.left, ...receipt.left],
-    };
   }
 }
 

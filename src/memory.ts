@@ -2,6 +2,7 @@
 import { mirrorBytes } from "./buffers/query/budget.js";
 import { loadConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
+import { chooseExtractor } from "./extraction/choose.js";
 import { IN_MEMORY, type Options, type ResolvedOptions } from "./options.js";
 import { Entries, Sessions } from "./registry.js";
 import type { CloseReport, FlushReport, ServiceStats } from "./reports.js";
@@ -22,6 +23,7 @@ export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
   const { config, ...code } = options;
   const resolved = loadConfig({ file: config, env: process.env, code });
   const embedder = resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) });
+  const extractor = resolved.extractor ?? chooseExtractor(resolved.extraction, resolved.clock);
   const index = resolved.vectorIndex ?? chooseIndex(resolved.qdrant);
   const store =
     resolved.path === IN_MEMORY
@@ -32,7 +34,7 @@ export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
           mirrorBytes: mirrorBytes(resolved.buffer.query.maxBytes),
           warm: embedder ? ["reader", "vectors"] : ["reader"],
         });
-  const service = new BufferService(store, resolved, { embedder, index });
+  const service = new BufferService(store, resolved, { embedder, index, extractor });
   try {
     await service.start();
   } catch (error) {

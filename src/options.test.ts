@@ -47,6 +47,7 @@ test("the defaults are these", () => {
       tokensMax: undefined,
     },
     qdrant: { url: undefined, apiKey: undefined, collection: "holdfast" },
+    extraction: { baseUrl: undefined, model: undefined, apiKey: undefined, timeoutMs: 120_000 },
     embedder: undefined,
     extractor: undefined,
     vectorIndex: undefined,
@@ -112,6 +113,12 @@ test("the types name the keys that are built, and no others", () => {
       readonly apiKey: string | undefined;
       readonly collection: string;
     };
+    readonly extraction: {
+      readonly baseUrl: string | undefined;
+      readonly model: string | undefined;
+      readonly apiKey: string | undefined;
+      readonly timeoutMs: number;
+    };
     readonly embedder: Embedder | undefined;
     readonly extractor: Extractor | undefined;
     readonly vectorIndex: VectorIndex | undefined;
@@ -162,6 +169,10 @@ const VALUES: { readonly [code: string]: readonly [file: unknown, env: unknown, 
   "qdrant.url": ["http://127.0.0.1:1", "http://127.0.0.1:2", "https://a.example"],
   "qdrant.apiKey": ["file", "env", "code"],
   "qdrant.collection": ["file", "env", "code"],
+  "extraction.baseUrl": ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1", "https://a.example/v1"],
+  "extraction.model": ["file", "env", "code"],
+  "extraction.apiKey": ["file", "env", "code"],
+  "extraction.timeoutMs": [1, 2, 3],
   "buffer.query.maxSize": [1, 2, 1000],
   "buffer.query.cacheSize": [0, 1, 2],
   "buffer.query.maxBytes": [1_048_576, 1_048_577, 1_048_578],
@@ -204,6 +215,10 @@ test("each key has its documented names", () => {
     ["qdrant.url", "HOLDFAST_QDRANT_URL"],
     ["qdrant.api_key", "HOLDFAST_QDRANT_API_KEY"],
     ["qdrant.collection", "HOLDFAST_QDRANT_COLLECTION"],
+    ["extraction.base_url", "HOLDFAST_EXTRACTION_BASE_URL"],
+    ["extraction.model", "HOLDFAST_EXTRACTION_MODEL"],
+    ["extraction.api_key", "HOLDFAST_EXTRACTION_API_KEY"],
+    ["extraction.timeout_ms", "HOLDFAST_EXTRACTION_TIMEOUT_MS"],
   ]);
 });
 

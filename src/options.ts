@@ -175,9 +175,20 @@ export const OPTIONS = {
     collection: text("holdfast", "letters, digits, - and _", (value) => /^[\w-]{1,64}$/.test(value)),
   },
 
+  extraction: {
+    /** An OpenAI-compatible server that reads facts out of messages, up to and without "/chat/completions". */
+    baseUrl: maybe(text("", ADDRESS, isAddress)),
+    /** The model there. Left out, with `baseUrl`: nothing is extracted. */
+    model: maybe(text("", "the name of a model", (value) => value.length <= 200)),
+    /** Sent as a bearer token. */
+    apiKey: maybe(text("", "a key", (value) => value !== "")),
+    /** How long one request may take. */
+    timeoutMs: integer(120_000, 1, HOUR_MS),
+  },
+
   /** An embedder of your own; it wins over `embeddingModel` and `embedding`. */
   embedder: instance<Embedder>("an Embedder", ["describe", "countTokens", "embed", "close"]),
-  /** What reads facts out of messages, when `facts.extract` is called. Without one that call is refused. */
+  /** An extractor of your own; it wins over `extraction`. Without either `facts.extract` is refused. */
   extractor: instance<Extractor>("an Extractor", ["extract"]),
 
   /** A vector index of your own; it wins over `qdrant`. */

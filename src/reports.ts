@@ -6,6 +6,7 @@ import type { QueryStats } from "./buffers/query/query-path.js";
 import type { RoundView } from "./buffers/round-buffer.js";
 import type { WriteBufferStats } from "./buffers/write.js";
 import type { Embedder } from "./embedding/embedder.js";
+import type { Extractor } from "./extraction/extractor.js";
 import type { IndexingStats } from "./stores/indexing.js";
 import type { StoreStats } from "./stores/store.js";
 import type { VectorIndex } from "./stores/vector-index.js";
@@ -38,6 +39,7 @@ export interface CloseReport extends FlushReport {
 export interface ServiceParts {
   readonly embedder?: Embedder | undefined;
   readonly index?: VectorIndex | undefined;
+  readonly extractor?: Extractor | undefined;
 }
 
 /** The buffers, to look at. */

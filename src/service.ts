@@ -70,7 +70,7 @@ export class BufferService {
   #closing: Promise<CloseReport> | undefined;
 
   /** Requires a store that is open. Without an embedder it works by words alone. */
-  constructor(store: Store, options: ResolvedOptions, { embedder, index }: ServiceParts = {}) {
+  constructor(store: Store, options: ResolvedOptions, { embedder, index, extractor }: ServiceParts = {}) {
     this.#store = store;
     this.#options = options;
     this.#meter = new Meter(options.clock);
@@ -92,9 +92,11 @@ export class BufferService {
       store,
       options,
       writes: this.#writes,
+      extractor,
       now: () => this.#now(),
       query: (place, text, asked) => this.#ask(place, text, asked),
       forget: (target) => this.#forget(target),
+      deleteItems: (space, ids) => this.delete(space, ids),
       added: async (space) => void (await this.#meaning?.added({ space }, 1)),
     });
   }

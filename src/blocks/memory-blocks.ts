@@ -11,7 +11,7 @@ import { newId } from "../ids.js";
 import type { ParsedScope } from "../input/scope.js";
 import { OneByOne } from "../one-by-one.js";
 import type { Block, BlockEdit, BlockState } from "../stores/blocks.js";
-import type { Store, Unit } from "../stores/store.js";
+import type { Done, Store, Unit } from "../stores/store.js";
 import type { Counters } from "../tokens/counters.js";
 import type { ForgetReceipt, SpaceRef } from "../types.js";
 import {
@@ -39,8 +39,9 @@ export interface MemoryBlocksParts {
   readonly counters: Counters;
   readonly now: () => number;
   /** Commits a unit, after those of the same lane. */
-  readonly write: (lane: string, unit: Unit) => Promise<void>;
-  readonly forgetBlock: (space: SpaceRef, id: string, overflow: readonly string[]) => Promise<ForgetReceipt>;
+  readonly write: (lane: string, unit: Unit) => Promise<readonly Done[]>;
+  readonly forget: (space: SpaceRef, id: string) => Promise<ForgetReceipt>;
+  readonly forgetItems: (space: SpaceRef, ids: readonly string[]) => Promise<ForgetReceipt>;
   /** Items were added outside any session. */
   readonly added: (space: SpaceRef) => Promise<void>;
 }
@@ -93,7 +94,7 @@ export class MemoryBlocks {
   }
 
   /** By name. */
-  list(place: ParsedScope): Promise<readonly Block[]> {
+  async list(place: ParsedScope): Promise<readonly Block[]> {
     this.#parts.now();
     return this.#parts.store.blocks({ spaces: [place.space] });
   }
@@ -127,11 +128,14 @@ export class MemoryBlocks {
     );
   }
 
-  /** Forgets the block, its history, and what overflowed from it. */
+  /** Forgets the block, its history, and what overflowed from it, until it was gone. */
   async delete(place: ParsedScope, name: string): Promise<ForgetReceipt> {
     const block = await this.#find(place, name);
     refuseReadOnly(block);
-    return this.#parts.forgetBlock(place.space, block.id, await this.#overflowOf(block));
+    const before = await this.#forgetOverflow(block);
+    const receipt = await this.#parts.forget(block.space, block.id);
+    const meanwhile = await this.#forgetOverflow(block);
+    return [...before, ...meanwhile].reduce(sumOf, receipt);
   }
 
   /** The newest edits first. The creation is not one. */
@@ -217,10 +221,11 @@ export class MemoryBlocks {
     });
   }
 
+  /** Answers with the block as the store has it: its times are those of the commit. */
   async #commit(place: ParsedScope, { writes, next, archived }: BlockPlan): Promise<EditedBlock> {
-    await this.#parts.write(`block ${next.id}`, writes);
+    const [put] = await this.#parts.write(`block ${next.id}`, writes);
     if (archived) await this.#parts.added(place.space);
-    return { ...next, ...(archived && { archived }) };
+    return { ...(put?.op === "put_block" ? put.block : next), ...(archived && { archived }) };
   }
 
   async #find(place: ParsedScope, name: string): Promise<Block> {
@@ -241,6 +246,11 @@ export class MemoryBlocks {
     });
   }
 
+  async #forgetOverflow(block: Block): Promise<readonly ForgetReceipt[]> {
+    const ids = await this.#overflowOf(block);
+    return ids.length > 0 ? [await this.#parts.forgetItems(block.space, ids)] : [];
+  }
+
   async #overflowOf({ space, id }: Block): Promise<readonly string[]> {
     const filter = { kinds: ["overflow" as const], metadata: [{ path: ["block"], anyOf: [id] }] };
     const ids: string[] = [];
@@ -259,12 +269,23 @@ export function stateOf(block: Block): BlockState {
   return { name, content, ...(description !== undefined && { description }), maxTokens, counter, policy, readOnly };
 }
 
-/** Whether the store has refused a plan because the block was written meanwhile. */
+/**
+ * Whether the store has refused a plan because the block was written meanwhile, or deleted: then there may be another one
+ * of its name by now.
+ */
 export const isOvertaken = (error: unknown, blocks: readonly string[]): boolean =>
   error instanceof HoldfastError &&
-  error.code === "conflict" &&
-  typeof error.details["version"] === "number" &&
+  (error.code === "not_found" || (error.code === "conflict" && typeof error.details["version"] === "number")) &&
   blocks.includes(String(error.details["id"]));
+
+/** One receipt for a block and what goes with it. */
+const sumOf = (block: ForgetReceipt, overflow: ForgetReceipt): ForgetReceipt => ({
+  ...block,
+  items: block.items + overflow.items,
+  purged: block.purged && overflow.purged,
+  left: [...overflow.left, ...block.left],
+  commit: Math.max(block.commit, overflow.commit),
+});
 
 function refuseReadOnly(block: Block): void {
   if (!block.readOnly) return;

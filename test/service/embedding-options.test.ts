@@ -3,6 +3,7 @@
 import type { VectorIndex } from "holdfast/stores";
 import { FakeClock, HashEmbedder } from "holdfast/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { startChatServer } from "../support/chat-server.js";
 import { DIMENSIONS, EmbeddingsServer, stalling } from "../support/embeddings-server.js";
 import { newPath, open } from "../support/opened.js";
 import { QdrantServer } from "../support/qdrant-server.js";
@@ -80,6 +81,43 @@ describe("the option embedding.", () => {
     await session.query("warm up");
     server.usually = stalling;
     expect((await session.query("kettle")).degraded).toContain("50 ms");
+  });
+});
+
+describe("the option extraction.", () => {
+  it("baseUrl, model and apiKey name the server, the model there and the key; without them nothing is extracted", async () => {
+    const server = await startChatServer();
+    servers.push(server);
+    const extraction = { baseUrl: server.baseUrl, model: "reader", apiKey: "sesame" };
+    const memory = await open({ path: newPath(), extraction });
+    const session = memory.session(ADA);
+    await session.add([said("I like tea")]);
+    expect(await session.facts.extract()).toMatchObject({ messages: 1, facts: [] });
+    const { path, headers, body } = server.requests.at(-1) ?? {};
+    expect([path, headers?.authorization, body?.model]).toEqual([
+      "POST /v1/chat/completions",
+      "Bearer sesame",
+      "reader",
+    ]);
+    const plain = (await open({ path: newPath() })).session(ADA);
+    await plain.add([said("I like tea")]);
+    await expect(plain.facts.extract()).rejects.toMatchObject({ code: "unsupported" });
+  });
+
+  it("baseUrl without a model is refused", async () => {
+    await expect(open({ path: newPath(), extraction: { baseUrl: "http://127.0.0.1:1/v1" } })).rejects.toMatchObject({
+      code: "config",
+    });
+  });
+
+  it("timeoutMs ends a request that is not answered", async () => {
+    const server = await startChatServer();
+    servers.push(server);
+    server.usually = stalling;
+    const memory = await open({ path: newPath(), extraction: { baseUrl: server.baseUrl, model: "m", timeoutMs: 50 } });
+    const session = memory.session(ADA);
+    await session.add([said("I like tea")]);
+    await expect(session.facts.extract()).rejects.toMatchObject({ code: "extractor_failed" });
   });
 });
 

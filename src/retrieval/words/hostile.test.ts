@@ -8,7 +8,7 @@ const after = (start: string, unit: string) => (length: number) => start + fill(
 const UNITS = 20_000;
 const TIMES = 8;
 /** Linear time gives 8, quadratic 64. */
-const TIMES_MAX = 24;
+const TIMES_MAX = 32;
 /** What is over sooner says nothing: quadratic time on the longer text takes seconds. */
 const FLOOR_MS = 2;
 

@@ -1,0 +1,75 @@
+/**
+ * A conversation turn by turn: before each turn is added, its text asks for a context, once with the ledger and once
+ * without. The memory of a conversation is one user; its sessions are sessions, each with a window of its own.
+ */
+import { type Context, type Memory, renderText } from "holdfast";
+import { Carried } from "./context-carried.js";
+import type { RecallTurn } from "./recall-data.js";
+
+/** What one turn was given. Bytes are those of the call with the ledger. */
+export interface TurnRow {
+  readonly conversation: string;
+  readonly turn: string;
+  readonly ms: number;
+  readonly ledger: Given;
+  readonly fresh: Given;
+  readonly bytes: { readonly all: number; readonly prefix: number; readonly stable: number };
+}
+
+export interface Given {
+  readonly prefix: number;
+  readonly tail: number;
+  readonly total: number;
+  readonly saved: number;
+}
+
+export interface Replayed {
+  readonly rows: readonly TurnRow[];
+  /** Writes to what stands in the prefix. */
+  readonly changes: number;
+  readonly partial: number;
+}
+
+/** Requires the turns of one conversation, in order. */
+export async function replay(
+  memory: Memory,
+  turns: readonly RecallTurn[],
+  budgetTokens: number,
+  onTurn: () => void,
+): Promise<Replayed> {
+  const carried = new Carried();
+  const rows: TurnRow[] = [];
+  let partial = 0;
+  let before = "";
+  for (const turn of turns) {
+    const { conversation, message } = turn;
+    const session = memory.session({ user: conversation, session: turn.session });
+    await carried.before(session, turn);
+    const asked = { query: message.content, budgetTokens, ...(message.occurredAt && { askedAt: message.occurredAt }) };
+    const started = performance.now();
+    const context = await session.context(asked);
+    const ms = performance.now() - started;
+    const fresh = await session.context({ ...asked, fresh: true });
+    const bytes = {
+      all: Buffer.byteLength(renderText(context)),
+      prefix: Buffer.byteLength(context.prefix),
+      stable: commonBytes(before, context.prefix),
+    };
+    rows.push({ conversation, turn: message.id, ms, ledger: givenBy(context), fresh: givenBy(fresh), bytes });
+    partial += Number(context.partial) + Number(fresh.partial);
+    before = context.prefix;
+    await session.add([message]);
+    onTurn();
+  }
+  return { rows, changes: carried.changes, partial };
+}
+
+const givenBy = ({ tokens: { prefix, tail, total, saved } }: Context): Given => ({ prefix, tail, total, saved });
+
+/** The bytes at the start that two texts share: what a provider's cache can keep. */
+function commonBytes(a: string, b: string): number {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at++) if (left[at] !== right[at]) return at;
+  return length;
+}
