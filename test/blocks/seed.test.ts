@@ -1,14 +1,10 @@
 /** The unit tests of the engram seed, by name, on blocks as agents reach them: in a file and in memory. */
 import type { SessionBlocks } from "holdfast";
 import { describe, expect, it } from "vitest";
-import { newPath, open } from "../support/opened.js";
+import { openBlocks, STORES } from "./stores.js";
 
-describe.each([
-  { store: "a file", pathOf: newPath },
-  { store: "memory", pathOf: () => ":memory:" },
-])("the seed's blocks in $store", ({ pathOf }) => {
-  const setup = async (): Promise<SessionBlocks> =>
-    (await open({ path: pathOf() })).session({ agent: "tutor" }).blocks;
+describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
+  const setup = (): Promise<SessionBlocks> => openBlocks(pathOf());
 
   it("test_create_and_get_block: creates a block and gets it", async () => {
     const blocks = await setup();
