@@ -8,7 +8,7 @@ import { HoldfastError } from "./errors.js";
 import { SessionFacts } from "./facts/session-facts.js";
 import type { AddOptions, UpdateOptions } from "./input/call.js";
 import type { ContextOptions } from "./input/context.js";
-import { Grants } from "./input/grants.js";
+import { Grants, type SessionOptions } from "./input/grants.js";
 import type { ListOptions } from "./input/list.js";
 import type { PageOptions } from "./input/page.js";
 import type { PromoteOptions } from "./input/promotion.js";
@@ -18,23 +18,7 @@ import type { FlushReport } from "./reports.js";
 import type { BufferService } from "./service.js";
 import type { ParkedItem } from "./stores/indexing.js";
 import type { Promotion } from "./stores/promotions.js";
-import type {
-  Added,
-  ForgetReceipt,
-  Hits,
-  Item,
-  ItemPatch,
-  NewItem,
-  NewMessage,
-  Page,
-  Scope,
-  SpaceRef,
-} from "./types.js";
-
-export interface SessionOptions {
-  /** Spaces that it may read besides those that the scope names. */
-  readonly grants?: readonly SpaceRef[];
-}
+import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";
 
 export class Session {
   readonly scope: Scope;
@@ -43,10 +27,10 @@ export class Session {
   readonly #service: BufferService;
   readonly #grants: Grants;
 
-  constructor(service: BufferService, scope: Scope, { grants = [] }: SessionOptions = {}) {
+  constructor(service: BufferService, scope: Scope, options: SessionOptions = {}) {
     const place = parseScope(scope);
     this.#service = service;
-    this.#grants = new Grants(scope, grants);
+    this.#grants = new Grants(scope, options);
     this.scope = Object.freeze({ ...scope });
     this.blocks = new SessionBlocks(service.blocks, place);
     this.facts = new SessionFacts(service.facts, place, this.#grants);
@@ -82,13 +66,13 @@ export class Session {
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Hits> {
-    this.#grants.check(options.spaces);
+    this.#grants.check(options?.spaces);
     return this.#service.query(this.scope, text, options);
   }
 
   /** What the model is given before its next turn: blocks, facts, recent turns and recalled text, within a budget. */
   async context(options: ContextOptions = {}): Promise<Context> {
-    this.#grants.check(options.spaces);
+    this.#grants.check(options?.spaces);
     return this.#service.context(this.scope, options);
   }
 
@@ -109,7 +93,7 @@ export class Session {
 
   /** Copies items into another space, for others to read, and logs that there. Answers with their ids. */
   async promote(ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
-    this.#grants.check([options.to]);
+    if (options?.to !== undefined) this.#grants.check([options.to]);
     return this.#service.promote(this.scope, ids, options);
   }
 

@@ -6,15 +6,16 @@
  */
 import { HoldfastError } from "../errors.js";
 import { parseDrafts } from "../extraction/drafts.js";
-import type { ExtractionMessage, FactDraft } from "../extraction/extractor.js";
+import type { ExtractionMessage, ExtractionRequest, Extractor, FactDraft } from "../extraction/extractor.js";
 import { pageOf } from "../extraction/transcript.js";
 import { parseInteger } from "../input/integer.js";
+import { RESULTS_MAX } from "../input/limits.js";
 import { objectWith, wrongType } from "../input/refusal.js";
 import type { ParsedScope } from "../input/scope.js";
 import { OneByOne } from "../one-by-one.js";
 import type { Fact, PutFactWrite } from "../stores/facts.js";
 import type { Unit } from "../stores/store.js";
-import type { Item } from "../types.js";
+import type { Item, SpaceRef } from "../types.js";
 import { parseFact } from "./fact-input.js";
 import { factLane, type MemoryFactsParts } from "./memory-facts.js";
 
@@ -63,17 +64,28 @@ export class ExtractionRun {
       });
     }
     const given = signal ?? new AbortController().signal;
-    return this.#sessions.run(factLane(place.space) + session, () => this.#readAll({ ...place, session }, most, given));
+    const extractor = this.#extractor();
+    return this.#sessions.run(factLane(place.space) + session, () =>
+      this.#readAll({ ...place, session }, most, extractor, given),
+    );
   }
 
-  async #readAll(place: Place, most: number, signal: AbortSignal): Promise<Extraction> {
+  #extractor(): Extractor {
+    const { extractor } = this.#parts;
+    if (extractor) return extractor;
+    throw new HoldfastError("unsupported", "this memory has no extractor", {
+      hint: "give one to openMemory: extractor: new OpenAiExtractor({ baseUrl, model })",
+    });
+  }
+
+  async #readAll(place: Place, most: number, extractor: Extractor, signal: AbortSignal): Promise<Extraction> {
     const unread = (await this.#unread(place)).slice(0, most);
     const facts: Fact[] = [];
     const refused: { readonly why: string }[] = [];
     for (let at = 0; at < unread.length; ) {
       const ahead = unread.slice(at, at + READ);
       const page = ahead.slice(0, pageOf(ahead.map(messageOf)).length);
-      const read = await this.#readPage(place, page, signal);
+      const read = await this.#readPage(place, page, extractor, signal);
       facts.push(...read.facts);
       refused.push(...read.refused);
       at += page.length;
@@ -103,17 +115,11 @@ export class ExtractionRun {
     }
   }
 
-  async #readPage(place: Place, page: readonly Item[], signal: AbortSignal) {
-    const { extractor, store, now } = this.#parts;
-    if (!extractor) {
-      throw new HoldfastError("unsupported", "this memory has no extractor", {
-        hint: "give one to openMemory: extractor: new OpenAiExtractor({ baseUrl, model })",
-      });
-    }
-    const known = (await store.facts({ spaces: [place.space], limit: KNOWN, now: now() })).items;
-    const request = { messages: page.map(messageOf), known: known.toReversed() };
-    const { drafts, refused } = parseDrafts(await extractor.extract(request, signal), request);
-    const writes = drafts.map((draft) => this.#writeOf(place, draft));
+  async #readPage(place: Place, page: readonly Item[], extractor: Extractor, signal: AbortSignal) {
+    signal.throwIfAborted();
+    const request = { messages: page.map(messageOf), known: await this.#known(place.space) };
+    const { drafts, refused } = parseDrafts(await draftsOf(extractor, request, signal), request);
+    const writes = drafts.map((draft) => this.#writeOf(place, draft, request.messages));
     const upTo = page.at(-1)?.sequence ?? 0;
     const unit: Unit = [...writes, { op: "extracted", space: place.space, session: place.session, upTo }];
     const done = await this.#parts.write(factLane(place.space), unit);
@@ -122,17 +128,52 @@ export class ExtractionRun {
     return { facts, refused };
   }
 
-  #writeOf(place: ParsedScope, { category, content, confidence, source, supersedes }: FactDraft): PutFactWrite {
+  /** The newest facts that hold, newest first. The store gives them oldest first. */
+  async #known(space: SpaceRef): Promise<readonly Fact[]> {
+    let newest: readonly Fact[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const request = { spaces: [space], limit: RESULTS_MAX, now: this.#parts.now() };
+      const page = await this.#parts.store.facts({ ...request, ...(cursor !== undefined && { cursor }) });
+      newest = [...newest, ...page.items].slice(-KNOWN);
+      cursor = page.next;
+      if (cursor === undefined) return newest.toReversed();
+    }
+  }
+
+  /** A fact holds since it was said, as far as one knows. */
+  #writeOf(place: ParsedScope, draft: FactDraft, messages: readonly ExtractionMessage[]): PutFactWrite {
+    const { category, content, confidence, source, supersedes } = draft;
+    const now = this.#parts.now();
+    const saidAt = messages.find(({ id }) => id === source)?.occurredAt ?? now;
     const fact = {
       category,
       content,
       confidence,
+      validFrom: Math.min(saidAt, now),
       ...(source !== undefined && { source: { message: source } }),
       ...(supersedes && { supersedes }),
     };
-    return parseFact(place, fact, this.#parts.now());
+    return parseFact(place, fact, now);
   }
 }
+
+/** What the extractor answers: a list, or it has failed. Somebody else's error is kept as the cause. */
+async function draftsOf(extractor: Extractor, request: ExtractionRequest, signal: AbortSignal): Promise<unknown> {
+  try {
+    const drafts: unknown = await extractor.extract(request, signal);
+    if (Array.isArray(drafts)) return drafts;
+  } catch (error) {
+    if (error instanceof HoldfastError || signal.aborted) throw error;
+    throw failed("the extractor failed", error);
+  }
+  throw failed("the extractor did not answer with a list of drafts");
+}
+
+const failed = (message: string, cause?: unknown): HoldfastError =>
+  new HoldfastError("extractor_failed", message, {
+    hint: "nothing of this page was written; the same messages are offered again",
+    ...(cause !== undefined && { cause }),
+  });
 
 function messageOf({ id, role = "user", name, content, occurredAt }: Item): ExtractionMessage {
   return { id, role, ...(name !== undefined && { name }), content, occurredAt };

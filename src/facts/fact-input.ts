@@ -31,6 +31,11 @@ export interface NewFact {
   readonly force?: boolean;
 }
 
+export interface EndOptions {
+  /** Since when it holds no longer; now if left out. */
+  readonly at?: Instant;
+}
+
 export interface FactsOptions {
   readonly category?: string | readonly string[];
   readonly pinned?: boolean;
@@ -64,6 +69,7 @@ const NEW_KEYS: ReadonlySet<string> = new Set(
   "category content confidence source supersedes validFrom pinned force".split(" "),
 );
 const SOURCE_KEYS: ReadonlySet<string> = new Set(["session", "message"]);
+const END_KEYS: ReadonlySet<string> = new Set(["at"]);
 const LIST_KEYS: ReadonlySet<string> = new Set("category pinned state asOf spaces limit cursor".split(" "));
 const QUERY_KEYS: ReadonlySet<string> = new Set("category asOf spaces topK".split(" "));
 
@@ -96,6 +102,14 @@ export function parseFact(place: ParsedScope, value: unknown, now: number, where
     supersedes: parseIds(typeof supersedes === "string" ? [supersedes] : supersedes),
     force: force !== undefined && parseFlag(force, `${where}.force`),
   };
+}
+
+/** When a fact ends. */
+export function parseEnd(value: unknown, now: number): number {
+  const { at } = objectWith(value ?? {}, END_KEYS, "options");
+  const end = at === undefined ? now : parseInstant(at, "options.at");
+  if (end > now) throw invalid("options.at", "is in the future", "end it when it holds no longer");
+  return end;
 }
 
 export function parseFacts(value: unknown, place: ParsedScope, now: number): FactsRequest {

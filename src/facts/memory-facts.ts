@@ -8,18 +8,19 @@ import { HoldfastError } from "../errors.js";
 import type { Extractor } from "../extraction/extractor.js";
 import { parseIds } from "../input/call.js";
 import { parseIdentity } from "../input/identity.js";
-import { parseInstant } from "../input/instant.js";
 import type { QueryOptions } from "../input/query.js";
 import type { ParsedScope } from "../input/scope.js";
 import { type EndFactWrite, FACT_STATES, type Fact, type PutFactDone, type PutFactWrite } from "../stores/facts.js";
 import type { Done, Store, Unit } from "../stores/store.js";
-import type { Hits, Instant, Page, SpaceRef } from "../types.js";
+import type { Hits, Page, SpaceRef } from "../types.js";
 import { type Extraction, ExtractionRun, type ExtractOptions } from "./extraction-run.js";
 import {
+  type EndOptions,
   type FactQueryOptions,
   type FactsOptions,
   type NewFact,
   type ParsedFactQuery,
+  parseEnd,
   parseFact,
   parseFactQuery,
   parseFacts,
@@ -68,9 +69,8 @@ export class MemoryFacts {
   }
 
   /** It holds no longer: from now on, or from then. */
-  end(place: ParsedScope, id: string, { at }: { readonly at?: Instant } = {}): Promise<Fact> {
-    const now = this.#parts.now();
-    return this.#end(place, id, "ended", at === undefined ? now : parseInstant(at, "options.at"));
+  end(place: ParsedScope, id: string, options: EndOptions = {}): Promise<Fact> {
+    return this.#end(place, id, "ended", parseEnd(options, this.#parts.now()));
   }
 
   /** Whether they hold or not, in the order asked for; absent ones are left out. */

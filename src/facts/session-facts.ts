@@ -2,9 +2,9 @@
 import type { Grants } from "../input/grants.js";
 import type { ParsedScope } from "../input/scope.js";
 import type { Fact } from "../stores/facts.js";
-import type { Instant, Page } from "../types.js";
+import type { Page } from "../types.js";
 import type { Extraction, ExtractOptions } from "./extraction-run.js";
-import type { FactQueryOptions, FactsOptions, NewFact } from "./fact-input.js";
+import type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "./fact-input.js";
 import type { FactOutcome, MemoryFacts } from "./memory-facts.js";
 
 export class SessionFacts {
@@ -29,7 +29,7 @@ export class SessionFacts {
   }
 
   /** It holds no longer: from now on, or from then. */
-  async end(id: string, options?: { readonly at?: Instant }): Promise<Fact> {
+  async end(id: string, options?: EndOptions): Promise<Fact> {
     return this.#facts.end(this.#place, id, options);
   }
 
@@ -40,13 +40,13 @@ export class SessionFacts {
 
   /** Those that hold, or in other states, or that held at a time; in the order in which they were first recorded. */
   async list(options: FactsOptions = {}): Promise<Page<Fact>> {
-    this.#grants.check(options.spaces);
+    this.#grants.check(options?.spaces);
     return this.#facts.list(this.#place, options);
   }
 
   /** The facts that a question is about, best first. */
   async query(text: string, options: FactQueryOptions = {}): Promise<readonly Fact[]> {
-    this.#grants.check(options.spaces);
+    this.#grants.check(options?.spaces);
     return this.#facts.query(this.#place, text, options);
   }
 

@@ -1,12 +1,22 @@
 /** Which spaces a caller may read: those that its scope names, and those that were granted to it. */
 import { HoldfastError } from "../errors.js";
 import type { Scope, SpaceRef } from "../types.js";
+import { objectWith, wrongType } from "./refusal.js";
 import { parseSpace } from "./scope.js";
+
+export interface SessionOptions {
+  /** Spaces that it may read, and promote into, besides those that the scope names. */
+  readonly grants?: readonly SpaceRef[];
+}
+
+const KEYS: ReadonlySet<string> = new Set(["grants"]);
 
 export class Grants {
   readonly #names: ReadonlySet<string>;
 
-  constructor({ user, agent, team }: Scope, grants: readonly SpaceRef[]) {
+  constructor({ user, agent, team }: Scope, options: SessionOptions) {
+    const { grants = [] } = objectWith(options ?? {}, KEYS, "options");
+    if (!Array.isArray(grants)) throw wrongType("grants", "a list of spaces", grants, 'for example [{ team: "crew" }]');
     const named: SpaceRef[] = [
       ...(user === undefined ? [] : [{ user }]),
       ...(agent === undefined ? [] : [{ agent }]),

@@ -144,7 +144,7 @@ export class Comparison {
     if (!question) return this.#write(this.#memory(by), write);
     const { scope, options } = this.#put(question);
     const before = this.#texts();
-    const asking = this.#memory(by).session(scope).query(question.text, options);
+    const asking = this.#memory(by).session(scope, grantsFor(options)).query(question.text, options);
     await this.#write(this.#memory(by + 1), write);
     checkTexts(await asking, [...before, ...this.#texts()]);
     await this.#ask(by, question);
@@ -156,7 +156,7 @@ export class Comparison {
 
   async #ask(by: number, question: Question): Promise<void> {
     const { scope, options, asked } = this.#put(question);
-    const session = this.#memory(by).session(scope);
+    const session = this.#memory(by).session(scope, grantsFor(options));
     const ask = () => session.query(question.text, options);
     let hits: Hits = await ask();
     const waiting = this.#conversation.rows.filter(
@@ -355,3 +355,5 @@ async function addTo(session: Session, items: readonly NewItem[]): Promise<void>
   if (String(items[0]?.kind) !== "message") await session.addItems(items);
   else await session.add(items.map(({ kind: _kind, ...message }) => message as NewMessage));
 }
+
+const grantsFor = ({ spaces }: QueryOptions) => ({ ...(spaces && { grants: spaces }) });

@@ -20,7 +20,7 @@ interface Desk {
 async function opened(buffer: OpenOptions["buffer"] = {}): Promise<Desk> {
   const [clock, embedder] = [new FakeClock(NOW), new MirrorEmbedder()];
   const memory = await open({ path: newPath(), clock, embedder, buffer });
-  return { memory, session: memory.session(ADA), clock, embedder };
+  return { memory, session: memory.session(ADA, { grants: [{ team: "crew" }] }), clock, embedder };
 }
 
 const said = (id: string, content: string, more = {}) => ({ id, role: "user" as const, content, ...more });

@@ -11,7 +11,10 @@ let session: Session;
 
 beforeEach(async () => {
   memory = await open({ path: newPath() });
-  session = memory.session({ user: "ada", agent: "tutor", session: "s1" });
+  session = memory.session(
+    { user: "ada", agent: "tutor", session: "s1" },
+    { grants: [{ team: "crew" }, { user: "nobody" }] },
+  );
   await session.add([
     { id: "a", role: "user", content: "boat one, a boat", occurredAt: T0, metadata: { topic: "sea", n: { deep: 1 } } },
     {

@@ -15,7 +15,7 @@ import type { VectorScored, VectorsRequest } from "../indexing.js";
 import { retryBusy } from "./busy.js";
 import { connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
-import { all, type Condition, type SpaceRow } from "./filter.js";
+import { all, type Condition, readSpace, type SpaceRow } from "./filter.js";
 import { MirrorFeed } from "./mirror-feed.js";
 import { type MirrorStats, Mirrors } from "./mirrors.js";
 import { bestFirst, findBest } from "./ranking.js";
@@ -105,8 +105,15 @@ export class VectorReader {
     });
   }
 
-  /** The connection is open by now; mirrors are loaded for those who are asked about. */
-  warm(): void {}
+  /** Loads the vectors of the space that was written last: it is likely to be asked first. */
+  async warm(): Promise<void> {
+    const newest = await this.#snapshot(() => {
+      const row = this.#statements.get(NEWEST_SPACE).get();
+      const table = this.#tables.current();
+      return row && table && { space: readSpace(row), table };
+    });
+    if (newest) await this.#load(newest.space, newest.table, Number.POSITIVE_INFINITY);
+  }
 
   leave(): void {
     this.close();
@@ -246,6 +253,8 @@ export class VectorReader {
     }, this.#busyTimeoutMs);
   }
 }
+
+const NEWEST_SPACE = "SELECT key, retention_ms, items, terms, version FROM space ORDER BY version DESC LIMIT 1";
 
 const UNSENT: Condition = { sql: "EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key)", values: [] };
 
