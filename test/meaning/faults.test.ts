@@ -93,7 +93,7 @@ describe("another process that holds the write lock", () => {
 describe("a full disk", () => {
   it("loses nothing that was acknowledged: it is all embedded, rightly, when there is room again", async () => {
     const path = newPath();
-    const script = `trap '' XFSZ; ulimit -f 600; exec "$@"`;
+    const script = `trap '' XFSZ; ulimit -f 900; exec "$@"`;
     const child = fileURLToPath(new URL("./disk-full-embedder.js", import.meta.url));
     const output = execFileSync("bash", ["-c", script, "bash", process.execPath, child, path], {
       encoding: "utf8",

@@ -13,7 +13,7 @@ describe("a full disk", () => {
   it("refuses adds as not written, keeps what was acknowledged, and goes on when there is room", async () => {
     const path = newPath();
     // A limit on the size of any file this process writes, as an error instead of a signal: what a full disk looks like.
-    const script = `trap '' XFSZ; ulimit -f 600; exec "$@"`;
+    const script = `trap '' XFSZ; ulimit -f 900; exec "$@"`;
     const child = fileURLToPath(new URL("./disk-full-writer.js", import.meta.url));
     const output = execFileSync("bash", ["-c", script, "bash", process.execPath, child, path], {
       encoding: "utf8",
