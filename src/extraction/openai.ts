@@ -12,15 +12,14 @@
  */
 import { type Clock, systemClock } from "../clock.js";
 import { Interruptions } from "../embedding/interruptions.js";
-import type { Endpoint } from "../embedding/openai/endpoint.js";
-import { post, type Reply } from "../embedding/openai/request.js";
 import { HoldfastError } from "../errors.js";
+import { type Endpoint, endpointOf } from "../openai/endpoint.js";
+import { post, type Reply } from "../openai/request.js";
 import { Aliases } from "./aliases.js";
 import { draftsOf, tokensOf } from "./answer.js";
 import { type ParsedDrafts, parseDrafts } from "./drafts.js";
-import { chatEndpoint } from "./endpoint.js";
 import type { ExtractionRequest, Extractor, FactDraft } from "./extractor.js";
-import { asExtractorError, failure } from "./failure.js";
+import { failure } from "./failure.js";
 import { type ChatMessage, promptOf } from "./prompt.js";
 import { knownOf, pageOf } from "./transcript.js";
 
@@ -59,6 +58,8 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 /** Not every server knows these, and some models refuse any temperature: then the prompt alone must do. */
 const STRICT = { temperature: 0, response_format: { type: "json_object" } };
 
+const CALLER = { path: "/chat/completions", name: "extractor", failed: "extractor_failed" } as const;
+
 export class OpenAiExtractor implements Extractor {
   readonly name: string;
   readonly #model: string;
@@ -80,7 +81,7 @@ export class OpenAiExtractor implements Extractor {
     }
     this.name = `openai-compatible:${model}`;
     this.#model = model;
-    this.#endpoint = chatEndpoint(baseUrl, apiKey);
+    this.#endpoint = endpointOf(baseUrl, apiKey, CALLER);
     this.#timeoutMs = timeoutMs;
     this.#clock = clock;
   }
@@ -132,7 +133,7 @@ export class OpenAiExtractor implements Extractor {
       } catch (error) {
         signal.throwIfAborted();
         const pauseMs = attempt < RETRIES_MAX ? pauseOf(error, attempt) : undefined;
-        if (pauseMs === undefined) throw asExtractorError(error);
+        if (pauseMs === undefined) throw error;
         await this.#pauses.run<void>(signal, (resolve) => this.#clock.after(pauseMs, resolve));
       }
     }

@@ -31,7 +31,7 @@ const FAULTS: readonly (readonly [what: string, behaviour: Behaviour, said: RegE
   ["a redirect", failing(307, { location: "http://127.0.0.1:9/v1/chat/completions" }), /status 307/],
   ["a reset connection", resetting, /cannot be reached, or broke off/],
   ["an answer that breaks off", breakingOff, /cannot be reached, or broke off/],
-  ["an answer without end", flooding, /chat server answered with more than \d+ bytes/],
+  ["an answer without end", flooding, /answered with more than \d+ bytes/],
   ["a page of HTML", failingInHtml(200), /not JSON/],
   ["JSON that is cut", saying('{"choices": [{"message": '), /not JSON/],
   ["no choices", saying('{"choices": []}'), /without a message/],

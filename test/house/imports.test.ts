@@ -8,7 +8,7 @@ import { root } from "../support/root.js";
 const LAYERS: readonly (readonly string[])[] = [
   ["types.ts", "errors.ts", "clock.ts", "ids.ts", "text.ts", "graphemes.ts", "one-by-one.ts"],
   ["tokens/"],
-  ["retrieval/"],
+  ["retrieval/", "openai/"],
   ["stores/", "embedding/", "extraction/"],
   ["input/", "config.ts", "options.ts"],
   ["buffers/", "blocks/", "facts/", "conversation/", "context/", "buffer-store/"],

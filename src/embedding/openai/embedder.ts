@@ -9,12 +9,12 @@
  */
 import { type Clock, systemClock } from "../../clock.js";
 import { HoldfastError } from "../../errors.js";
+import { type Endpoint, endpointOf } from "../../openai/endpoint.js";
+import { post } from "../../openai/request.js";
 import type { Embedder, EmbedderDescription, EmbedOptions } from "../embedder.js";
 import { vectorsOf } from "./answer.js";
 import { type Batch, type BatchLimits, batchesOf, halvesOf } from "./batches.js";
-import { type Endpoint, endpointOf } from "./endpoint.js";
 import { Lengths } from "./lengths.js";
-import { post } from "./request.js";
 
 export interface OpenAiOptions {
   /** Such as https://api.openai.com/v1 or http://127.0.0.1:11434/v1. */
@@ -44,6 +44,8 @@ const ANSWER_BYTES_PER_TEXT = 256 * 1024;
 /** A text that every model takes. */
 const PROBE = "hello";
 
+const CALLER = { path: "/embeddings", name: "embedder", failed: "embedder_failed" } as const;
+
 export class OpenAiEmbedder implements Embedder {
   readonly model: string;
   readonly #endpoint: Endpoint;
@@ -64,7 +66,7 @@ export class OpenAiEmbedder implements Embedder {
     if (model === "") throw new HoldfastError("config", "the embedder's model has no name", { hint: "give a model" });
     requirePositive({ batchSize, batchBytes, timeoutMs, dimensions, tokensMax });
     this.model = model;
-    this.#endpoint = endpointOf(baseUrl, apiKey);
+    this.#endpoint = endpointOf(baseUrl, apiKey, CALLER);
     this.#limits = { batchSize, batchBytes };
     this.#timeoutMs = timeoutMs;
     this.#asked = dimensions;

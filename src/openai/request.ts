@@ -3,8 +3,8 @@
  * what to do. Nothing that the server writes gets into an error except a plain error code: it may repeat the text, or the
  * key.
  */
-import type { Clock } from "../../clock.js";
-import { HoldfastError } from "../../errors.js";
+import type { Clock } from "../clock.js";
+import { HoldfastError } from "../errors.js";
 import type { Endpoint } from "./endpoint.js";
 
 export interface PostOptions {
@@ -45,20 +45,20 @@ async function exchange(endpoint: Endpoint, body: object, options: PostOptions):
     redirect: "manual",
     signal: options.controller.signal,
   });
-  if (response.ok) return { answer: parse(await read(response, options.answerBytesMax), endpoint) };
-  const code = codeOf(await read(response, ERROR_BYTES_MAX));
+  if (response.ok) return { answer: parse(await read(response, options.answerBytesMax, endpoint), endpoint) };
+  const code = codeOf(await read(response, ERROR_BYTES_MAX, endpoint));
   if (REFUSALS.includes(response.status)) return { refused: response.status };
   throw statusError(endpoint, response, code, options.clock);
 }
 
-async function read(response: Response, bytesMax: number): Promise<string> {
+async function read(response: Response, bytesMax: number, { shown, caller }: Endpoint): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > bytesMax) {
-      throw new HoldfastError("embedder_failed", `the embedding server answered with more than ${bytesMax} bytes`, {
-        hint: "check that the base URL is that of an embedding server",
+      throw new HoldfastError(caller.failed, `${shown} answered with more than ${bytesMax} bytes`, {
+        hint: "check that the base URL is that of an OpenAI-compatible server",
         details: { status: response.status },
       });
     }
@@ -67,12 +67,12 @@ async function read(response: Response, bytesMax: number): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function parse(text: string, { shown }: Endpoint): unknown {
+function parse(text: string, { shown, caller }: Endpoint): unknown {
   try {
     return JSON.parse(text);
   } catch {
     // Without the cause, which quotes the answer.
-    throw new HoldfastError("embedder_failed", `the answer of ${shown} is not JSON`, {
+    throw new HoldfastError(caller.failed, `the answer of ${shown} is not JSON`, {
       hint: "check that the base URL is that of an OpenAI-compatible server, and that nothing cuts its answers",
     });
   }
@@ -84,10 +84,15 @@ function codeOf(text: string): string | undefined {
   return codes.find((code) => code?.includes("_"));
 }
 
-function statusError({ shown }: Endpoint, response: Response, code: string | undefined, clock: Clock): HoldfastError {
+function statusError(
+  { shown, caller }: Endpoint,
+  response: Response,
+  code: string | undefined,
+  clock: Clock,
+): HoldfastError {
   const { status, headers } = response;
   const retryAfterMs = waitOf(headers.get("retry-after"), clock);
-  return new HoldfastError("embedder_failed", `${shown} answered with status ${status}${code ? ` (${code})` : ""}`, {
+  return new HoldfastError(caller.failed, `${shown} answered with status ${status}${code ? ` (${code})` : ""}`, {
     hint: hintOf(status),
     details: { status, ...(code && { code }), ...(retryAfterMs !== undefined && { retryAfterMs }) },
   });
@@ -108,18 +113,18 @@ function waitOf(header: string | null, clock: Clock): number | undefined {
   return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
 }
 
-function unreachable({ shown }: Endpoint, cause: unknown): HoldfastError {
+function unreachable({ shown, caller }: Endpoint, cause: unknown): HoldfastError {
   const reason = (cause as { cause?: { code?: unknown } } | undefined)?.cause?.code;
   const known = typeof reason === "string" ? { reason } : {};
-  return new HoldfastError("embedder_failed", `${shown} cannot be reached, or broke off`, {
+  return new HoldfastError(caller.failed, `${shown} cannot be reached, or broke off`, {
     hint: "check that the server runs and that the base URL is right",
     cause,
     details: known,
   });
 }
 
-function timedOut({ shown }: Endpoint, timeoutMs: number): HoldfastError {
-  return new HoldfastError("embedder_failed", `${shown} did not answer within ${timeoutMs} ms`, {
-    hint: "the server may be overloaded: give it smaller batches or more time",
+function timedOut({ shown, caller }: Endpoint, timeoutMs: number): HoldfastError {
+  return new HoldfastError(caller.failed, `${shown} did not answer within ${timeoutMs} ms`, {
+    hint: "the server may be overloaded: ask it for less at a time, or give it more time",
   });
 }
