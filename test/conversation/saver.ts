@@ -9,6 +9,8 @@ import { ConversationMemory, locked, MemoryManager } from "./product.js";
 import { SAVES, type SaverOrder, type SaverReport, SHARED, TEAM } from "./saver-report.js";
 
 const FLOOD_CHARS = 300_000;
+/** What could end the holding. Without it the holder would be garbage, and its lock with it. */
+const ends: unknown[] = [];
 
 const [, , base = "", name = "", task = ""] = process.argv;
 const manager = new MemoryManager(base);
@@ -60,6 +62,6 @@ if (task === "flood") await flood();
 if (task === "hold") {
   await locked(join(base, TEAM, "memory"), 10_000, () => {
     tell({ say: "held" });
-    return new Promise<never>(() => undefined);
+    return new Promise<never>((resolve) => ends.push(resolve));
   });
 }
