@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type NewMessage, openMemory } from "holdfast";
+import { type NewMessage, openMemory, renderText } from "holdfast";
 
 const CONVERSATION: readonly NewMessage[] = [
   { role: "user", content: "Hi! I'm Ada. I moved to Lisbon in May." },
@@ -73,6 +73,19 @@ async function demonstrate(): Promise<void> {
     const took = `${Math.round(performance.now() - started)} ms`;
     console.log(`   ${question.padEnd(27)} ${took.padStart(7)}  → ${hit ? `${hit.role}: ${hit.content}` : "nothing"}`);
   }
+
+  console.log("\n6. It keeps a block and facts, and puts them into a prompt of at most 200 tokens.");
+  await session.blocks.create({ name: "persona", content: "Ada lives in Porto." });
+  await session.blocks.edit("persona", { replace: "Porto", with: "Lisbon", reason: "she moved" });
+  const { fact } = await session.facts.upsert({ category: "home", content: "Ada lives in Porto" });
+  await session.facts.upsert({ category: "home", content: "Ada lives in Lisbon", supersedes: fact.id });
+  const asked = { query: "what must she not eat?", budgetTokens: 200, topK: 1, turns: 0 };
+  const context = await session.context(asked);
+  for (const line of renderText(context).split("\n")) console.log(`   | ${line}`);
+  const again = await session.context(asked);
+  console.log(
+    `   ${context.tokens.total} tokens; asked again ${again.tokens.total}: what stands in the window is not given twice.`,
+  );
   await memory.close();
   rmSync(folder, { recursive: true });
   const sound = lost.length === 0 && inOrder;
