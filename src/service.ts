@@ -17,6 +17,7 @@ import type { RoundView } from "./buffers/round-buffer.js";
 import type { Turn } from "./buffers/turn.js";
 import { laneOf, WriteBuffer } from "./buffers/write.js";
 import { Carried } from "./carried.js";
+import type { Clock } from "./clock.js";
 import type { Context } from "./context/context.js";
 import { HoldfastError } from "./errors.js";
 import type { MemoryFacts } from "./facts/memory-facts.js";
@@ -293,6 +294,10 @@ export class BufferService {
     const [result] = await this.#writes.write({ lane, units, stepwise: true });
     if (!result?.ok) throw result?.error ?? new HoldfastError("store_failed", "the store gave no answer");
     return result.done[0] as Done;
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
   }
 
   get store(): Pick<Store, "entries" | "sessions" | "versions" | "changes"> {

@@ -88,7 +88,7 @@ export class Session {
         hint: "a conversation is that of one session",
       });
     }
-    return SessionConversation.open(this, config);
+    return SessionConversation.open(this, config, this.#service.clock);
   }
 
   /** Copies items into another space, for others to read, and logs that there. Answers with their ids. */

@@ -13,10 +13,10 @@ export function mergeAdded(results: readonly UnitResult[], expected: number): Ad
     if (!result.ok) throw withProgress(result.error, ids.length);
     commit = result.commit;
     for (const done of result.done) {
+      repeated &&= done.op === "add" && done.repeated;
       if (done.op !== "add") continue;
       ids.push(...done.ids);
       sequences.push(...done.sequences);
-      repeated &&= done.repeated;
     }
   }
   if (results.length < expected) throw new HoldfastError("store_failed", "the call was not written completely");

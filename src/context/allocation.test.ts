@@ -48,6 +48,17 @@ describe("allocation", () => {
     expect(chosen([lot(1, [50, 10, 31, 20], "a")], 30)).toEqual(["a1", "a3"]);
   });
 
+  it("lets no lesser piece take the place of a better one that fits into what is left", () => {
+    expect(chosen([lot(1, [20, 20, 5, 5], "a"), lot(1, [10], "b")], 60)).toEqual(["a0", "b0", "a1", "a2", "a3"]);
+    expect(chosen([lot(1, [25, 10, 10, 10], "a"), lot(1, [10, 10], "b")], 45)).toEqual(["a1", "a2", "b0", "b1"]);
+  });
+
+  it("keeps no share for a part that has nothing new to say", () => {
+    const said = new Said();
+    said.add(piece("b0"));
+    expect(chosen([lot(1, [20, 10, 5], "a"), lot(1, [5], "b")], 30, said)).toEqual(["a0", "a1"]);
+  });
+
   it("gives nothing to a part without weight", () => {
     expect(chosen([lot(0, [1], "a"), lot(1, [1], "b")], 10)).toEqual(["b0"]);
     expect(chosen([lot(0, [1], "a")], 10)).toEqual([]);

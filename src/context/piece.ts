@@ -101,15 +101,9 @@ function spanOf({ spans }: Fact, asOf: number | undefined): FactSpan | undefined
 }
 
 export function itemPiece(item: Item, own: SpaceRef): Piece {
-  const { kind, id, space, version, role, name, session, occurredAt, content } = item;
+  const { kind, id, space, version, role, name, occurredAt, content } = item;
   const speaker = [role, name === undefined ? undefined : inline(name)].filter((word) => word !== undefined).join(" ");
-  const words = [
-    label({ kind, id }),
-    ...(speaker ? [speaker] : []),
-    day(occurredAt),
-    ...(session === undefined ? [] : [`session ${shortId(session)}`]),
-    ...spaceWords(space, own),
-  ];
+  const words = [label({ kind, id }), ...(speaker ? [speaker] : []), day(occurredAt), ...spaceWords(space, own)];
   return {
     part: "recall",
     kind,

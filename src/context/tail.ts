@@ -5,6 +5,9 @@
  * than one that lacks something. What changed and does not fit is withdrawn, and is new again when it is next recalled;
  * what cannot even be withdrawn is told next time. Of the others, whole pieces come before cut ones: only if none fits is
  * the best one cut.
+ *
+ * The budget holds for the window: what stands there takes its place in it. So a call gives what an empty window would be
+ * given, less what stands there already, and a session is not filled up with what matters less and less.
  */
 import type { ParsedContext } from "../input/context.js";
 import { allocate, type Lot, type Measured } from "./allocation.js";
@@ -61,7 +64,9 @@ export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): 
   const urgent = chooseCorrections(forms, room, Math.floor(room / 2));
   const said = new Said(prefix.said, window.said);
   for (const { piece } of urgent) if (piece) said.add(piece);
-  const fresh = lots(measured.filter(({ piece }) => isNew(piece)));
+  const unaided = allocate(lots(measured.filter(({ piece }) => !corrected.has(piece.ref))), room, prefix.said);
+  const due = unaided.length > 0 ? new Set(unaided) : new Set(measured);
+  const fresh = lots(measured.filter((one) => due.has(one) && isNew(one.piece)));
   const chosen = allocate(fresh, room - sum(urgent), said);
   const others = forms.filter(([form]) => !urgent.some(({ correction }) => correction === form?.correction));
   const given: Given[] = [
@@ -77,7 +82,6 @@ export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): 
     const cut = await cutBest(fresh, said, needs, (one) => joinText(prefix.text, text([one])));
     if (cut) given.push(cut);
   }
-  const unaided = allocate(lots(measured.filter(({ piece }) => !corrected.has(piece.ref))), room, prefix.said);
   return {
     text: text(),
     given,

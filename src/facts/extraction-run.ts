@@ -2,7 +2,8 @@
  * Has an extractor read a session's messages, a page at a time, and records what it drafts.
  *
  * The facts of a page and the mark of how far the session was read are one commit. If the extractor fails, nothing of that
- * page is written, and it is offered again the next time: a failure loses nothing and doubles nothing.
+ * page is written, and it is offered again the next time: a failure loses nothing and doubles nothing. Nor does a second
+ * reader: whoever finds the mark moved writes nothing of that page.
  */
 import { HoldfastError } from "../errors.js";
 import { parseDrafts } from "../extraction/drafts.js";
@@ -14,7 +15,6 @@ import { objectWith, wrongType } from "../input/refusal.js";
 import type { ParsedScope } from "../input/scope.js";
 import { OneByOne } from "../one-by-one.js";
 import type { Fact, PutFactWrite } from "../stores/facts.js";
-import type { Unit } from "../stores/store.js";
 import type { Item, SpaceRef } from "../types.js";
 import { parseFact } from "./fact-input.js";
 import { factLane, type MemoryFactsParts } from "./memory-facts.js";
@@ -42,6 +42,12 @@ const KNOWN = 200;
 const KEYS: ReadonlySet<string> = new Set(["limit", "signal"]);
 
 type Place = ParsedScope & { readonly session: string };
+
+/** Messages that follow the sequence up to which the session was read. */
+interface Unread {
+  readonly after: number;
+  readonly messages: readonly Item[];
+}
 
 export class ExtractionRun {
   readonly #parts: MemoryFactsParts;
@@ -79,25 +85,30 @@ export class ExtractionRun {
   }
 
   async #readAll(place: Place, most: number, extractor: Extractor, signal: AbortSignal): Promise<Extraction> {
-    const unread = (await this.#unread(place)).slice(0, most);
     const facts: Fact[] = [];
     const refused: { readonly why: string }[] = [];
-    for (let at = 0; at < unread.length; ) {
-      const ahead = unread.slice(at, at + READ);
+    let messages = 0;
+    for (let unread = await this.#unread(place, most); unread.messages.length > 0; ) {
+      const ahead = unread.messages.slice(0, READ);
       const page = ahead.slice(0, pageOf(ahead.map(messageOf)).length);
-      const read = await this.#readPage(place, page, extractor, signal);
+      const read = await this.#readPage(place, { after: unread.after, messages: page }, extractor, signal);
+      if (!read) {
+        unread = await this.#unread(place, most - messages);
+        continue;
+      }
       facts.push(...read.facts);
       refused.push(...read.refused);
-      at += page.length;
+      messages += page.length;
+      unread = { after: read.upTo, messages: unread.messages.slice(page.length) };
     }
-    return { messages: unread.length, facts, refused };
+    return { messages, facts, refused };
   }
 
   /** The messages after those that were read before, oldest first. Found from the newest on: they are mostly few. */
-  async #unread({ space, session }: Place): Promise<readonly Item[]> {
+  async #unread({ space, session }: Place, most: number): Promise<Unread> {
     const { store, now } = this.#parts;
     const after = await store.extracted(space, session);
-    const unread: Item[] = [];
+    const messages: Item[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = await store.list({
         spaces: [space],
@@ -109,23 +120,30 @@ export class ExtractionRun {
         now: now(),
       });
       const fresh = page.items.filter(({ sequence = 0 }) => sequence > after);
-      unread.push(...fresh);
+      messages.push(...fresh);
       cursor = page.next;
-      if (cursor === undefined || fresh.length < page.items.length) return unread.reverse();
+      if (cursor !== undefined && fresh.length === page.items.length) continue;
+      return { after, messages: messages.reverse().slice(0, most) };
     }
   }
 
-  async #readPage(place: Place, page: readonly Item[], extractor: Extractor, signal: AbortSignal) {
+  /** Undefined if another process has read the session meanwhile: its facts may have changed since, so nothing is written. */
+  async #readPage(place: Place, { after, messages }: Unread, extractor: Extractor, signal: AbortSignal) {
     signal.throwIfAborted();
-    const request = { messages: page.map(messageOf), known: await this.#known(place.space) };
+    const request = { messages: messages.map(messageOf), known: await this.#known(place.space) };
     const { drafts, refused } = parseDrafts(await draftsOf(extractor, request, signal), request);
     const writes = drafts.map((draft) => this.#writeOf(place, draft, request.messages));
-    const upTo = page.at(-1)?.sequence ?? 0;
-    const unit: Unit = [...writes, { op: "extracted", space: place.space, session: place.session, upTo }];
-    const done = await this.#parts.write(factLane(place.space), unit);
-    if (writes.length > 0) await this.#parts.changed(place.space);
-    const facts = done.flatMap((one) => (one.op === "put_fact" && one.outcome !== "retracted" ? [one.fact] : []));
-    return { facts, refused };
+    const upTo = messages.at(-1)?.sequence ?? after;
+    const mark = { op: "extracted", space: place.space, session: place.session, upTo, after } as const;
+    try {
+      const done = await this.#parts.write(factLane(place.space), [mark, ...writes]);
+      if (writes.length > 0) await this.#parts.changed(place.space);
+      const facts = done.flatMap((one) => (one.op === "put_fact" && one.outcome !== "retracted" ? [one.fact] : []));
+      return { facts, refused, upTo };
+    } catch (error) {
+      if (isOvertaken(error)) return undefined;
+      throw error;
+    }
   }
 
   /** The newest facts that hold, newest first. The store gives them oldest first. */
@@ -168,6 +186,9 @@ async function draftsOf(extractor: Extractor, request: ExtractionRequest, signal
   }
   throw failed("the extractor did not answer with a list of drafts");
 }
+
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof HoldfastError && error.code === "conflict" && "extracted" in error.details;
 
 const failed = (message: string, cause?: unknown): HoldfastError =>
   new HoldfastError("extractor_failed", message, {

@@ -149,11 +149,12 @@ function categoriesOf({ category }: Fields): { readonly categories?: readonly st
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
+/** A category is a label: however it is spelled, it is one. */
 function parseCategory(value: unknown, where: string): string {
   if (typeof value !== "string") throw wrongType(where, "a string", value);
   if (value.trim() === "") throw invalid(where, "must not be empty", 'such as "preference"');
   if (value.length > CATEGORY_UNITS_MAX) throw tooLarge(where, `${CATEGORY_UNITS_MAX} characters`, "use a shorter one");
-  return parseText(value, where);
+  return parseText(value, where).normalize("NFKC").trim().replace(/\s+/gu, " ").toLowerCase();
 }
 
 /** Left out, it is the scope's session: what was learned in a session goes with it. */

@@ -9,9 +9,9 @@ describe("what a call for context says", () => {
   it("may be nothing", () => {
     expect(parse()).toEqual({
       budgetTokens: 2000,
-      shares: { blocks: 0.3, facts: 0.1, turns: 0.25, recall: 0.35 },
+      shares: { blocks: 0.3, facts: 0.1, turns: 0.2, recall: 0.4 },
       turns: 5,
-      topK: 10,
+      topK: 50,
       spaces: [{ user: "ada" }],
       fresh: false,
       dryRun: false,
@@ -36,12 +36,24 @@ describe("what a call for context says", () => {
     };
     expect(parse(options)).toEqual({
       ...options,
-      shares: { blocks: 0, facts: 0.1, turns: 0.25, recall: 2 },
+      shares: { blocks: 0, facts: 0.1, turns: 0.2, recall: 2 },
       spaces: [{ team: "core" }, { user: "ada" }],
       asOf: Date.UTC(2026, 0, 1),
       askedAt: 5,
     });
     expect(parse({ counter: "chars4" }).counter).toBe("chars4");
+  });
+
+  it.each([
+    [1, 10],
+    [400, 10],
+    [401, 11],
+    [2_000, 50],
+    [40_000, 1_000],
+    [10_000_000, 1_000],
+  ])("looks for as many items as %i tokens may hold: %i", (budgetTokens, topK) => {
+    expect(parse({ budgetTokens }).topK).toBe(topK);
+    expect(parse({ budgetTokens, topK: 7 }).topK).toBe(7);
   });
 
   it("asks for nothing with white space alone", () => {

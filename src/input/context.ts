@@ -24,15 +24,18 @@ export type ContextShares = { readonly [part in ContextPart]?: number };
 export interface ContextOptions {
   /** What the context is for: facts and recalled text are chosen by it. Left out, there are none but the pinned facts. */
   readonly query?: string;
-  /** How many tokens the whole text has at most. 2000 if left out. */
+  /**
+   * How many tokens the whole text has at most. 2000 if left out. What stands in the window already takes its place in it:
+   * a call gives what an empty window would be given, less that.
+   */
   readonly budgetTokens?: number;
   /** What counts the tokens: `chars4`, or the name of a model. */
   readonly counter?: string;
-  /** Left out: blocks 0.3, facts 0.1, turns 0.25, recall 0.35; each on its own. */
+  /** Left out: blocks 0.3, facts 0.1, turns 0.2, recall 0.4; each on its own. */
   readonly shares?: ContextShares;
   /** How many of the session's newest messages, 0 to 1000; 5 if left out. */
   readonly turns?: number;
-  /** How many recalled items, and how many facts, at most: 1 to 1000; 10 if left out. */
+  /** How many recalled items, and how many facts, at most: 1 to 1000. Left out: as many as the budget may hold. */
   readonly topK?: number;
   /** The spaces that may be read instead of the caller's own. Their order is that of the blocks. */
   readonly spaces?: readonly SpaceRef[];
@@ -65,10 +68,12 @@ export interface ParsedContext {
 
 const BUDGET_TOKENS = 2000;
 const BUDGET_TOKENS_MAX = 10_000_000;
-const SHARES: ParsedContext["shares"] = { blocks: 0.3, facts: 0.1, turns: 0.25, recall: 0.35 };
+const SHARES: ParsedContext["shares"] = { blocks: 0.3, facts: 0.1, turns: 0.2, recall: 0.4 };
 const SHARE_MAX = 1_000_000;
 const TURNS = 5;
-const TOP_K = 10;
+/** Few items take fewer tokens than this, with the line that says where they come from. */
+const ITEM_TOKENS = 40;
+const TOP_K_MIN = 10;
 const DEADLINE_MS = 2_000;
 const DEADLINE_MS_MAX = 3_600_000;
 const PART_KEYS: ReadonlySet<string> = new Set(CONTEXT_PARTS);
@@ -93,13 +98,14 @@ export function parseContext(options: unknown, place: ParsedScope): ParsedContex
   const query = parseQueryText(fields["query"]);
   const integer = (key: string, otherwise: number, min: number, max: number): number =>
     fields[key] === undefined ? otherwise : parseInteger(fields[key], `options.${key}`, min, max);
+  const budgetTokens = integer("budgetTokens", BUDGET_TOKENS, 1, BUDGET_TOKENS_MAX);
   return {
     ...(query !== undefined && { query }),
-    budgetTokens: integer("budgetTokens", BUDGET_TOKENS, 1, BUDGET_TOKENS_MAX),
+    budgetTokens,
     ...(counter !== undefined && { counter: parseCounter(counter) }),
     shares: parseShares(fields["shares"]),
     turns: integer("turns", TURNS, 0, RESULTS_MAX),
-    topK: integer("topK", TOP_K, 1, RESULTS_MAX),
+    topK: integer("topK", topKOf(budgetTokens), 1, RESULTS_MAX),
     spaces: spaces === undefined ? [place.space] : parseSpaces(spaces, "options.spaces"),
     ...(asOf !== undefined && { asOf: parseInstant(asOf, "options.asOf") }),
     ...(askedAt !== undefined && { askedAt: parseInstant(askedAt, "options.askedAt") }),
@@ -108,6 +114,10 @@ export function parseContext(options: unknown, place: ParsedScope): ParsedContex
     deadlineMs: integer("deadlineMs", DEADLINE_MS, 0, DEADLINE_MS_MAX),
   };
 }
+
+/** So many that the budget is used, and none is searched for that it cannot hold. */
+const topKOf = (budgetTokens: number): number =>
+  Math.min(Math.max(Math.ceil(budgetTokens / ITEM_TOKENS), TOP_K_MIN), RESULTS_MAX);
 
 /** Nothing but white space asks for nothing. */
 function parseQueryText(value: unknown): string | undefined {

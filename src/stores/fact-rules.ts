@@ -89,6 +89,15 @@ export const circularSource = (id: string): HoldfastError =>
 export const noSuchSession = (): HoldfastError =>
   new HoldfastError("not_found", "there is no such session in this space", { hint: "check the name; names are exact" });
 
+/** Refuses to note what was extracted if somebody else has read the session meanwhile. */
+export function refuseIfExtracted(extracted: number, after: number | undefined): void {
+  if (after === undefined || after === extracted) return;
+  throw new HoldfastError("conflict", "facts were extracted from this session meanwhile", {
+    hint: "read what is new since then",
+    details: { extracted },
+  });
+}
+
 /** The id of a fact is taken by an item that is none. */
 export const takenByItem = (id: string): HoldfastError =>
   new HoldfastError("conflict", "an item that is not a recorded fact has this id", {

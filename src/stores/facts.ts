@@ -122,12 +122,16 @@ export interface FactsRequest {
   readonly now: number;
 }
 
-/** Notes that facts were extracted from a session's messages up to this sequence; never goes back. `not_found`. */
+/**
+ * Notes that facts were extracted from a session's messages up to this sequence; never goes back. `not_found`. With
+ * `after`: `conflict` (details.extracted) if they were extracted up to another one by now.
+ */
 export interface ExtractedWrite {
   readonly op: "extracted";
   readonly space: SpaceRef;
   readonly session: string;
   readonly upTo: number;
+  readonly after?: number;
 }
 
 export interface ExtractedDone {

@@ -1,5 +1,16 @@
 /** When a promotion is refused: the same in every store. */
 import { HoldfastError } from "../errors.js";
+import { factId } from "./fact-id.js";
+import type { Fact } from "./facts.js";
+
+type Statement = Pick<Fact, "category" | "content">;
+
+/** Refuses a fact whose id stands for something else in the target. In other spelling it is the same. */
+export function refuseIfOther(id: string, there: Statement | undefined, promoted: Statement): void {
+  if (there && factId(there.category, there.content) !== factId(promoted.category, promoted.content)) {
+    throw promotedDiffers(id);
+  }
+}
 
 export const sameSpace = (): HoldfastError =>
   new HoldfastError("invalid_input", "an item cannot be promoted into the space it is in", {
@@ -12,7 +23,7 @@ export const nothingToPromote = (id: string): HoldfastError =>
     details: { id },
   });
 
-export const promotedDiffers = (id: string): HoldfastError =>
+const promotedDiffers = (id: string): HoldfastError =>
   new HoldfastError("conflict", "the target has a fact of this id that says something else", {
     hint: "forget one of the two first",
     details: { id },

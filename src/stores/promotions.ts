@@ -5,7 +5,8 @@
  * - All or nothing: `not_found` (details.id) if one of the items is not there.
  * - The copy has the item's id, text, role, name, parts, metadata, tier, kind and time, no session, and the agent of the promotion. An
  *   item of that id in the target with the same payload is the same copy; with another one it is a `conflict`.
- * - A fact is recorded there as a fact that rests on the word of the host (facts.ts), from the same time on.
+ * - A fact is recorded there as a fact that rests on the word of the host (facts.ts), from the same time on. In other
+ *   spelling (fact-id.ts) it is the same fact.
  * - The log is kept with the target space, and goes with it. A forget of the original says how many copies it left.
  */
 import type { Page, SpaceRef } from "../types.js";

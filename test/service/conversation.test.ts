@@ -25,7 +25,7 @@ describe("a session's conversation", () => {
         .join("")}`,
     );
     for (const city of CITIES) {
-      expect((await session.query(city)).map(({ content }) => content)).toEqual([said(city)]);
+      expect((await session.query(city))[0]?.content).toBe(said(city));
     }
     const { items } = await session.list({ order: "asc" });
     expect(items.map(({ content, role, sequence }) => [content, role, sequence])).toEqual(
@@ -64,7 +64,7 @@ describe("a session's conversation", () => {
     await conversation.recordTurn("user", said("Faro"));
     conversation.clear();
     expect(conversation.formatContext()).toBe("");
-    expect(await session.query("Porto")).toHaveLength(1);
+    expect((await session.query("Porto"))[0]?.content).toBe(said("Porto"));
     const [newest] = (await session.list()).items;
     await session.delete([newest?.id ?? ""]);
     await conversation.reload();
@@ -98,7 +98,7 @@ describe("a session's conversation", () => {
     ["budgetTokens", { budgetTokens: 12 }, "User: three three\n"],
     [
       "countTokens",
-      { budgetTokens: 5, countTokens: (text) => text.split("\n").length },
+      { budgetTokens: 4, countTokens: (text) => text.split("\n").length },
       "User: two two\nUser: three three\n",
     ],
   ];
@@ -108,8 +108,7 @@ describe("a session's conversation", () => {
     const session = memory.session(SCOPE);
     for (const content of ["one one", "two two", "three three"]) await session.add([{ role: "user", content }]);
     expect((await session.conversation()).formatContext()).toContain("one one");
-    const { prefix, rest } = { prefix: HEADER, rest: (await session.conversation(config)).formatContext() };
-    expect(rest).toBe(prefix + lines);
+    expect((await session.conversation(config)).formatContext()).toBe(HEADER + lines);
   });
 
   it("needs a session, and a config without mistakes", async () => {

@@ -11,6 +11,7 @@ import {
   noSuchSession,
   noSuchSource,
   putAgain,
+  refuseIfExtracted,
   refuseSelfSuperseding,
   type Standing,
   startOf,
@@ -68,9 +69,11 @@ export function endFact({ space: ref, id, as, at }: EndFactWrite, state: State, 
   return { op: "end_fact", fact: toFact(space.facts.get(id) as FactRecord, space) };
 }
 
-export function noteExtracted({ space, session: name, upTo }: ExtractedWrite, state: State, attempt: Attempt) {
+export function noteExtracted(write: ExtractedWrite, state: State, attempt: Attempt) {
+  const { space, session: name, upTo, after } = write;
   const session = state.registry.find(space)?.sessions.get(name);
   if (!session) throw noSuchSession();
+  refuseIfExtracted(session.extracted, after);
   if (upTo > session.extracted) {
     attempt.assign(session, { extracted: upTo });
     attempt.changed = true;

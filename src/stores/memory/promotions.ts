@@ -1,7 +1,7 @@
 /** Promotions in memory: copies with their log, and which of them have both sides still there. */
 import type { Page } from "../../types.js";
 import { startOf } from "../fact-rules.js";
-import { nothingToPromote, promotedDiffers, promotedRetracted, sameSpace } from "../promotion-rules.js";
+import { nothingToPromote, promotedRetracted, refuseIfOther, sameSpace } from "../promotion-rules.js";
 import type { PromoteDone, PromoteWrite, Promotion, PromotionsRequest } from "../promotions.js";
 import { add } from "./add.js";
 import type { Attempt } from "./attempt.js";
@@ -57,8 +57,7 @@ function copyRow(row: Row, { to, agent }: PromoteWrite, state: State, attempt: A
 
 function copyFact(fact: FactRecord, target: Space, { to, agent }: PromoteWrite, state: State, attempt: Attempt): void {
   const { id, category, content, confidence, spans } = fact;
-  const there = findFact(target, id, attempt.now);
-  if (there && (there.category !== category || there.content !== content)) throw promotedDiffers(id);
+  refuseIfOther(id, findFact(target, id, attempt.now), fact);
   const said = { id, category, content, confidence, source: {}, from: startOf(spans) };
   const place = { space: to, ...(agent !== undefined && { agent }) };
   const { outcome } = putFact({ op: "put_fact", ...place, ...said, supersedes: [], force: false }, state, attempt);

@@ -12,6 +12,7 @@ import {
   noSuchSession,
   noSuchSource,
   putAgain,
+  refuseIfExtracted,
   refuseSelfSuperseding,
   type Standing,
   startOf,
@@ -74,10 +75,11 @@ export class Facts {
     return { op: "end_fact", fact: this.#reader.get(known.key) };
   }
 
-  noteExtracted({ space: ref, session, upTo }: ExtractedWrite, transaction: Transaction): ExtractedDone {
+  noteExtracted({ space: ref, session, upTo, after }: ExtractedWrite, transaction: Transaction): ExtractedDone {
     const space = this.#registry.findSpace(ref);
     const found = space && this.#registry.findSession(space.key, session);
     if (!found) throw noSuchSession();
+    refuseIfExtracted(this.#reader.extracted(ref, session), after);
     if (Number(this.#extracted.run(upTo, found.key).changes) > 0) transaction.kept();
     return { op: "extracted" };
   }

@@ -1,6 +1,6 @@
 /** Promotions inside a write transaction: copies with their log, and which of them have both sides still there. */
 import { startOf } from "../fact-rules.js";
-import { nothingToPromote, promotedDiffers, promotedRetracted, sameSpace } from "../promotion-rules.js";
+import { nothingToPromote, promotedRetracted, refuseIfOther, sameSpace } from "../promotion-rules.js";
 import type { PromoteDone, PromoteWrite } from "../promotions.js";
 import { readItem } from "./codec.js";
 import type { Database, Row, Statement } from "./driver.js";
@@ -66,10 +66,9 @@ export class Promotions {
     this.#items.add({ op: "add", ...place, items: [row], existing: "same" }, transaction);
   }
 
-  #copyFact({ id, category, content, confidence, spans }: FactRecord, write: PromoteWrite, transaction: Transaction) {
-    const { to, agent } = write;
-    const there = this.#facts.find(to, id, transaction.now);
-    if (there && (there.category !== category || there.content !== content)) throw promotedDiffers(id);
+  #copyFact(fact: FactRecord, { to, agent }: PromoteWrite, transaction: Transaction): void {
+    const { id, category, content, confidence, spans } = fact;
+    refuseIfOther(id, this.#facts.find(to, id, transaction.now), fact);
     const { outcome } = this.#facts.put(
       {
         op: "put_fact",

@@ -134,6 +134,10 @@ export function factItems(check: Check, checkPersistent: CheckPersistent): void 
     expect(await probe.unit(note("s", 2))).toEqual([{ op: "extracted" }]);
     await probe.unit(note("s", 1));
     expect(await probe.store.extracted(ADA, "s")).toBe(2);
+    await probe.fails("conflict", { ...note("s", 3), after: 1 }, facts.putting("late"));
+    expect(await facts.ids()).toEqual([]);
+    await probe.unit({ ...note("s", 3), after: 2 });
+    expect(await probe.store.extracted(ADA, "s")).toBe(3);
     await probe.forget({ space: ADA, session: "s", entry: true });
     await probe.add(ADA, ["one"], { session: "s" });
     expect(await probe.store.extracted(ADA, "s")).toBe(0);
