@@ -50,7 +50,7 @@ export class CarriedBooks {
       findings.map(({ problem, what }) => ({ problem, what: `lane ${laneIndex}: ${what}` }));
     const before = differences(expected(state), found);
     if (!underWay) return named(before);
-    if (underWay.kind === "forget") return named(this.#auditForget(lane, found, before));
+    if (underWay.kind === "forget") return named(auditForget(lane, found));
     this.counts.underWay++;
     lane.underWay = undefined;
     if (before.length === 0) return [];
@@ -62,23 +62,27 @@ export class CarriedBooks {
       return [];
     }
     const wrong = before.filter(({ what }) => behind.some((other) => other.what === what));
-    const torn: Finding = { problem: "torn", what: `${underWay.kind} ${underWay.op}: ${before.map(({ what }) => what)}` };
+    const torn: Finding = {
+      problem: "torn",
+      what: `${underWay.kind} ${underWay.op}: ${before.map(({ what }) => what)}`,
+    };
     return named(wrong.length > 0 ? wrong : [torn]);
-  }
-
-  #auditForget(lane: LaneBook, found: CarriedFound, before: readonly Finding[]): readonly Finding[] {
-    if (differences(expected(EMPTY), found).length === 0) {
-      lane.state = EMPTY;
-      lane.underWay = undefined;
-      return [];
-    }
-    // A fact loses its sources one by one.
-    return before.filter(({ problem, what }) => ["ghost", "duplicated"].includes(problem) && !what.startsWith("fact "));
   }
 
   #lane(index: number): LaneBook {
     return this.#lanes[index] as LaneBook;
   }
+}
+
+/** What is left of a lane must be what was there; nothing need be left. The window goes last, and may name what is gone. */
+function auditForget(lane: LaneBook, found: CarriedFound): readonly Finding[] {
+  if (differences(expected(EMPTY), found).length === 0) {
+    lane.state = EMPTY;
+    lane.underWay = undefined;
+    return [];
+  }
+  const wrong = differences(expected(lane.state), { ...found, window: [] });
+  return wrong.filter(({ problem }) => ["ghost", "duplicated", "out of order"].includes(problem));
 }
 
 /** What the caller was told, against what must have happened. */

@@ -1,7 +1,8 @@
 /** What a file holds of one lane, as its readers see it; and how that differs from what it should hold. */
+
+import { type BlockState, type FactState, type LaneState, shown } from "./carried-state.js";
 import type { Finding, Problem } from "./finding.js";
 import { digest } from "./operation.js";
-import { type BlockState, type FactState, type LaneState, shown } from "./carried-state.js";
 
 export interface CarriedFound {
   readonly messages: readonly { readonly text: string; readonly sequence: number }[];
@@ -42,7 +43,9 @@ function rowsOf(found: CarriedFound): Row[] {
     other,
   });
   return [
-    ...found.messages.map(({ text, sequence }) => row(`message ${wordIn(text)}`, [sequence, text], "lost", "out of order")),
+    ...found.messages.map(({ text, sequence }) =>
+      row(`message ${wordIn(text)}`, [sequence, text], "lost", "out of order"),
+    ),
     ...found.blocks.flatMap(({ name, content, version, log }) => [
       row(`block ${name}`, [version, digest(content)]),
       ...log.map((edit) => row(`block ${name} version ${edit.version}`, [edit.old, edit.new, edit.reason])),
@@ -68,7 +71,8 @@ export function differences(wanted: CarriedFound, found: CarriedFound): Finding[
     const should = left.get(name);
     if (seen.has(name)) findings.push({ problem: "duplicated", what: name });
     else if (!should) findings.push({ problem: "ghost", what: name });
-    else if (should.value !== value) findings.push({ problem: should.other, what: `${name}: ${value}, not ${should.value}` });
+    else if (should.value !== value)
+      findings.push({ problem: should.other, what: `${name}: ${value}, not ${should.value}` });
     seen.add(name);
   }
   for (const { name, missing } of left.values()) if (!seen.has(name)) findings.push({ problem: missing, what: name });

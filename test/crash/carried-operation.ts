@@ -40,17 +40,23 @@ export interface CarriedAnswer {
   readonly trouble?: string;
 }
 
-/** A word that is in every message and every fact. */
+/** A word that is in every message, every fact and every line. */
 export const COMMON = "river";
 
 const sizeOf = (op: number): number => (op % 5 === 0 ? 600 : 40);
 
 export const messageOf = (op: number): string => `${textOf({ op, at: 0, size: sizeOf(op) })} ${COMMON}`;
 export const factOf = (op: number): string => `${textOf({ op, at: 1, size: 40 })} ${COMMON}`;
-export const lineOf = (op: number): string => textOf({ op, at: 2, size: sizeOf(op) });
+export const lineOf = (op: number): string => `${textOf({ op, at: 2, size: sizeOf(op) })} ${COMMON}`;
 export const reasonOf = (op: number): string => `operation ${op}`;
 export const messageId = (op: number): string => `note-${op}`;
 export const confidenceOf = (op: number): number => (op % 10) / 10;
+
+/** Some blocks have room for their head only: every line that is added to them overflows, and becomes an item. */
+export const isArchive = (name: string): boolean => name.startsWith("archive");
+export const HEAD_TOKENS = 48;
+/** Fills the room but for the end of its line. */
+export const headOf = (op: number): string => textOf({ op, at: 3, size: 40 }).padEnd(4 * HEAD_TOKENS - 2, "a");
 
 const START = Date.UTC(2020, 0, 1);
 const END = Date.UTC(2025, 0, 1);

@@ -3,6 +3,8 @@ import {
   type CarriedOperation,
   confidenceOf,
   factOf,
+  headOf,
+  isArchive,
   lineOf,
   messageOf,
   reasonOf,
@@ -13,7 +15,12 @@ export interface BlockState {
   readonly content: string;
   readonly version: number;
   /** From the first version on, the texts as digests. */
-  readonly log: readonly { readonly version: number; readonly old: string; readonly new: string; readonly reason: string }[];
+  readonly log: readonly {
+    readonly version: number;
+    readonly old: string;
+    readonly new: string;
+    readonly reason: string;
+  }[];
 }
 
 export interface FactState {
@@ -29,6 +36,8 @@ export interface LaneState {
   /** In order. */
   readonly messages: readonly string[];
   readonly blocks: { readonly [name: string]: BlockState };
+  /** What has overflowed from blocks. */
+  readonly overflow: readonly string[];
   /** By text. */
   readonly facts: { readonly [text: string]: FactState };
   /** What stands in the window, as texts. */
@@ -36,13 +45,14 @@ export interface LaneState {
   readonly resets: number;
 }
 
-export const EMPTY: LaneState = { messages: [], blocks: {}, facts: {}, window: [], resets: 0 };
+export const EMPTY: LaneState = { messages: [], blocks: {}, overflow: [], facts: {}, window: [], resets: 0 };
 
 const SESSION = "the session";
 
-/** What is searched, listed, and given by a context: messages, and facts that hold. */
-export const shown = ({ messages, facts }: LaneState): readonly string[] => [
+/** What is searched, listed, and given by a context: messages, overflow, and facts that hold. */
+export const shown = ({ messages, overflow, facts }: LaneState): readonly string[] => [
   ...messages,
+  ...overflow,
   ...Object.keys(facts).filter((text) => facts[text]?.state === "holds"),
 ];
 
@@ -51,7 +61,7 @@ export function after(state: LaneState, operation: CarriedOperation): LaneState 
   const { blocks, facts } = state;
   switch (operation.kind) {
     case "create":
-      return withBlock(state, operation.name, op, lineOf(op));
+      return withBlock(state, operation.name, op, firstLine(operation.name, op));
     case "drop": {
       const { [operation.name]: _, ...others } = blocks;
       return { ...state, blocks: others };
@@ -59,7 +69,7 @@ export function after(state: LaneState, operation: CarriedOperation): LaneState 
     case "edit":
       return operation.how === "append"
         ? withLine(state, operation.name, op)
-        : withBlock(state, operation.name, op, lineOf(op));
+        : withBlock(state, operation.name, op, firstLine(operation.name, op));
     case "learn": {
       const { supersedes } = operation;
       const old = supersedes === undefined ? undefined : facts[supersedes];
@@ -120,8 +130,13 @@ function withFact(state: LaneState, text: string, change: (fact: FactState) => F
   return fact ? { ...state, facts: { ...state.facts, [text]: change(fact) } } : state;
 }
 
+const firstLine = (name: string, op: number): string => (isArchive(name) ? headOf(op) : lineOf(op));
+
 function withLine(state: LaneState, name: string, op: number): LaneState {
-  return withBlock(state, name, op, `${state.blocks[name]?.content}\n${lineOf(op)}`);
+  const { content = "" } = state.blocks[name] ?? {};
+  if (!isArchive(name)) return withBlock(state, name, op, `${content}\n${lineOf(op)}`);
+  const kept = content.endsWith("\n") ? content : `${content}\n`;
+  return { ...withBlock(state, name, op, kept), overflow: [...state.overflow, lineOf(op)] };
 }
 
 function withBlock(state: LaneState, name: string, op: number, content: string): LaneState {
