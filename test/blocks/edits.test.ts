@@ -1,14 +1,14 @@
 /** The ways to edit a block: what each makes of its text, and what is refused without a trace. */
-import type { BlockEditInput, SessionBlocks } from "holdfast";
+import type { BlockEditInput } from "holdfast";
 import { describe, expect, it } from "vitest";
-import { openBlocks, STORES } from "./stores.js";
+import { STORES, sessionsIn } from "./stores.js";
 
-describe.each(STORES)("an edit of a block in $store", ({ pathOf }) => {
-  const setup = (): Promise<SessionBlocks> => openBlocks(pathOf());
+describe.each(STORES)("an edit of a block in $store", ({ isFile }) => {
+  const newSession = sessionsIn(isFile);
 
   /** The text of a block after this edit. */
   async function edited(content: string, edit: BlockEditInput): Promise<string | undefined> {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "persona", content });
     const block = await blocks.edit("persona", edit);
     expect(block.version).toBe(2);
@@ -42,7 +42,7 @@ describe.each(STORES)("an edit of a block in $store", ({ pathOf }) => {
   });
 
   it("refuses to replace what occurs twice, or overlaps with itself, or not at all", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     const before = await blocks.create({ name: "persona", content: "tea aaa tea" });
     const replacing = (replace: string) => blocks.edit("persona", { replace, with: "x" });
     await expect(replacing("tea")).rejects.toMatchObject({ code: "conflict", details: { field: "replace", count: 2 } });
@@ -63,7 +63,7 @@ describe.each(STORES)("an edit of a block in $store", ({ pathOf }) => {
   });
 
   it("refuses to insert after a line that is not there", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "persona", content: "one\ntwo" });
     const edit = blocks.edit("persona", { insert: "x", line: 3 });
     await expect(edit).rejects.toMatchObject({ code: "invalid_input", details: { field: "line", lines: 2 } });
@@ -77,7 +77,7 @@ describe.each(STORES)("an edit of a block in $store", ({ pathOf }) => {
   });
 
   it("refuses a diff of another text, and what is no diff", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     const before = await blocks.create({ name: "persona", content: "one\ntwo\n" });
     const patching = (patch: string) => blocks.edit("persona", { patch });
     const other = patching("@@ -1,2 +1,2 @@\n one\n-zwei\n+two\n");
@@ -139,9 +139,11 @@ const BAD_BLOCKS: readonly (readonly [what: string, block: unknown, field: strin
   ["an unknown key", { name: "new", maxToken: 5 }, "block"],
 ];
 
-describe.each(STORES)("bad input about blocks in $store", ({ pathOf }) => {
+describe.each(STORES)("bad input about blocks in $store", ({ isFile }) => {
+  const newSession = sessionsIn(isFile);
+
   it("is refused with the field named, and nothing is written", async () => {
-    const blocks = await openBlocks(pathOf());
+    const blocks = newSession().blocks;
     const before = await blocks.create({ name: "persona", content: "one" });
     for (const [what, edit, field] of BAD_EDITS) {
       const refused = blocks.edit("persona", edit as BlockEditInput);
@@ -179,7 +181,7 @@ describe.each(STORES)("bad input about blocks in $store", ({ pathOf }) => {
   });
 
   it("never shows the text in its errors", async () => {
-    const blocks = await openBlocks(pathOf());
+    const blocks = newSession().blocks;
     await blocks.create({ name: "persona", content: "secret-text secret-text", maxTokens: 1, policy: "manual" });
     await blocks.configure("persona", { policy: "refuse" });
     const edits: BlockEditInput[] = [
@@ -198,21 +200,21 @@ describe.each(STORES)("bad input about blocks in $store", ({ pathOf }) => {
   });
 
   it("about a block that is not there is told so by every call that needs one", async () => {
-    const blocks = await openBlocks(pathOf());
+    const blocks = newSession().blocks;
     await blocks.create({ name: "persona", content: "one" });
-    const calls: readonly Promise<unknown>[] = [
-      blocks.edit("Persona", { content: "x" }),
-      blocks.rename("Persona", "other"),
-      blocks.configure("Persona", { maxTokens: 5 }),
-      blocks.delete("Persona"),
-      blocks.history("Persona"),
-      blocks.version("Persona", 1),
-      blocks.diff("Persona", 1, 1),
-      blocks.restore("Persona", 1),
-      blocks.archiveOverflow("Persona"),
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => blocks.edit("Persona", { content: "x" }),
+      () => blocks.rename("Persona", "other"),
+      () => blocks.configure("Persona", { maxTokens: 5 }),
+      () => blocks.delete("Persona"),
+      () => blocks.history("Persona"),
+      () => blocks.version("Persona", 1),
+      () => blocks.diff("Persona", 1, 1),
+      () => blocks.restore("Persona", 1),
+      () => blocks.archiveOverflow("Persona"),
     ];
     const missing = { code: "not_found", details: { name: "Persona" } };
-    for (const call of calls) await expect(call).rejects.toMatchObject(missing);
+    for (const call of calls) await expect(call()).rejects.toMatchObject(missing);
     expect(await blocks.get("Persona")).toBeUndefined();
     expect((await blocks.list()).map(({ name, version }) => [name, version])).toEqual([["persona", 1]]);
   });

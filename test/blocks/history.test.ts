@@ -1,19 +1,21 @@
 /** What stays of every version of a block: the log, the text, the differences, and the way back. */
 
 import fc from "fast-check";
-import type { BlockEditInput, SessionBlocks } from "holdfast";
+import type { BlockEditInput } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
-import { open } from "../support/opened.js";
-import { ADA, openBlocks, STORES } from "./stores.js";
+import { newPath, open } from "../support/opened.js";
+import { pathIn, STORES, sessionsIn } from "./stores.js";
 
-describe.each(STORES)("the history of a block in $store", ({ pathOf }) => {
-  const setup = (): Promise<SessionBlocks> => openBlocks(pathOf());
+const ADA = { user: "ada" } as const;
+
+describe.each(STORES)("the history of a block in $store", ({ isFile }) => {
+  const newSession = sessionsIn(isFile);
 
   it("says what was changed, why, by whom and when, the newest first", async () => {
     const clock = new FakeClock();
     const start = clock.now();
-    const memory = await open({ path: pathOf(), clock });
+    const memory = await open({ path: pathIn(isFile), clock });
     const tutor = memory.session({ ...ADA, agent: "tutor" }).blocks;
     await tutor.create({ name: "persona", content: "one", reason: "first of all" });
     clock.advance(1_000);
@@ -39,7 +41,7 @@ describe.each(STORES)("the history of a block in $store", ({ pathOf }) => {
   });
 
   it("is cut to the newest 20, to as many as asked for, or not at all", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "1" });
     for (let version = 2; version <= 26; version++) await blocks.edit("log", { content: String(version) });
     const versions = async (limit?: number): Promise<number[]> =>
@@ -53,24 +55,24 @@ describe.each(STORES)("the history of a block in $store", ({ pathOf }) => {
   });
 
   it("gives the text of every version, and tells which there are", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "one" });
     await blocks.edit("log", { append: "two" });
     expect(await blocks.version("log", 1)).toBe("one");
     expect(await blocks.version("log", 2)).toBe("one\ntwo");
     for (const call of [
-      blocks.version("log", 3),
-      blocks.diff("log", 1, 3),
-      blocks.diff("log", 3, 1),
-      blocks.restore("log", 3),
+      () => blocks.version("log", 3),
+      () => blocks.diff("log", 1, 3),
+      () => blocks.diff("log", 3, 1),
+      () => blocks.restore("log", 3),
     ]) {
-      await expect(call).rejects.toMatchObject({ code: "not_found", details: { version: 2 } });
+      await expect(call()).rejects.toMatchObject({ code: "not_found", details: { version: 2 } });
     }
     expect((await blocks.get("log"))?.version).toBe(2);
   });
 
   it("shows what two versions differ in, as a diff that makes one of the other", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "one\ntwo\nthree\n" });
     await blocks.edit("log", { replace: "two", with: "TWO" });
     await blocks.edit("log", { append: "four\n" });
@@ -83,7 +85,7 @@ describe.each(STORES)("the history of a block in $store", ({ pathOf }) => {
   });
 
   it("goes on under a new name, and says the old one", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     const { id } = await blocks.create({ name: "persona", content: "one" });
     await blocks.create({ name: "human", content: "Ada" });
     await blocks.edit("persona", { append: "two" });
@@ -105,7 +107,7 @@ describe.each(STORES)("the history of a block in $store", ({ pathOf }) => {
   });
 
   it("is not touched by a version that is brought back, whatever the budget has become", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "a long text of many characters" });
     await blocks.edit("log", { content: "short" });
     await blocks.configure("log", { maxTokens: 2, policy: "refuse" });
@@ -117,7 +119,7 @@ describe.each(STORES)("the history of a block in $store", ({ pathOf }) => {
   });
 
   it("ends with the block: one of the same name starts at 1", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "old" });
     await blocks.edit("log", { content: "older" });
     expect(await blocks.delete("log")).toMatchObject({ blocks: 1, items: 0, purged: true });
@@ -125,20 +127,6 @@ describe.each(STORES)("the history of a block in $store", ({ pathOf }) => {
     expect(await blocks.create({ name: "log", content: "new" })).toMatchObject({ version: 1 });
     expect(await blocks.history("log")).toEqual([]);
     await expect(blocks.version("log", 2)).rejects.toMatchObject({ code: "not_found" });
-  });
-
-  it("survives the memory being closed and opened again", async () => {
-    const path = pathOf();
-    if (path === ":memory:") return;
-    const memory = await open({ path });
-    const { blocks } = memory.session(ADA);
-    await blocks.create({ name: "log", content: "one", description: "what happened", counter: "gpt-4o-mini" });
-    await blocks.edit("log", { append: "two", reason: "why not" });
-    const [before, history] = [await blocks.list(), await blocks.history("log")];
-    await memory.close();
-    const again = await openBlocks(path);
-    expect(await again.list()).toEqual(before);
-    expect(await again.history("log")).toEqual(history);
   });
 });
 
@@ -159,9 +147,12 @@ const anyEdit: fc.Arbitrary<BlockEditInput> = fc.oneof(
     .map(([replace, text]) => ({ replace, with: text, all: true })),
 );
 
-describe.each(STORES)("any edits of a block in $store", ({ pathOf }) => {
+describe.each(STORES)("any edits of a block in $store", ({ isFile }) => {
+  const newSession = sessionsIn(isFile);
+  const numRuns = isFile ? 8 : 50;
+
   it("leave every version as it was: restored, patched, and in the log", { timeout: 60_000 }, async () => {
-    const blocks = await openBlocks(pathOf());
+    const blocks = newSession().blocks;
     let run = 0;
     await fc.assert(
       fc.asyncProperty(anyText, fc.array(anyEdit, { minLength: 1, maxLength: 6 }), async (first, edits) => {
@@ -189,7 +180,20 @@ describe.each(STORES)("any edits of a block in $store", ({ pathOf }) => {
         expect(log.map((edit) => edit.old)).toEqual([texts[0], ...log.map((edit) => edit.new)].slice(0, -1));
         expect(log.map((edit) => edit.new)).toEqual([...texts.slice(1), ...texts]);
       }),
-      { numRuns: 25 },
+      { numRuns },
     );
   });
+});
+
+it("the history of a block survives the memory being closed and opened again", async () => {
+  const path = newPath();
+  const memory = await open({ path });
+  const { blocks } = memory.session(ADA);
+  await blocks.create({ name: "log", content: "one", description: "what happened", counter: "gpt-4o-mini" });
+  await blocks.edit("log", { append: "two", reason: "why not" });
+  const [before, history] = [await blocks.list(), await blocks.history("log")];
+  await memory.close();
+  const again = (await open({ path })).session(ADA).blocks;
+  expect(await again.list()).toEqual(before);
+  expect(await again.history("log")).toEqual(history);
 });

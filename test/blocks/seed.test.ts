@@ -1,13 +1,12 @@
 /** The unit tests of the engram seed, by name, on blocks as agents reach them: in a file and in memory. */
-import type { SessionBlocks } from "holdfast";
 import { describe, expect, it } from "vitest";
-import { openBlocks, STORES } from "./stores.js";
+import { STORES, sessionsIn } from "./stores.js";
 
-describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
-  const setup = (): Promise<SessionBlocks> => openBlocks(pathOf());
+describe.each(STORES)("the seed's blocks in $store", ({ isFile }) => {
+  const newSession = sessionsIn(isFile);
 
   it("test_create_and_get_block: creates a block and gets it", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     const block = await blocks.create({ name: "persona", content: "I am a helpful assistant.", maxTokens: 512 });
     expect(block.name).toBe("persona");
     expect(block.content).toBe("I am a helpful assistant.");
@@ -21,7 +20,7 @@ describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
   });
 
   it("test_update_increments_version: each update makes the next version", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "notes", content: "initial", maxTokens: 256 });
     const v2 = await blocks.edit("notes", { content: "updated once", reason: "first edit" });
     expect(v2.version).toBe(2);
@@ -30,7 +29,7 @@ describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
   });
 
   it("test_update_logs_edit_history: an update is logged with old, new and reason", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "context", content: "old text", maxTokens: 256 });
     await blocks.edit("context", { content: "new text", reason: "test reason" });
     const history = await blocks.history("context", { limit: 0 });
@@ -41,7 +40,7 @@ describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
   });
 
   it("test_list_blocks_returns_all: lists all, by name", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "gamma", content: "c", maxTokens: 128 });
     await blocks.create({ name: "alpha", content: "a", maxTokens: 128 });
     await blocks.create({ name: "beta", content: "b", maxTokens: 128 });
@@ -51,14 +50,14 @@ describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
   });
 
   it("test_delete_block: a deleted block is gone", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "temp", content: "to be deleted", maxTokens: 64 });
     await blocks.delete("temp");
     expect(await blocks.get("temp")).toBeUndefined();
   });
 
   it("test_get_history_with_limit: the newest edits first, no more than asked for", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "v1", maxTokens: 256 });
     await blocks.edit("log", { content: "v2", reason: "edit 1" });
     await blocks.edit("log", { content: "v3", reason: "edit 2" });
@@ -70,7 +69,7 @@ describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
   });
 
   it("test_archive_overflow_truncates_and_returns_excess: two tokens keep eight characters", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "small", content: "12345678overflow_part", maxTokens: 2 });
     const overflow = await blocks.archiveOverflow("small");
     expect(overflow).toBeDefined();
@@ -82,7 +81,7 @@ describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
   });
 
   it("test_archive_non_overflowing_returns_none: what fits stays as it is", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await blocks.create({ name: "roomy", content: "short", maxTokens: 1024 });
     expect(await blocks.archiveOverflow("roomy")).toBeUndefined();
     const block = await blocks.get("roomy");
@@ -91,24 +90,24 @@ describe.each(STORES)("the seed's blocks in $store", ({ pathOf }) => {
   });
 
   it("test_get_nonexistent_returns_none: a block that was never made is undefined", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     expect(await blocks.get("does_not_exist")).toBeUndefined();
   });
 
   it("test_delete_nonexistent_returns_error: deleting what is not there is an error", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     await expect(blocks.delete("ghost")).rejects.toMatchObject({ code: "not_found" });
   });
 
   it("test_update_nonexistent_returns_error: editing what is not there is an error", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     const edit = blocks.edit("ghost", { content: "content", reason: "reason" });
     await expect(edit).rejects.toMatchObject({ code: "not_found" });
     expect(await blocks.list()).toEqual([]);
   });
 
   it("test_create_empty_name_returns_error: a block needs a name", async () => {
-    const blocks = await setup();
+    const blocks = newSession().blocks;
     const create = blocks.create({ name: "", content: "content", maxTokens: 256 });
     await expect(create).rejects.toMatchObject({ code: "invalid_input", details: { field: "block.name" } });
     expect(await blocks.list()).toEqual([]);
