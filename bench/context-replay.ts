@@ -11,6 +11,8 @@ export interface TurnRow {
   readonly conversation: string;
   readonly turn: string;
   readonly ms: number;
+  /** What the call with the ledger could not do, if anything. */
+  readonly trouble: string;
   readonly ledger: Given;
   readonly fresh: Given;
   readonly bytes: { readonly all: number; readonly prefix: number; readonly stable: number };
@@ -55,7 +57,8 @@ export async function replay(
       prefix: Buffer.byteLength(context.prefix),
       stable: commonBytes(before, context.prefix),
     };
-    rows.push({ conversation, turn: message.id, ms, ledger: givenBy(context), fresh: givenBy(fresh), bytes });
+    const trouble = context.degraded ?? (context.partial ? "partial" : "");
+    rows.push({ conversation, turn: message.id, ms, trouble, ledger: givenBy(context), fresh: givenBy(fresh), bytes });
     partial += Number(context.partial) + Number(fresh.partial);
     before = context.prefix;
     await session.add([message]);

@@ -3,10 +3,13 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
   type Added,
   type AddOptions,
+  type Context,
+  type ContextOptions,
   type FlushReport,
   HoldfastError,
   type Item,
   type Memory,
+  type NewFact,
   type NewMessage,
   type OpenOptions,
   openMemory,
@@ -137,6 +140,15 @@ export class Peer {
   async query(scope: Scope, text: string, topK?: number): Promise<readonly string[]> {
     const hits = await this.#opened.session(scope).query(text, topK === undefined ? {} : { topK });
     return hits.map(({ content }) => content);
+  }
+
+  context(scope: Scope, options: ContextOptions): Promise<Context> {
+    return this.#opened.session(scope).context(options);
+  }
+
+  /** Answers with the fact's id. */
+  async upsertFact(scope: Scope, fact: NewFact): Promise<string> {
+    return (await this.#opened.session(scope).facts.upsert(fact)).fact.id;
   }
 
   /**
