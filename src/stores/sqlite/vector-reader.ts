@@ -110,7 +110,9 @@ export class VectorReader {
     const newest = await this.#snapshot(() => {
       const row = this.#statements.get(NEWEST_SPACE).get();
       const table = this.#tables.current();
-      return row && table && { space: readSpace(row), table };
+      if (!row || !table) return undefined;
+      this.#feed.catchUp(table);
+      return { space: readSpace(row), table };
     });
     if (newest) await this.#load(newest.space, newest.table, Number.POSITIVE_INFINITY);
   }
