@@ -73,21 +73,21 @@ const bestFirst = <C extends Candidate>(a: Fused<C>, b: Fused<C>): number =>
 
 /**
  * The candidates that can be among the best `count` once their missing scores are known. `unseen` is the most that an
- * arm can have left untold of an item; so most candidates of one arm need not be scored by the other.
+ * arm can have left untold of an item, undefined if it has told of all; so most candidates of one arm need not be scored by the other.
  */
 export function contenders<C extends Candidate>(
   candidates: readonly C[],
   wish: Wish,
   count: number,
-  unseen: { readonly words: number; readonly meaning: number },
+  unseen: { readonly words: number | undefined; readonly meaning: number | undefined },
 ): readonly C[] {
   const scales = scalesOf(candidates);
-  const most = { words: part(unseen.words, scales.words), meaning: part(unseen.meaning, scales.meaning) };
+  const most = { words: part(unseen.words ?? 0, scales.words), meaning: part(unseen.meaning ?? 0, scales.meaning) };
   const bounds = candidates.map((candidate) => {
     const { words, meaning } = candidate;
     const { score, why } = weigh(candidate, wish, scales);
     // One that is yet to be scored may turn out to have a vector, one that says nothing.
-    const isOpen = meaning === undefined && unseen.meaning > 0;
+    const isOpen = meaning === undefined && unseen.meaning !== undefined;
     const least = isOpen ? score - (1 - scales.words.share) * (why.words?.share ?? 0) : score;
     const missing = (words === undefined ? most.words : 0) + (meaning === undefined ? most.meaning : 0);
     return { least, most: Math.max(score, least + missing) };

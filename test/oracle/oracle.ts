@@ -7,7 +7,7 @@ import type { Store } from "holdfast/stores";
 import { chunkItems, chunkStrategy, HashEmbedder } from "../support/product.js";
 import type { Strategy } from "../support/vectors.js";
 import { type Conversation, isVisible, type Row, type SpaceState } from "./conversation.js";
-import { bruteForceScores, fuse, meanVector, NEAREST, readQuestion } from "./parts.js";
+import { bruteForceScores, dot, fuse, meanVector, NEAREST, readQuestion } from "./parts.js";
 
 const DAY_MS = 86_400_000;
 
@@ -95,7 +95,8 @@ export class Oracle {
     const name = JSON.stringify([row, ...earlier].map(({ name, content }) => [name, content]));
     const known = this.#pieces.get(name) ?? (await this.#embed(row, earlier));
     this.#pieces.set(name, known);
-    return known.length === 0 ? undefined : Math.max(...known.map((piece) => dot(piece, vector)));
+    // The product's own sum: which of two equals is nearer must not depend on the order of adding.
+    return known.length === 0 ? undefined : Math.max(...known.map((piece) => dot(piece, 0, vector)));
   }
 
   /** In the same session, oldest first. */
@@ -127,9 +128,6 @@ const chunkable = ({ key, version, name, content }: Row) => ({
   ...(name !== undefined && { name }),
   content,
 });
-
-const dot = (one: Float32Array, other: Float32Array): number =>
-  one.reduce((sum, value, at) => sum + value * Number(other[at]), 0);
 
 /** As much of a store as reading a question needs: who has spoken here. */
 function speakersAmong(rows: readonly Row[]): Store {

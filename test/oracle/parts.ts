@@ -5,6 +5,7 @@ import type { readQuestion as read } from "../../dist/buffers/query/reading.js";
 import type { loadConfig as load } from "../../dist/config.js";
 import type { meanVector as mean } from "../../dist/embedding/question.js";
 import type { fuse as fuseAll, NEAREST as nearest } from "../../dist/retrieval/fusion.js";
+import type { dot as product } from "../../dist/retrieval/vectors/dot.js";
 import type { bruteForceScores as scores } from "../../dist/testing/brute-force.js";
 import { root } from "../support/root.js";
 
@@ -17,6 +18,7 @@ export const { fuse, NEAREST } = (await part("retrieval/fusion.js")) as {
   readonly fuse: typeof fuseAll;
   readonly NEAREST: typeof nearest;
 };
+export const { dot } = (await part("retrieval/vectors/dot.js")) as { readonly dot: typeof product };
 export const { bruteForceScores } = (await part("testing/brute-force.js")) as {
   readonly bruteForceScores: typeof scores;
 };

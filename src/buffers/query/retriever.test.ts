@@ -104,6 +104,14 @@ describe("a search", () => {
     expect(desk.scoredByMeaning).toEqual([]);
   });
 
+  it("takes a full list that ends at nothing for what it is: the others may have vectors that say as little", async () => {
+    const desk = new Desk();
+    desk.words = async () => [scored(1, 2), scored(2, 1)];
+    desk.meaning = async ({ limit }) => ({ hits: many(limit, (key) => near(key + 1_000, key === 1 ? 0.5 : 0)) });
+    await desk.rank();
+    expect(desk.scoredByMeaning.flat()).toEqual([1, 2]);
+  });
+
   it("does not score what cannot be among the best any more", async () => {
     const desk = new Desk();
     // Thirty are the best of both arms; the others have words that are worth little, and no vector that is worth more.

@@ -85,8 +85,8 @@ export class Search {
     const withoutMeaning = left.filter((candidate) => candidate.meaning === undefined).map(({ item }) => item);
     const withoutWords = left.filter((candidate) => candidate.words === undefined).map(({ key }) => key);
     const [moreWords, moreMeaning] = await Promise.all([
-      unseen.words > 0 ? this.#scoreWords(withoutWords) : [],
-      unseen.meaning > 0 ? (meaning?.score(withoutMeaning) ?? []) : [],
+      unseen.words !== undefined ? this.#scoreWords(withoutWords) : [],
+      unseen.meaning !== undefined ? (meaning?.score(withoutMeaning) ?? []) : [],
     ]);
     const wordsOf = new Map(moreWords.map(({ key, score }) => [key, score]));
     const meaningOf = new Map(moreMeaning.map((hit) => [hit.key, hit]));
@@ -106,9 +106,9 @@ export class Search {
   }
 }
 
-/** The most that an item can score which an arm has not told of: less than its last, or nothing if it has told of all. */
-function unseenIn(hits: readonly Scored[] = [], limit: number): number {
-  return hits.length < limit ? 0 : Math.max(hits.at(-1)?.score ?? 0, 0);
+/** The most that an item can score which an arm has not told of: no more than its last. Undefined if it has told of all. */
+function unseenIn(hits: readonly Scored[] = [], limit: number): number | undefined {
+  return hits.length < limit ? undefined : Math.max(hits.at(-1)?.score ?? 0, 0);
 }
 
 const NO_MODEL: Meaning = {
