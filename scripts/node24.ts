@@ -39,6 +39,12 @@ const suites = [
   "build/test/crash",
   "build/test/processes",
   "build/test/meaning",
+  "build/test/blocks",
+  "build/test/facts",
+  "build/test/context",
+  "build/test/conversation",
+  "build/test/buffer-store",
+  "build/test/oracle",
 ];
 const vitest = ["node_modules/vitest/vitest.mjs", "run", ...suites];
 try {
