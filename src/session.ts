@@ -93,7 +93,7 @@ export class Session {
 
   /** Copies items into another space, for others to read, and logs that there. Answers with their ids. */
   async promote(ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
-    if (options?.to !== undefined) this.#grants.check([options.to]);
+    if (options?.to !== undefined) this.#grants.checkOne(options.to, "options.to");
     return this.#service.promote(this.scope, ids, options);
   }
 

@@ -29,12 +29,15 @@ export class Grants {
   /** Refuses a space that is not among them. What is no space at all is refused by whoever reads it. */
   check(spaces: readonly SpaceRef[] | undefined): void {
     if (!Array.isArray(spaces)) return;
-    const foreign = spaces.findIndex((space) => !this.#names.has(nameOf(space)));
-    if (foreign < 0) return;
-    parseSpace(spaces[foreign], `spaces[${foreign}]`);
-    throw new HoldfastError("forbidden", `spaces[${foreign}] was not granted to this session`, {
+    for (const [at, space] of spaces.entries()) this.checkOne(space, `spaces[${at}]`);
+  }
+
+  checkOne(space: SpaceRef, where: string): void {
+    if (this.#names.has(nameOf(space))) return;
+    parseSpace(space, where);
+    throw new HoldfastError("forbidden", `${where} was not granted to this session`, {
       hint: "name it in the scope, or grant it: memory.session(scope, { grants: [space] })",
-      details: { space: spaces[foreign] },
+      details: { space },
     });
   }
 }

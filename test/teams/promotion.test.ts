@@ -129,7 +129,10 @@ describe("promotion", () => {
   it("goes only where the handle may go: what the scope names and what was granted, not back to itself", async () => {
     const { memory, ada } = await gather({ path: ":memory:" });
     const bare = memory.session(ADA);
-    await expect(bare.promote(["ada note"], REASON)).rejects.toMatchObject({ code: "forbidden" });
+    await expect(bare.promote(["ada note"], REASON)).rejects.toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining("options.to"),
+    });
     await expect(ada.promote(["ada note"], { ...REASON, to: BOB })).rejects.toMatchObject({ code: "forbidden" });
     await expect(ada.promote(["ada note"], { ...REASON, to: ADA })).rejects.toMatchObject({ code: "invalid_input" });
     const member = memory.session({ ...ADA, ...CREW });
