@@ -41,8 +41,11 @@ export class Registry {
       "INSERT INTO session (id, space, agent, name, created_at, updated_at, next_seq) VALUES (?, ?, ?, ?, ?, ?, 1)",
     );
     this.#notePresence = database.prepare("INSERT OR IGNORE INTO presence (agent, space) VALUES (?, ?)");
+    // Where it was named once, and still is: what named it may be gone.
     this.#presence = database.prepare(
-      "SELECT space FROM presence WHERE agent = ? AND EXISTS (SELECT 1 FROM space WHERE space.key = presence.space)",
+      `SELECT space FROM presence WHERE agent = ? AND EXISTS (SELECT 1 FROM space WHERE space.key = presence.space) AND (
+         EXISTS (SELECT 1 FROM session WHERE session.space = presence.space AND session.agent = presence.agent)
+         OR EXISTS (SELECT 1 FROM item WHERE item.space = presence.space AND item.agent = presence.agent))`,
     );
     this.#spaceEntry = database.prepare("SELECT * FROM space WHERE key = ?");
     this.#sessionEntry = database.prepare(`${SESSION_SELECT} WHERE session.key = ?`);

@@ -73,6 +73,16 @@ export function registry(check: Check): void {
     expect((await probe.store.entries({ kind: "user", name: "%", limit: 5 })).items).toHaveLength(1);
   });
 
+  check("does not change a space that no longer names an agent when that agent goes", async (probe) => {
+    await probe.add(ADA, [{ id: "a" }], { agent: "tutor" });
+    await probe.add(BOB, [{ id: "b" }], { agent: "tutor" });
+    await probe.forget({ space: ADA, ids: ["a"] });
+    const [ada, bob] = [await probe.version(ADA), await probe.version(BOB)];
+    await probe.forget({ space: { agent: "tutor" }, entry: true });
+    expect(await probe.version(ADA)).toBe(ada);
+    expect(await probe.version(BOB), "whose item named it").toBeGreaterThan(bob);
+  });
+
   check("finds sessions by space, agent, name and id", async (probe) => {
     await probe.add(ADA, ["1"], { session: "s", agent: "tutor" });
     await probe.add(ADA, ["2"], { session: "t", agent: "coach" });
