@@ -40,6 +40,25 @@ describe("a turn", () => {
     expect(facts[0]).toMatchObject({ version: 2, metadata: { confidence: 0.9 } });
   });
 
+  it("says what a fact rests on, and which one it takes the place of", async () => {
+    const memory = await open({ path: newPath() });
+    const session = memory.session({ user: "ada", session: "s" });
+    const { fact } = await session.facts.upsert({ category: "home", content: "lives in Porto" });
+    const turn = session.turn();
+    const supersedes = fact.id;
+    turn.push({
+      op: "upsert_fact",
+      category: "home",
+      content: "Lisbon",
+      confidence: 1,
+      sourceSession: "other",
+      supersedes,
+    });
+    await session.commit(turn);
+    expect((await session.facts.list()).items).toMatchObject([{ content: "Lisbon", sources: [{ session: "other" }] }]);
+    expect(await session.facts.get([fact.id])).toMatchObject([{ state: "ended" }]);
+  });
+
   it("that cannot be committed loses nothing and can be tried again", async () => {
     const memory = await open({ path: newPath() });
     const session = memory.session({ user: "ada", session: "s" });
