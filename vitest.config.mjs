@@ -22,6 +22,8 @@ export default defineConfig({
             { find: /^holdfast\/stores$/, replacement: dist("stores/index.js") },
             { find: /^holdfast\/embedding$/, replacement: dist("embedding/index.js") },
             { find: /^holdfast\/qdrant$/, replacement: dist("stores/qdrant/index.js") },
+            { find: /^holdfast\/client$/, replacement: dist("client/index.js") },
+            { find: /^holdfast\/server$/, replacement: dist("server/index.js") },
             { find: /^holdfast\/testing$/, replacement: dist("testing/index.js") },
           ],
         },

@@ -17,8 +17,10 @@ import { parseContext } from "./input/context.js";
 import { parsePage } from "./input/page.js";
 import { type PromoteOptions, type PromotionsOptions, parsePromotion, parsePromotions } from "./input/promotion.js";
 import type { QueryOptions } from "./input/query.js";
+import { invalid } from "./input/refusal.js";
 import type { ParsedScope } from "./input/scope.js";
 import type { ResolvedOptions } from "./options.js";
+import type { Ledger } from "./stores/ledger.js";
 import type { Promotion } from "./stores/promotions.js";
 import type { Done, ForgetWrite, Store, Unit } from "./stores/store.js";
 import { Counters } from "./tokens/counters.js";
@@ -38,6 +40,8 @@ export interface CarriedParts {
   readonly added: (space: SpaceRef, session?: string) => Promise<void>;
 }
 
+/** Imports keep their order, whatever session they write to. */
+const IMPORTS = "imports";
 /** How often a turn is planned anew because a block that it edits was written meanwhile. */
 const ATTEMPTS = 1_000;
 
@@ -84,6 +88,12 @@ export class Carried {
     return this.#contexts.windowReset(place);
   }
 
+  async ledger(place: ParsedScope): Promise<Ledger> {
+    this.#parts.now();
+    if (place.session === undefined) throw invalid("scope", "names no session", "a window is that of one session");
+    return this.#parts.store.ledger(place.space, place.session);
+  }
+
   /** Commits what a turn has gathered, in one transaction. If that fails, the turn keeps all of it for another try. */
   async commit(place: ParsedScope, turn: Turn): Promise<Added> {
     const writes = turn.drain().map((write) => withId(write, this.#parts.now()));
@@ -127,6 +137,21 @@ export class Carried {
     return this.#counters.close();
   }
 
+  /** Commits units in order, many at once, each all or nothing. What they add waits to be embedded. */
+  async writeAll(units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    this.#parts.now();
+    const sized = units.map((unit) => ({ unit, messages: messagesOf(unit), bytes: bytesOfUnit(unit) }));
+    const results = await this.#parts.writes.write({ lane: IMPORTS, units: sized, stepwise: false });
+    const lanes = new Map<string, () => Promise<void>>();
+    for (const write of units.flat()) {
+      if (write.op !== "add" && write.op !== "restore_fact") continue;
+      const { space, session } = { session: undefined, ...write };
+      lanes.set(JSON.stringify([space, session]), () => this.#parts.added(space, session));
+    }
+    for (const added of lanes.values()) await added();
+    return results;
+  }
+
   async #write(lane: string, unit: Unit): Promise<readonly Done[]> {
     const units = [{ unit, messages: unit.length, bytes: bytesOfUnit(unit) }];
     const [result] = await this.#parts.writes.write({ lane, units, stepwise: true });
@@ -134,6 +159,9 @@ export class Carried {
     return result.done;
   }
 }
+
+const messagesOf = (unit: Unit): number =>
+  unit.reduce((sum, write) => sum + (write.op === "add" ? write.items.length : 1), 0);
 
 const isToBePlannedAnew = ([result]: readonly UnitResult[], { blocks }: TurnUnit): boolean =>
   result?.ok === false && isOvertaken(result.error, blocks);

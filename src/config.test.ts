@@ -178,6 +178,13 @@ describe("the environment", () => {
     const env = { ...base.env, HOLDFAST_TEST_KILLS: "500", HOLD: "x", PATH: "/bin", HOLDFAST_ZZZ: undefined };
     expect(loadConfig({ env }).path).toBe("base.db");
   });
+  test("may hold what the command line reads: a server and its key", () => {
+    const env = { ...base.env, HOLDFAST_URL: "http://127.0.0.1:8000", HOLDFAST_KEY: "hf_x" };
+    expect(loadConfig({ env }).path).toBe("base.db");
+    const error = refusal({ env: { ...base.env, HOLDFAST_URI: "x" } });
+    expect(error.message).toContain("did you mean HOLDFAST_URL?");
+    expect(error.hint).toContain("HOLDFAST_KEY");
+  });
   test.each(["many", "-1", "1e3", "0x10", " 5", "5.0", "99999999999999999999"])("has whole numbers: %j", (text) => {
     const env = { ...base.env, HOLDFAST_BUFFER_QUERY_MAX_SIZE: text };
     expect(refusal({ env }).message).toBe(
@@ -191,4 +198,13 @@ test("options in code are an object of objects", () => {
     expect(refusal({ code }).message).toContain("options in code: all of it must be a group of keys, got ");
   }
   expect(refusal({ code: { buffer: null } }).message).toContain("buffer must be a group of keys, got null");
+});
+
+test("a fallback holds under file, environment and code, and over the option's own default", () => {
+  const fallback = { path: "fallback.db", buffer: { query: { maxSize: 3 } } };
+  expect(loadConfig({ fallback })).toMatchObject({ path: "fallback.db", buffer: { query: { maxSize: 3 } } });
+  expect(loadConfig({ fallback, file: yaml("store:\n  path: file.db") }).path).toBe("file.db");
+  expect(loadConfig({ ...base, fallback }).path).toBe("base.db");
+  expect(loadConfig({ ...base, fallback, code: { path: "code.db" } }).path).toBe("code.db");
+  expect(refusal({ fallback: { pth: "x" } } as ConfigSources).message).toContain("fallback in code: unknown key pth");
 });

@@ -12,6 +12,8 @@ export interface ConfigSources {
   /** The environment, read only if it is given. */
   readonly env?: { readonly [name: string]: string | undefined } | undefined;
   readonly code?: Options | undefined;
+  /** What holds if nobody says otherwise, instead of the option's own default. */
+  readonly fallback?: Options | undefined;
 }
 
 /** An option by all its names. */
@@ -25,6 +27,8 @@ export interface Key {
 /** The environment variable that names the YAML file. */
 const CONFIG_VARIABLE = "HOLDFAST_CONFIG";
 const PREFIX = "HOLDFAST_";
+/** Variables that are read by others than the library: where the command line finds a server, and with which key. */
+const OTHER_VARIABLES: readonly string[] = ["HOLDFAST_URL", "HOLDFAST_KEY"];
 /** Variables of the project's own tests and benchmarks; the library does not look at them. */
 const TEST_PREFIX = "HOLDFAST_TEST_";
 
@@ -49,8 +53,9 @@ interface Source {
 type Settings = Map<Key, unknown>;
 
 /** The options from all sources. Throws `config` with the place, the key, and the nearest right one. */
-export function loadConfig({ file, env = {}, code = {} }: ConfigSources): ResolvedOptions {
+export function loadConfig({ file, env = {}, code = {}, fallback = {} }: ConfigSources): ResolvedOptions {
   const settings: Settings = new Map();
+  readGroup(fallback, "", { spelling: "code", place: () => "fallback in code" }, settings);
   const path = file ?? env[CONFIG_VARIABLE];
   if (path !== undefined) readFile(path, settings);
   readEnvironment(env, settings);
@@ -83,7 +88,7 @@ function readEnvironment(env: NonNullable<ConfigSources["env"]>, settings: Setti
   const source: Source = { spelling: "env", place: () => "environment" };
   for (const [name, text] of Object.entries(env)) {
     if (text === undefined || !name.startsWith(PREFIX)) continue;
-    if (name === CONFIG_VARIABLE || name.startsWith(TEST_PREFIX)) continue;
+    if (name === CONFIG_VARIABLE || name.startsWith(TEST_PREFIX) || OTHER_VARIABLES.includes(name)) continue;
     const key = KEYS.find((one) => one.env === name || (!one.option.built && name.startsWith(`${one.env}_`)));
     if (!key) throw unknownKey(name, source);
     set(key, key.option.built ? key.option.fromText(text) : text, name, source, settings);
@@ -183,11 +188,15 @@ function set(key: Key, value: unknown, name: string, source: Source, settings: S
 function unknownKey(name: string, source: Source): HoldfastError {
   const known = KEYS.filter(({ option }) => source.spelling === "code" || !option.built || !option.codeOnly);
   const names = new Map(known.map((key) => [key[source.spelling], key.option.built]));
-  if (source.spelling === "env") names.set(CONFIG_VARIABLE, true);
+  if (source.spelling === "env") for (const one of [CONFIG_VARIABLE, ...OTHER_VARIABLES]) names.set(one, true);
   const hint = `known: ${[...names].flatMap(([one, built]) => (built ? [one] : [])).join(", ")}`;
   if (names.has(name)) return refuse(`${source.place(name)}: ${quote(name)} must be nested, one level per dot`, hint);
-  const show = (right: string) => (names.get(right) ? right : `${right} (which is not built yet)`);
-  return refuse(`${source.place(name)}: unknown key ${name}${didYouMean(name, names.keys(), show)}`, hint);
+  // What all variables begin with says nothing about which was meant.
+  const common = source.spelling === "env" ? PREFIX : "";
+  const bare = [...names.keys()].map((one) => one.slice(common.length));
+  const show = (right: string) => common + right + (names.get(common + right) ? "" : " (which is not built yet)");
+  const meant = didYouMean(name.slice(common.length), bare, show);
+  return refuse(`${source.place(name)}: unknown key ${name}${meant}`, hint);
 }
 
 function refuse(message: string, hint?: string, cause?: unknown): HoldfastError {

@@ -9,12 +9,18 @@ export type ErrorCode =
   | "not_found"
   /** It exists already with other content, or has changed meanwhile; nothing was written. */
   | "conflict"
+  /** The call needs an API key, or the one given is not valid (any more); nothing was read or written. */
+  | "unauthorized"
   /** The caller was not granted what it asks for; nothing was read or written. */
   | "forbidden"
   /** It may not be changed; nothing was written. */
   | "read_only"
   /** Too much is waiting to be written; nothing was written, try again. */
   | "overloaded"
+  /** The caller sends more requests than it may; nothing was done, try again later. */
+  | "rate_limited"
+  /** The server could not be reached, or its answer did not arrive: whether the call was carried out is not known. */
+  | "unreachable"
   /** Another process held the store for longer than the caller's deadline; nothing was written, try again. */
   | "busy"
   /** The memory is closed. */
@@ -72,6 +78,8 @@ export class HoldfastError extends Error {
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "overloaded",
+  "rate_limited",
+  "unreachable",
   "busy",
   "store_failed",
   "embedder_failed",

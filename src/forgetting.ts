@@ -1,4 +1,6 @@
 /** Forgetting, from the first slice to the receipt. */
+import type { Untold } from "./events/event.js";
+import type { Events } from "./events/events.js";
 import { FACT_STATES } from "./stores/facts.js";
 import type { Done, ForgetWrite, Store } from "./stores/store.js";
 import type { ForgetReceipt, SpaceRef } from "./types.js";
@@ -8,6 +10,7 @@ const PURGE_WAIT_MS = 5_000;
 
 export interface Forgetting {
   readonly store: Store;
+  readonly events: Events;
   readonly write: (write: ForgetWrite) => Promise<Done>;
   readonly target: ForgetWrite["target"];
   readonly now: number;
@@ -15,7 +18,7 @@ export interface Forgetting {
   readonly onGone: (items: number) => unknown;
 }
 
-export async function forgetAll({ store, write, target, now, onGone }: Forgetting): Promise<ForgetReceipt> {
+export async function forgetAll({ store, events, write, target, now, onGone }: Forgetting): Promise<ForgetReceipt> {
   const sum = { items: 0, sessions: 0, entries: 0, blocks: 0, facts: 0 };
   const factsLeft = new Set<string>();
   let copiesLeft = 0;
@@ -27,11 +30,13 @@ export async function forgetAll({ store, write, target, now, onGone }: Forgettin
     copiesLeft += done.copiesLeft;
     remaining = done.remaining;
   }
-  await onGone(sum.items);
   const isTouched = Object.values(sum).some((count) => count > 0);
+  if (isTouched && "space" in target) events.tell(forgotten(target, sum));
+  await onGone(sum.items);
   const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
   const { commit } = await store.stats();
-  const staying = "space" in target ? await stillThere(store, target.space, [...factsLeft], now) : [];
+  // A later slice may have taken what an earlier one left.
+  const staying = "space" in target ? await factsAmong(store, target.space, [...factsLeft], now) : [];
   const others = [...factsThatStay(staying), ...copiesThatStay(copiesLeft)];
   return {
     ...sum,
@@ -42,8 +47,24 @@ export async function forgetAll({ store, write, target, now, onGone }: Forgettin
   };
 }
 
-/** A later slice may have taken what an earlier one left. */
-async function stillThere(store: Store, space: SpaceRef, ids: readonly string[], now: number) {
+function forgotten(
+  target: Exclude<ForgetWrite["target"], { readonly expired: true }>,
+  { items, facts }: { readonly items: number; readonly facts: number },
+): Untold {
+  const { space } = target;
+  if ("ids" in target) return { type: "deleted", space, ids: target.ids, items, facts };
+  if ("block" in target) return { type: "forgotten", space, block: target.block, items, facts };
+  const session = "session" in target ? { session: target.session } : {};
+  return { type: "forgotten", space, ...session, items, facts };
+}
+
+/** Which of these are facts of the space. One that holds no longer has no item, and can be forgotten all the same. */
+export async function factsAmong(
+  store: Store,
+  space: SpaceRef,
+  ids: readonly string[],
+  now: number,
+): Promise<readonly string[]> {
   if (ids.length === 0) return [];
   const request = { spaces: [space], ids, states: FACT_STATES, limit: ids.length, now };
   return (await store.facts(request)).items.map(({ id }) => id);

@@ -1,5 +1,6 @@
-import { randomFillSync } from "node:crypto";
+/** Ids. The random part comes from the Web Crypto API, which browsers have too: the client makes ids as the engine does. */
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const pool = new Uint8Array(16 * 256);
 let used = pool.length;
 let lastMs = 0;
@@ -18,12 +19,11 @@ export function newId(now: number): string {
     counter = 0;
   }
   if (used === pool.length) {
-    randomFillSync(pool);
+    crypto.getRandomValues(pool);
     used = 0;
   }
-  const random = Buffer.from(pool.buffer, used, 8);
-  used += 8;
-  const hex = random.toString("hex");
+  let hex = "";
+  for (const end = used + 8; used < end; used++) hex += HEX[pool[used] ?? 0];
   const variant = ((Number.parseInt(hex[0] ?? "0", 16) & 0x3) | 0x8).toString(16);
   const time = lastMs.toString(16).padStart(12, "0");
   const tick = counter.toString(16).padStart(3, "0");

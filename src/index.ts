@@ -10,7 +10,7 @@ export type {
 export type { Archived } from "./blocks/block-plan.js";
 export type { BlockChange } from "./blocks/edit.js";
 export type { EditedBlock, MemoryBlocks } from "./blocks/memory-blocks.js";
-export type { SessionBlocks } from "./blocks/session-blocks.js";
+export type { Blocks } from "./blocks/session-blocks.js";
 export type { Condition, Health, Indicator } from "./buffers/health.js";
 export type { MeaningStats } from "./buffers/meaning-path.js";
 export type { Latencies, Latency } from "./buffers/meter.js";
@@ -29,12 +29,15 @@ export type { SerialisedMemory } from "./conversation/serialised-memory.js";
 export { SessionConversation } from "./conversation/session-conversation.js";
 export type { Speaker, TurnRecord } from "./conversation/turn-record.js";
 export { type ErrorCode, HoldfastError } from "./errors.js";
+export type { MemoryEvent, MissedEvents } from "./events/event.js";
+export type { EventStream } from "./events/event-stream.js";
+export type { EventListener, MemoryEvents, StreamOptions, SubscribeOptions } from "./events/events.js";
 export type { ExtractionMessage, ExtractionRequest, Extractor, FactDraft, KnownFact } from "./extraction/extractor.js";
 export { type ExtractorStatus, OpenAiExtractor, type OpenAiExtractorOptions } from "./extraction/openai.js";
 export type { Extraction, ExtractOptions } from "./facts/extraction-run.js";
 export type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "./facts/fact-input.js";
 export type { FactOutcome, MemoryFacts } from "./facts/memory-facts.js";
-export type { SessionFacts } from "./facts/session-facts.js";
+export type { Facts } from "./facts/session-facts.js";
 export type { AddOptions, UpdateOptions } from "./input/call.js";
 export type { ContextOptions, ContextPart, ContextShares } from "./input/context.js";
 export type { SessionOptions } from "./input/grants.js";
@@ -42,16 +45,28 @@ export type { ListOptions } from "./input/list.js";
 export type { PageOptions } from "./input/page.js";
 export type { PromoteOptions } from "./input/promotion.js";
 export type { QueryOptions } from "./input/query.js";
-export { Memory, type OpenOptions, openMemory } from "./memory.js";
+export type { ApiKeys, CreatedKey } from "./keys/api-keys.js";
+export type { KeysOptions, NewKey } from "./keys/key-input.js";
+export { Memory, type MemoryHandle, type OpenOptions, openMemory } from "./memory.js";
 export type { Options } from "./options.js";
 export type { Entries, SessionQuery, Sessions } from "./registry.js";
+export type { ReindexReport } from "./reindexing/reindex-run.js";
+export type { ReindexOptions } from "./reindexing/reindexing.js";
 export type { Buffers, CloseReport, FlushReport, ServiceParts, ServiceStats } from "./reports.js";
 export { BufferService } from "./service.js";
-export { Session } from "./session.js";
+export type { Session } from "./session.js";
 export type { Block, BlockEdit, BlockPolicy } from "./stores/blocks.js";
 export type { Fact, FactSource, FactSpan, FactState } from "./stores/facts.js";
 export type { ParkedItem } from "./stores/indexing.js";
+export type { Access, ApiKey, KeySpace } from "./stores/keys.js";
+export type { Ledger, LedgerEntry } from "./stores/ledger.js";
 export type { Promotion } from "./stores/promotions.js";
+export type { NextSpace } from "./stores/reindexing.js";
+export { type ExportOptions, exportLines } from "./transfer/export.js";
+export { importLines } from "./transfer/import.js";
+export type { ImportOptions, SpaceNaming } from "./transfer/import-options.js";
+export type { ImportReport, OnConflict } from "./transfer/report.js";
+export { splitLines } from "./transfer/split-lines.js";
 export type {
   Added,
   Entry,
@@ -83,3 +98,16 @@ export type {
   VectorSpace,
   Why,
 } from "./types.js";
+export {
+  type BackupOptions,
+  backupFile,
+  type CopyReport,
+  type RestoreOptions,
+  restoreFile,
+} from "./upkeep/backup.js";
+export type { Contents } from "./upkeep/contents.js";
+export type { Check, CheckName, Diagnosis, Finding } from "./upkeep/diagnosis.js";
+export { fileContents, type InspectOptions, inspectFile } from "./upkeep/inspect.js";
+export type { UpkeepProgress } from "./upkeep/progress.js";
+export { repairFile } from "./upkeep/repair.js";
+export type { RepairReport } from "./upkeep/treatment.js";

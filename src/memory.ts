@@ -2,13 +2,17 @@
 import { mirrorBytes } from "./buffers/query/budget.js";
 import { loadConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
+import type { MemoryEvents } from "./events/events.js";
 import { chooseExtractor } from "./extraction/choose.js";
 import type { SessionOptions } from "./input/grants.js";
+import { ApiKeys } from "./keys/api-keys.js";
 import { IN_MEMORY, type Options, type ResolvedOptions } from "./options.js";
-import { Entries, Sessions } from "./registry.js";
+import { type Entries, LocalEntries, LocalSessions, type Sessions } from "./registry.js";
+import type { ReindexReport } from "./reindexing/reindex-run.js";
+import type { ReindexOptions } from "./reindexing/reindexing.js";
 import type { CloseReport, FlushReport, ServiceStats } from "./reports.js";
 import { BufferService } from "./service.js";
-import { Session } from "./session.js";
+import { LocalSession, type Session } from "./session.js";
 import { MemoryStore } from "./stores/memory/memory-store.js";
 import { chooseIndex } from "./stores/qdrant/choose.js";
 import { SqliteStore } from "./stores/sqlite/store.js";
@@ -47,19 +51,34 @@ export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
 
 const embeddingModel = ({ buffer }: ResolvedOptions): string => buffer.hybridBuffer.embeddingModel;
 
+/** What callers may do with a memory wherever it is: in this process, or behind a server (`connect`). */
+export type MemoryHandle = Pick<
+  Memory,
+  "users" | "agents" | "teams" | "sessions" | "session" | "forget" | "flush" | "stats"
+>;
+
 export class Memory {
   readonly service: BufferService;
   readonly users: Entries;
   readonly agents: Entries;
   readonly teams: Entries;
   readonly sessions: Sessions;
+  readonly keys: ApiKeys;
+  /** What moves through the buffers, to listen to. */
+  readonly events: MemoryEvents;
 
   constructor(service: BufferService) {
     this.service = service;
-    this.users = new Entries(service, "user");
-    this.agents = new Entries(service, "agent");
-    this.teams = new Entries(service, "team");
-    this.sessions = new Sessions(service);
+    this.events = service.events;
+    this.users = new LocalEntries(service, "user");
+    this.agents = new LocalEntries(service, "agent");
+    this.teams = new LocalEntries(service, "team");
+    this.sessions = new LocalSessions(service);
+    this.keys = new ApiKeys({
+      store: service.store,
+      write: (write) => service.write(write),
+      now: () => service.clock.now(),
+    });
   }
 
   /**
@@ -67,7 +86,7 @@ export class Memory {
    * that the scope names and those that are granted, and writes to one: its own.
    */
   session(scope: Scope, options?: SessionOptions): Session {
-    return new Session(this.service, scope, options);
+    return new LocalSession(this.service, scope, options);
   }
 
   /** Forgets a whole user, agent or team, or one session: items, words, registry entry, bytes. */
@@ -78,6 +97,20 @@ export class Memory {
   /** Resolves when all that was added is embedded and written; says what could not be. */
   flush(): Promise<FlushReport> {
     return this.service.flush();
+  }
+
+  /**
+   * Embeds everything anew with another model, while this process and all others on the file go on with the old one. Then
+   * the new vectors are served: open the memory with the new model from there on. A call that was stopped, or whose process
+   * was killed, is taken up by the next one with the same model.
+   */
+  reindex(options: ReindexOptions): Promise<ReindexReport> {
+    return this.service.reindexing.run(options);
+  }
+
+  /** Gives up a half-done `reindex`, of whichever process. False if there is none. */
+  abandonReindex(): Promise<boolean> {
+    return this.service.reindexing.abandon();
   }
 
   stats(): Promise<ServiceStats> {

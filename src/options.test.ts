@@ -113,6 +113,17 @@ test("the types name the keys that are built, and no others", () => {
       readonly apiKey: string | undefined;
       readonly collection: string;
     };
+    readonly server: {
+      readonly host: string;
+      readonly port: number;
+      readonly requireKey: boolean;
+      readonly allowedHosts: string;
+      readonly allowedOrigins: string;
+      readonly maxBodyBytes: number;
+      readonly maxRequests: number;
+      readonly ratePerSecond: number;
+      readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
+    };
     readonly extraction: {
       readonly baseUrl: string | undefined;
       readonly model: string | undefined;

@@ -43,6 +43,8 @@ export const SORTS = ["score", "timestamp"] as const;
 export type SortBy = (typeof SORTS)[number];
 export const ORDERS = ["desc", "asc"] as const satisfies readonly Order[];
 
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+
 /** The `path` that keeps everything in this process's memory. */
 export const IN_MEMORY = ":memory:";
 
@@ -186,6 +188,28 @@ export const OPTIONS = {
     timeoutMs: integer(120_000, 1, HOUR_MS),
   },
 
+  /** Read by `holdfast serve` and `serve()`; a memory that is opened in code has no use for them. */
+  server: {
+    /** The address to listen at. Beyond this machine (not 127.0.0.1, ::1 or localhost) every request needs a key. */
+    host: text("127.0.0.1", "the name or address of an interface", (value) => /^[\w.:-]{1,255}$/.test(value)),
+    /** 0: any that is free. One that is taken is an error, never another port. */
+    port: integer(8000, 0, 65_535),
+    /** True: every request needs a key, on this machine too. */
+    requireKey: flag(false),
+    /** Names beside `host` and localhost by which the server may be called, with commas between. Guards against DNS rebinding. */
+    allowedHosts: text("", "host names with commas between", isNameList),
+    /** Web pages that may call the server, such as https://app.example.com, with commas between. Left out: none (no CORS). */
+    allowedOrigins: text("", "origins with commas between", isOriginList),
+    /** The largest body of a request. Imports are streams and have no such limit. */
+    maxBodyBytes: integer(16 * MIB, 1024, 1024 * MIB),
+    /** Requests worked on at the same time; more are refused with 503. Less: sheds sooner, and keeps answers quick. */
+    maxRequests: integer(512, 1, 100_000),
+    /** Requests per second that one key (or one address, without keys) may send; more are refused with 429. 0: any. */
+    ratePerSecond: integer(0, 0, 1_000_000),
+    /** info: start, stop and failures · debug: also every request, by its route, never its content. */
+    logLevel: choice("info", LOG_LEVELS),
+  },
+
   /** An embedder of your own; it wins over `embeddingModel` and `embedding`. */
   embedder: instance<Embedder>("an Embedder", ["describe", "countTokens", "embed", "close"]),
   /** An extractor of your own; it wins over `extraction`. Without either `facts.extract` is refused. */
@@ -285,6 +309,14 @@ function instance<T extends object>(expected: string, methods: readonly (keyof T
 
 function isAddress(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
+function isNameList(value: string): boolean {
+  return value === "" || value.split(",").every((name) => /^[\w.:[\]-]+$/.test(name));
+}
+
+function isOriginList(value: string): boolean {
+  return value === "" || value.split(",").every((origin) => isAddress(origin) && new URL(origin).origin === origin);
 }
 
 function clock(): Field<Clock> {

@@ -9,8 +9,10 @@ import type { AmendWrite, RegisterWrite } from "./stores/store.js";
 import { repairText } from "./text.js";
 import type { Entry, ForgetReceipt, Page, SessionEntry, SpaceKind, SpaceRef } from "./types.js";
 
-/** Users, agents or teams. */
-export class Entries {
+/** Users, agents or teams as callers see them, here or behind a server. */
+export type Entries = Pick<LocalEntries, keyof LocalEntries>;
+
+export class LocalEntries {
   readonly #service: BufferService;
   readonly #kind: SpaceKind;
 
@@ -91,8 +93,10 @@ export interface SessionQuery extends PageOptions {
   readonly agent?: string;
 }
 
-/** Sessions; their names are unique in their space. */
-export class Sessions {
+/** Sessions as callers see them; their names are unique in their space. */
+export type Sessions = Pick<LocalSessions, keyof LocalSessions>;
+
+export class LocalSessions {
   readonly #service: BufferService;
 
   constructor(service: BufferService) {

@@ -8,7 +8,7 @@ import type { WriteBufferStats } from "./buffers/write.js";
 import type { Embedder } from "./embedding/embedder.js";
 import type { Extractor } from "./extraction/extractor.js";
 import type { IndexingStats } from "./stores/indexing.js";
-import type { StoreStats } from "./stores/store.js";
+import type { Store, StoreStats } from "./stores/store.js";
 import type { VectorIndex } from "./stores/vector-index.js";
 import type { Scope } from "./types.js";
 
@@ -50,3 +50,22 @@ export interface Buffers {
   readonly hybrid: MeaningStats["hybrid"] | undefined;
   readonly query: QueryStats;
 }
+
+/** What of the store may be read as it is by what stands above the service: the registry, keys, transfers. */
+export type StoreView = Pick<
+  Store,
+  | "entries"
+  | "sessions"
+  | "versions"
+  | "changes"
+  | "keys"
+  | "get"
+  | "list"
+  | "chunks"
+  | "facts"
+  | "blocks"
+  | "blockVersions"
+  | "promotions"
+  | "proveWritable"
+  | "mirrors"
+>;

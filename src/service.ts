@@ -15,13 +15,14 @@ import { Meter } from "./buffers/meter.js";
 import { QueryPath } from "./buffers/query/query-path.js";
 import type { RoundView } from "./buffers/round-buffer.js";
 import type { Turn } from "./buffers/turn.js";
-import { laneOf, WriteBuffer } from "./buffers/write.js";
+import { laneOf, type UnitResult, WriteBuffer } from "./buffers/write.js";
 import { Carried } from "./carried.js";
 import type { Clock } from "./clock.js";
 import type { Context } from "./context/context.js";
 import { HoldfastError } from "./errors.js";
+import { Events } from "./events/events.js";
 import type { MemoryFacts } from "./facts/memory-facts.js";
-import { forgetAll } from "./forgetting.js";
+import { factsAmong, forgetAll } from "./forgetting.js";
 import {
   type AddOptions,
   parseAddOptions,
@@ -36,16 +37,14 @@ import { type ListOptions, parseList } from "./input/list.js";
 import { type ParsedRound, parseItems, parseMessages } from "./input/message.js";
 import { type PageOptions, parsePage } from "./input/page.js";
 import { parsePatch } from "./input/patch.js";
-import type { PromoteOptions } from "./input/promotion.js";
 import { parseQuery, type QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
 import { Keeper } from "./keeper.js";
 import type { ResolvedOptions } from "./options.js";
-import type { Buffers, CloseReport, FlushReport, ServiceParts, ServiceStats } from "./reports.js";
-import { FACT_STATES } from "./stores/facts.js";
+import { Reindexing } from "./reindexing/reindexing.js";
+import type { Buffers, CloseReport, FlushReport, ServiceParts, ServiceStats, StoreView } from "./reports.js";
 import type { Lane, ParkedItem } from "./stores/indexing.js";
-import type { Promotion } from "./stores/promotions.js";
-import type { Done, ForgetWrite, Store, Write } from "./stores/store.js";
+import type { Done, ForgetWrite, Store, Unit, Write } from "./stores/store.js";
 import type {
   Added,
   ForgetReceipt,
@@ -60,6 +59,10 @@ import type {
 } from "./types.js";
 
 export class BufferService {
+  /** Tells what moves through the buffers. */
+  readonly events: Events;
+  /** Embeds everything anew with another model. */
+  readonly reindexing: Reindexing;
   readonly #store: Store;
   readonly #options: ResolvedOptions;
   readonly #writes: WriteBuffer;
@@ -75,7 +78,10 @@ export class BufferService {
     this.#store = store;
     this.#options = options;
     this.#meter = new Meter(options.clock);
-    this.#writes = new WriteBuffer({ store, clock: options.clock, ...options.buffer.writeBuffer });
+    this.events = new Events(store, options.clock);
+    this.reindexing = new Reindexing(store, options);
+    const { clock, buffer } = options;
+    this.#writes = new WriteBuffer({ store, clock, events: this.events, ...buffer.writeBuffer });
     this.#keeper = new Keeper(options.clock, store, () => this.#forget({ expired: true }));
     this.#meaning =
       embedder &&
@@ -83,6 +89,7 @@ export class BufferService {
         store,
         options,
         meter: this.#meter,
+        events: this.events,
         embedder,
         isEmbedderShared: embedder === options.embedder,
         ...(index && { index }),
@@ -98,7 +105,7 @@ export class BufferService {
       query: (place, text, asked) => this.#ask(place, text, asked),
       forget: (target) => this.#forget(target),
       deleteItems: (space, ids) => this.delete(space, ids),
-      added: async (space) => void (await this.#meaning?.added({ space }, 1)),
+      added: async (space, session) => void (await this.#meaning?.added(laneIn({ space, session }), 1)),
     });
   }
 
@@ -176,11 +183,6 @@ export class BufferService {
     return this.#carried.context(parseScope(scope), options);
   }
 
-  /** The window of the session's model is empty again: what stood in it may be given again. */
-  async windowReset(scope: Scope): Promise<void> {
-    await this.#carried.windowReset(parseScope(scope));
-  }
-
   // What agents edit and carry.
 
   get blocks(): MemoryBlocks {
@@ -191,14 +193,9 @@ export class BufferService {
     return this.#carried.facts;
   }
 
-  /** Copies items of the scope's space into another one, which is logged there. */
-  async promote(scope: Scope, ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
-    return this.#carried.promote(parseScope(scope), ids, options);
-  }
-
-  /** What was promoted into the scope's space, newest first. */
-  async promotions(scope: Scope, options: PageOptions = {}): Promise<Page<Promotion>> {
-    return this.#carried.promotions(parseScope(scope), options);
+  /** The rest of what agents edit and carry: windows, promotions. */
+  get carried(): Carried {
+    return this.#carried;
   }
 
   // Items by id and by page.
@@ -248,16 +245,10 @@ export class BufferService {
     const wanted = parseIds(ids);
     const existing = await this.#store.get([space], wanted, this.#now());
     const onGone = () => this.#meaning?.deleted(space, wanted, existing);
-    const known = new Set([...existing.map(({ id }) => id), ...(await this.#factsAmong(space, wanted))]);
+    const facts = await factsAmong(this.#store, space, wanted, this.#now());
+    const known = new Set([...existing.map(({ id }) => id), ...facts]);
     const receipt = await this.#forget({ space, ids: wanted }, onGone);
     return { ...receipt, missing: wanted.filter((id) => !known.has(id)) };
-  }
-
-  /** A fact that holds no longer has no item, and is forgotten all the same. */
-  async #factsAmong(space: SpaceRef, ids: readonly string[]): Promise<readonly string[]> {
-    if (ids.length === 0) return [];
-    const request = { spaces: [space], ids, states: FACT_STATES, limit: ids.length, now: this.#now() };
-    return (await this.#store.facts(request)).items.map(({ id }) => id);
   }
 
   /** Forgets the scope's session if it names one, else all of its space, with the registry entry. */
@@ -279,7 +270,8 @@ export class BufferService {
       if (items > 0) this.#queries.forget("space" in target ? target.space : undefined);
       return onGone();
     };
-    return forgetAll({ store: this.#store, write, target, now: this.#options.clock.now(), onGone: letGo });
+    const { events, clock } = this;
+    return forgetAll({ store: this.#store, events, write, target, now: clock.now(), onGone: letGo });
   }
 
   // The rest.
@@ -287,6 +279,11 @@ export class BufferService {
   /** Commits one write and returns what it did. */
   async write(write: Write): Promise<Done> {
     return this.#writeOne(REGISTRY_LANE, write);
+  }
+
+  /** Commits units in order, many at once, each all or nothing; a result for each. For imports. */
+  async writeAll(units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    return this.#carried.writeAll(units);
   }
 
   async #writeOne(lane: string, write: Write): Promise<Done> {
@@ -300,7 +297,7 @@ export class BufferService {
     return this.#options.clock;
   }
 
-  get store(): Pick<Store, "entries" | "sessions" | "versions" | "changes"> {
+  get store(): StoreView {
     return this.#store;
   }
 
@@ -375,9 +372,11 @@ export class BufferService {
 
   async #close(): Promise<CloseReport> {
     await this.#keeper.stop();
+    await this.reindexing.close();
     await this.#writes.close();
     await this.#carried.close();
     await this.#meaning?.close(this.#options.buffer.closeMs);
+    this.events.close();
     const { commit, items } = await this.#store.stats();
     const { pending, parked } = await this.#store.indexingStats();
     await this.#store.close();
@@ -395,4 +394,5 @@ const REGISTRY_LANE = "registry";
 const REPLAY_LANE = "replay";
 const EMPTY_ROUND: RoundView = { currentTokens: 0, roundCount: 0, messageCount: 0 };
 
-const laneIn = ({ space, session }: ParsedScope): Lane => (session === undefined ? { space } : { space, session });
+const laneIn = ({ space, session }: { space: SpaceRef; session?: string | undefined }): Lane =>
+  session === undefined ? { space } : { space, session };

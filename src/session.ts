@@ -1,11 +1,11 @@
 /** Session: the service with a scope bound to it, as callers hold it. */
-import { SessionBlocks } from "./blocks/session-blocks.js";
+import { type Blocks, SessionBlocks } from "./blocks/session-blocks.js";
 import { Turn } from "./buffers/turn.js";
 import type { Context } from "./context/context.js";
 import type { MemoryConfig } from "./conversation/memory-config.js";
 import { SessionConversation } from "./conversation/session-conversation.js";
 import { HoldfastError } from "./errors.js";
-import { SessionFacts } from "./facts/session-facts.js";
+import { type Facts, SessionFacts } from "./facts/session-facts.js";
 import type { AddOptions, UpdateOptions } from "./input/call.js";
 import type { ContextOptions } from "./input/context.js";
 import { Grants, type SessionOptions } from "./input/grants.js";
@@ -13,23 +13,29 @@ import type { ListOptions } from "./input/list.js";
 import type { PageOptions } from "./input/page.js";
 import type { PromoteOptions } from "./input/promotion.js";
 import type { QueryOptions } from "./input/query.js";
-import { parseScope } from "./input/scope.js";
+import { type ParsedScope, parseScope } from "./input/scope.js";
 import type { FlushReport } from "./reports.js";
 import type { BufferService } from "./service.js";
 import type { ParkedItem } from "./stores/indexing.js";
+import type { Ledger } from "./stores/ledger.js";
 import type { Promotion } from "./stores/promotions.js";
 import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";
 
-export class Session {
+/** A scope as callers hold it: the same for a memory in this process and for one behind a server. */
+export type Session = Pick<LocalSession, keyof LocalSession>;
+
+export class LocalSession {
   readonly scope: Scope;
-  readonly blocks: SessionBlocks;
-  readonly facts: SessionFacts;
+  readonly blocks: Blocks;
+  readonly facts: Facts;
   readonly #service: BufferService;
+  readonly #place: ParsedScope;
   readonly #grants: Grants;
 
   constructor(service: BufferService, scope: Scope, options: SessionOptions = {}) {
     const place = parseScope(scope);
     this.#service = service;
+    this.#place = place;
     this.#grants = new Grants(scope, options);
     this.scope = Object.freeze({ ...scope });
     this.blocks = new SessionBlocks(service.blocks, place);
@@ -77,8 +83,13 @@ export class Session {
   }
 
   /** The model's window is empty again, after a compaction for instance: what stood in it may be given again. */
-  windowReset(): Promise<void> {
-    return this.#service.windowReset(this.scope);
+  async windowReset(): Promise<void> {
+    return this.#service.carried.windowReset(this.#place);
+  }
+
+  /** What stands in the window of the session's model, as far as it was given by `context`. */
+  ledger(): Promise<Ledger> {
+    return this.#service.carried.ledger(this.#place);
   }
 
   /** The last turns of this session, for models that keep none themselves. What is recorded is added to the session. */
@@ -94,12 +105,12 @@ export class Session {
   /** Copies items into another space, for others to read, and logs that there. Answers with their ids. */
   async promote(ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
     if (options?.to !== undefined) this.#grants.checkOne(options.to, "options.to");
-    return this.#service.promote(this.scope, ids, options);
+    return this.#service.carried.promote(this.#place, ids, options);
   }
 
   /** What was promoted into this space, newest first. */
-  promotions(options?: PageOptions): Promise<Page<Promotion>> {
-    return this.#service.promotions(this.scope, options);
+  async promotions(options?: PageOptions): Promise<Page<Promotion>> {
+    return this.#service.carried.promotions(this.#place, options ?? {});
   }
 
   get(ids: readonly string[]): Promise<readonly Item[]> {

@@ -11,6 +11,13 @@ export function repairText(text: string): string {
   return wellFormed.includes("\u0000") ? wellFormed.replaceAll("\u0000", "\uFFFD") : wellFormed;
 }
 
+const utf8 = new TextEncoder();
+
+/** How long a text is in UTF-8. */
+export function bytesOf(text: string): number {
+  return utf8.encode(text).byteLength;
+}
+
 export function isSoundIdentity(text: string): boolean {
   return text.isWellFormed() && !text.includes("\u0000");
 }

@@ -5,6 +5,9 @@ import type { ForgetReceipt } from "../types.js";
 import type { BlockEditInput, BlockSettings, EditOptions, HistoryOptions, NewBlock } from "./block-input.js";
 import type { EditedBlock, MemoryBlocks } from "./memory-blocks.js";
 
+/** The blocks of a scope as callers hold them, here or behind a server. */
+export type Blocks = Pick<SessionBlocks, keyof SessionBlocks>;
+
 export class SessionBlocks {
   readonly #blocks: MemoryBlocks;
   readonly #place: ParsedScope;

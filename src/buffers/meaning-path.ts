@@ -5,6 +5,7 @@
 import type { Embedder } from "../embedding/embedder.js";
 import { GuardedEmbedder } from "../embedding/guarded.js";
 import { HoldfastError } from "../errors.js";
+import type { Events } from "../events/events.js";
 import type { ResolvedOptions } from "../options.js";
 import type { Lane } from "../stores/indexing.js";
 import type { Store } from "../stores/store.js";
@@ -14,6 +15,7 @@ import type { Item, SpaceRef } from "../types.js";
 import { laneName } from "./lane-name.js";
 import { type Meaning, MeaningReader, type MeaningRequest } from "./meaning.js";
 import type { Meter } from "./meter.js";
+import { otherModel } from "./other-model.js";
 import { OutboxDispatcher, type OutboxStats } from "./outbox.js";
 import { OuterIndex, type OuterIndexStats } from "./outer-index.js";
 import { Pipeline } from "./pipeline.js";
@@ -32,6 +34,7 @@ export interface MeaningParts {
   readonly store: Store;
   readonly options: ResolvedOptions;
   readonly meter: Meter;
+  readonly events?: Events;
   readonly embedder: Embedder;
   /** Given by the caller, who closes it; else it is closed with the memory. */
   readonly isEmbedderShared: boolean;
@@ -55,7 +58,7 @@ export class MeaningPath {
 
   constructor(parts: MeaningParts) {
     this.#parts = parts;
-    const { store, options, meter, embedder, index } = parts;
+    const { store, options, meter, events, embedder, index } = parts;
     const { clock, buffer } = options;
     this.#embedder = new GuardedEmbedder(embedder, { clock });
     this.#tokens = new TokenCounter(buffer.roundBuffer.tokenModel, clock);
@@ -63,6 +66,7 @@ export class MeaningPath {
       store,
       clock,
       meter,
+      events,
       embedder: this.#embedder,
       countTokens: (texts) => this.#tokens.count(texts),
       enabled: buffer.enabled,
@@ -188,15 +192,4 @@ export class MeaningPath {
 function lanesOf(items: readonly Item[]): readonly Lane[] {
   const lanes = items.map(({ space, session }): Lane => (session === undefined ? { space } : { space, session }));
   return [...new Map(lanes.map((lane) => [laneName(lane), lane])).values()];
-}
-
-function otherModel(theirs: string, ours: string): HoldfastError {
-  return new HoldfastError(
-    "vector_space",
-    `the file's vectors were made by ${theirs}; this memory would make them by ${ours}`,
-    {
-      hint: `open it with the embedding model ${theirs}, or with "none" for words only; nothing was changed`,
-      details: { file: theirs, configured: ours },
-    },
-  );
 }

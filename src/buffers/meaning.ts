@@ -15,6 +15,7 @@ import { HoldfastError } from "../errors.js";
 import type { RowFilter, Scored, Store } from "../stores/store.js";
 import type { Level, SourceReport, SpaceRef } from "../types.js";
 import type { Borrowed } from "./hybrid/vector-cache.js";
+import { explained } from "./other-model.js";
 import type { OuterIndex } from "./outer-index.js";
 import type { Pipeline } from "./pipeline.js";
 import type { EmbeddingCache } from "./query/embeddings.js";
@@ -92,10 +93,12 @@ export class MeaningReader {
         tail.items > 0 ? watch.report("round", tail.items) : notAsked("round", "nothing waits to be embedded");
       if (!embedded) return nothing([round, notAsked("hybrid", NO_TEXT), notAsked("meaning", NO_TEXT)]);
       const asked = { ...request, vector: embedded.vector, description };
-      return await this.#searchLevels(asked, [round], tail.isLeft || embedded.cut);
+      const found = await this.#searchLevels(asked, [round], tail.isLeft || embedded.cut);
+      await pipeline.requireServed(); // what was missed because the file was re-embedded meanwhile, is seen here
+      return found;
     } catch (error) {
       if (!(error instanceof HoldfastError) || !UNABLE.has(error.code)) throw error;
-      return unable(error.message);
+      return unable(explained(error).message);
     }
   }
 

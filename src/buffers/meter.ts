@@ -13,6 +13,8 @@ const TRANSFERS_KEPT = 10_000;
 /** Milliseconds of what was measured. */
 export interface Latency {
   readonly count: number;
+  /** Of all of them together. */
+  readonly sum: number;
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
@@ -62,9 +64,9 @@ export class Meter {
     this.#query.record(ms);
   }
 
-  /** An item recorded at this time of day can be found by meaning from now on. */
-  searchable(recordedAt: number): void {
-    this.#meaning.record(Math.max(this.#clock.now() - recordedAt, 0));
+  /** The item can be found by meaning from now on. Edited ones do not count: their age says nothing about the wait. */
+  searchable({ recordedAt, version }: { readonly recordedAt: number; readonly version: number }): void {
+    if (version === 1) this.#meaning.record(Math.max(this.#clock.now() - recordedAt, 0));
   }
 
   /** Transfers in the last minute. */
@@ -93,6 +95,7 @@ export class Meter {
 export class Timings {
   readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 2 });
   #count = 0;
+  #sum = 0;
 
   get count(): number {
     return this.#count;
@@ -100,12 +103,20 @@ export class Timings {
 
   record(ms: number): void {
     this.#count++;
+    this.#sum += ms;
     this.#histogram.record(Math.min(Math.max(Math.round(ms * 1000), 1), 3_600_000_000));
   }
 
   get summary(): Latency {
-    if (this.#count === 0) return { count: 0, p50: 0, p95: 0, p99: 0, max: 0 };
+    if (this.#count === 0) return { count: 0, sum: 0, p50: 0, p95: 0, p99: 0, max: 0 };
     const at = (percentile: number) => this.#histogram.percentile(percentile) / 1000;
-    return { count: this.#count, p50: at(50), p95: at(95), p99: at(99), max: this.#histogram.max / 1000 };
+    return {
+      count: this.#count,
+      sum: this.#sum,
+      p50: at(50),
+      p95: at(95),
+      p99: at(99),
+      max: this.#histogram.max / 1000,
+    };
   }
 }

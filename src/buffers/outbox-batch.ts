@@ -3,15 +3,19 @@
  *
  * Of each item in a batch all deletes come first, then the last upsert, if no delete comes after it. What lies between
  * would be overwritten anyway. So two calls carry a batch, in the order that each item needs, and a batch that is sent
- * again, whole or in part, leaves the index as sending it once would have.
+ * again, whole or in part, leaves the index as sending it once would have. Points of a former vector space are apart from
+ * the others, and so are the rows about them: deletes alone matter.
  */
 import { HoldfastError } from "../errors.js";
 import { chunkId } from "../retrieval/chunks/id.js";
 import type { OutboxRow } from "../stores/indexing.js";
 import type { Point, VectorIndex } from "../stores/vector-index.js";
+import type { VectorSpace } from "../types.js";
 
 /** The rows of one item, in order, and what they come to. */
 interface ItemChange {
+  /** The vector space of its points, if it is no longer served. */
+  readonly former: VectorSpace | undefined;
   readonly rows: readonly OutboxRow[];
   /** The points that its deletes name. */
   readonly deletes: readonly string[];
@@ -32,7 +36,7 @@ export interface BatchResult {
   readonly failure?: unknown;
 }
 
-type Target = Pick<VectorIndex, "upsert" | "delete">;
+type Target = Pick<VectorIndex, "upsert" | "delete" | "deleteFormer">;
 
 /** Never rejects. If the index refuses the batch, halves of it are tried, until the items at fault are known. */
 export async function sendBatch(rows: readonly OutboxRow[], index: Target): Promise<BatchResult> {
@@ -89,8 +93,9 @@ class Batch {
   }
 
   async #delete(changes: readonly ItemChange[]): Promise<void> {
-    const ids = changes.flatMap(({ deletes }) => deletes);
+    const ids = changes.flatMap(({ former, deletes }) => (former ? [] : deletes));
     if (ids.length > 0) await this.#index.delete(ids);
+    for (const [space, left] of formerOf(changes)) await this.#index.deleteFormer?.(space, left);
   }
 
   async #upsert(changes: readonly ItemChange[]): Promise<void> {
@@ -100,13 +105,30 @@ class Batch {
 }
 
 function changesOf(rows: readonly OutboxRow[]): ItemChange[] {
-  const byItem = new Map<number, OutboxRow[]>();
+  const byItem = new Map<string, OutboxRow[]>();
   for (const row of rows) {
-    const others = byItem.get(row.key);
+    const name = JSON.stringify([row.key, row.former]);
+    const others = byItem.get(name);
     if (others) others.push(row);
-    else byItem.set(row.key, [row]);
+    else byItem.set(name, [row]);
   }
-  return [...byItem.values()].map((own) => ({ rows: own, deletes: deletesOf(own), upserts: pointsOf(own.at(-1)) }));
+  return [...byItem.values()].map((own) => {
+    const former = own[0]?.former;
+    return { rows: own, former, deletes: deletesOf(own), upserts: former ? [] : pointsOf(own.at(-1)) };
+  });
+}
+
+/** What is to be deleted of each former space. */
+function formerOf(changes: readonly ItemChange[]): Iterable<readonly [VectorSpace, readonly string[]]> {
+  const spaces = new Map<string, [VectorSpace, string[]]>();
+  for (const { former, deletes } of changes) {
+    if (!former || deletes.length === 0) continue;
+    const name = JSON.stringify(former);
+    const known = spaces.get(name);
+    if (known) known[1].push(...deletes);
+    else spaces.set(name, [former, [...deletes]]);
+  }
+  return spaces.values();
 }
 
 function deletesOf(rows: readonly OutboxRow[]): string[] {

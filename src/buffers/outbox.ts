@@ -13,6 +13,7 @@ import { HoldfastError } from "../errors.js";
 import { type AcknowledgeWrite, type Holder, OUTBOX, type OutboxRow, type Owner } from "../stores/indexing.js";
 import type { Done, Write } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
+import { isSameSpace, nameOfSpace } from "../stores/vector-space.js";
 import type { VectorSpace } from "../types.js";
 import { type BatchResult, type RefusedRow, sendBatch } from "./outbox-batch.js";
 
@@ -75,7 +76,8 @@ export class OutboxDispatcher {
   readonly #random: () => number;
   #state: OutboxState = "idle";
   #lease: { readonly fence: number; readonly shownAt: number } | undefined;
-  #isPrepared = false;
+  /** The vector space for which the index was prepared. */
+  #prepared: VectorSpace | undefined;
   /** Rows may have come since the last read. */
   #isNoticed = false;
   #running: Promise<void> | undefined;
@@ -196,13 +198,33 @@ export class OutboxDispatcher {
     return claim && "holder" in claim ? claim.holder : undefined;
   }
 
+  /**
+   * Requires that the rows were read before: if their vectors were of another space than this finds, it is seen here. An
+   * index that is prepared for a former space is of no use; then the lane is left to those who have another.
+   */
   async #prepare(): Promise<boolean> {
-    if (this.#isPrepared) return true;
-    const space = await this.#options.vectorSpace();
+    const { index, vectorSpace } = this.#options;
+    const space = await vectorSpace();
     if (!space) return false;
-    await this.#unlessClosed(() => this.#options.index.prepare(space));
-    this.#isPrepared = true;
-    return true;
+    if (!this.#prepared) {
+      await this.#unlessClosed(() => index.prepare(space));
+      this.#prepared = space;
+    }
+    if (isSameSpace(this.#prepared, space)) return true;
+    await this.#leave();
+    throw new HoldfastError(
+      "vector_space",
+      `the vectors are now of ${nameOfSpace(space)}; the index is open for others`,
+      {
+        hint: "open the memory again, with that model",
+      },
+    );
+  }
+
+  async #leave(): Promise<void> {
+    const { commit, owner } = this.#options;
+    this.#lease = undefined;
+    await commit({ op: "release", owner: owner.id, lanes: [OUTBOX] });
   }
 
   /** False if the lane is another's by now: then nothing was noted, and the other sends these rows again. */
@@ -265,11 +287,12 @@ export class OutboxDispatcher {
     return Math.round(Math.min(ms * 2 ** attempts, maxMs) * (0.5 + this.#random() / 2));
   }
 
-  #abandonable(): Pick<VectorIndex, "upsert" | "delete"> {
+  #abandonable(): Pick<VectorIndex, "upsert" | "delete" | "deleteFormer"> {
     const { index } = this.#options;
     return {
       upsert: (points) => this.#unlessClosed(() => index.upsert(points)),
       delete: (ids) => this.#unlessClosed(() => index.delete(ids)),
+      deleteFormer: (space, ids) => this.#unlessClosed(async () => index.deleteFormer?.(space, ids)),
     };
   }
 

@@ -1,6 +1,7 @@
 /** What the Pipeline is made of, and what it tells about itself. */
 import type { Clock } from "../clock.js";
 import type { GuardedEmbedder, GuardStatus } from "../embedding/guarded.js";
+import type { Events } from "../events/events.js";
 import type { ChunkStrategyName } from "../retrieval/chunks/chunk.js";
 import type { Store } from "../stores/store.js";
 import type { HybridBufferStats } from "./hybrid/hybrid-buffer.js";
@@ -29,6 +30,7 @@ export interface PipelineOptions {
     readonly leaseMs: number;
     readonly chunkStrategy: ChunkStrategyName;
   };
+  readonly events?: Events | undefined;
   /** Vectors were written. */
   readonly onFlushed: () => void;
 }

@@ -17,6 +17,7 @@ import { Leases } from "./hybrid/leases.js";
 import { newOwner } from "./hybrid/owner.js";
 import type { CachedItem } from "./hybrid/vector-cache.js";
 import { laneName } from "./lane-name.js";
+import { explained, requireServed } from "./other-model.js";
 import type { PipelineOptions, PipelineStats } from "./pipeline-options.js";
 import { type DueLane, type Gathered, RoundBuffer, type TransferReason } from "./round-buffer.js";
 import { Waiter } from "./waiter.js";
@@ -62,8 +63,8 @@ export class Pipeline {
 
   constructor(options: PipelineOptions) {
     this.#options = options;
-    const { store, clock, meter, embedder, roundBuffer, hybridBuffer } = options;
-    this.#commits = new RepeatableCommits(store, clock);
+    const { store, clock, meter, embedder, roundBuffer, hybridBuffer, events } = options;
+    this.#commits = new RepeatableCommits(store, clock, events);
     const owner = newOwner(clock.now());
     this.leases = new Leases({ commits: this.#commits, clock, owner, leaseMs: hybridBuffer.leaseMs });
     this.#rounds = new RoundBuffer({
@@ -78,6 +79,7 @@ export class Pipeline {
       clock,
       meter,
       embedder,
+      events,
       commits: this.#commits,
       leases: this.leases,
       ...hybridBuffer,
@@ -181,7 +183,7 @@ export class Pipeline {
     try {
       // A turn of the event loop lets every add of the same commit join the batch.
       await new Promise((resolve) => setImmediate(resolve));
-      for (let due = await this.#next(); due.length > 0 && !this.#stopped; due = await this.#next()) {
+      for (let due = await this.#next(); due.length > 0 && !this.#stopped && !this.#fault; due = await this.#next()) {
         await this.#transfer(due);
         this.#flushIfDue(); // not waited for: the next batch is embedded meanwhile
         if (this.leases.count > 2 * LEASES_KEPT_MAX) await this.#releaseIdle();
@@ -201,6 +203,7 @@ export class Pipeline {
   async #next(): Promise<readonly DueLane[]> {
     const due = this.#take();
     if (due.length > 0 || !this.#scanDue) return due;
+    await this.requireServed();
     await this.#replay();
     await this.#scan(undefined);
     return this.#take();
@@ -215,8 +218,7 @@ export class Pipeline {
   async #transfer(due: readonly DueLane[]): Promise<void> {
     const waiters = [...this.#waiters]; // whoever comes later may want more than is read now
     try {
-      const lanes = due.map(({ lane }) => lane);
-      const rest = new Set((await this.hybrid.transfer(lanes, this.#abort.signal)).map(laneName));
+      const rest = new Set((await this.hybrid.transfer(due, this.#abort.signal)).map(laneName));
       for (const { lane, reason } of due) {
         const name = laneName(lane);
         if (!rest.has(name)) for (const waiter of waiters) waiter.transferred(name);
@@ -271,7 +273,9 @@ export class Pipeline {
     if (this.#stopped || (error as Error)?.name === "AbortError") return;
     if (!(error instanceof HoldfastError)) throw error;
     if (error.code === "vector_space" || error.code === "closed" || error.code === "config") {
-      this.#fault = error;
+      this.#fault ??= explained(error);
+      // What waits is left to those who can embed it. If the store fails as well, the leases end by silence.
+      if (error.code === "vector_space") this.leases.releaseIdle(() => false).catch(() => undefined);
       return;
     }
     if (this.#retry) return;
@@ -291,6 +295,14 @@ export class Pipeline {
       this.#wake();
       const reason = this.hybrid.isFlushDue;
       if (reason) void this.#flush(reason);
+    });
+  }
+
+  /** Rejects if the store's vectors are of another model by now; then nothing is embedded here any more. */
+  async requireServed(): Promise<void> {
+    await requireServed(this.#options.store, this.hybrid.description?.space).catch((error: unknown) => {
+      this.#failed(error);
+      throw error;
     });
   }
 

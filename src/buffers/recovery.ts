@@ -1,6 +1,8 @@
 /** The answer to a unit that is known to be committed although the store's own answer was lost: read from what is there. */
 import { HoldfastError } from "../errors.js";
 import { FACT_STATES } from "../stores/facts.js";
+import { noSuchKey } from "../stores/key-rules.js";
+import { shownKey } from "../stores/keys.js";
 import { type Done, NOTHING_FORGOTTEN, type Store, type Unit, type Write } from "../stores/store.js";
 import type { SpaceRef } from "../types.js";
 import type { UnitResult } from "./write.js";
@@ -62,12 +64,23 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
         ? { op: "end_fact", fact }
         : { op: "put_fact", outcome: "updated", fact, ended: [] };
     }
+    case "restore_fact":
+      return { op: "restore_fact", outcome: "added" };
     case "extracted":
       return { op: "extracted" };
     case "ledger":
       return { op: "ledger" };
     case "promote":
       return { op: "promote", ids: write.ids };
+    case "restore_promotion":
+      return { op: "restore_promotion", restored: true };
+    case "put_key":
+    case "revoke_key": {
+      const id = write.op === "put_key" ? write.key.id : write.id;
+      const [key] = (await store.keys({ id, limit: 1 })).items;
+      if (!key) throw noSuchKey();
+      return { op: write.op, key: shownKey(key) };
+    }
     case "replay": // a slice more finds nothing, or the rest
       return { op: "replay", replayed: 0, remaining: true };
     case "adopt":
@@ -86,8 +99,10 @@ function spaceOf(write: Write): SpaceRef | undefined {
     case "put_block":
     case "put_fact":
     case "end_fact":
+    case "restore_fact":
       return write.space;
     case "promote":
+    case "restore_promotion":
       return write.to;
     case "forget":
       return "space" in write.target ? write.target.space : undefined;

@@ -56,6 +56,9 @@ export interface RoundBufferOptions {
 export interface RoundBufferStats {
   /** Sessions with something waiting that this process knows of. */
   readonly sessions: number;
+  /** Rounds that this process has added to them, and tokens that were in them when they were last looked at (at most). */
+  readonly rounds: number;
+  readonly tokens: number;
   readonly totalTransfers: number;
   readonly transferTriggers: { readonly [reason in TransferReason]: number };
 }
@@ -72,6 +75,7 @@ interface Waiting {
   /** When something was last added, on a clock that only grows. */
   touched: number;
   rounds: number;
+  tokens: number;
   due: TransferReason | undefined;
   looking: boolean;
   again: boolean;
@@ -158,7 +162,12 @@ export class RoundBuffer {
 
   get stats(): RoundBufferStats {
     const totalTransfers = Object.values(this.#triggers).reduce((sum, count) => sum + count, 0);
-    return { sessions: this.#lanes.size, totalTransfers, transferTriggers: { ...this.#triggers } };
+    let [rounds, tokens] = [0, 0];
+    for (const waiting of this.#lanes.values()) {
+      rounds += waiting.rounds;
+      tokens += waiting.tokens;
+    }
+    return { sessions: this.#lanes.size, rounds, tokens, totalTransfers, transferTriggers: { ...this.#triggers } };
   }
 
   close(): void {
@@ -173,7 +182,7 @@ export class RoundBuffer {
       this.#overflowed = true;
       return;
     }
-    const waiting = known ?? { lane, touched: 0, rounds: 0, due: undefined, looking: false, again: false };
+    const waiting = known ?? { lane, touched: 0, rounds: 0, tokens: 0, due: undefined, looking: false, again: false };
     waiting.touched = this.#options.clock.passed();
     waiting.rounds += rounds;
     waiting.due ??= due;
@@ -199,8 +208,8 @@ export class RoundBuffer {
         const gathered = await this.#options.gathered(waiting.lane);
         if (gathered.rounds === 0 && !waiting.again) this.#forget(waiting);
         else {
-          const passed = await this.#passedThreshold(gathered);
-          waiting.due ??= passed; // it may have been forced meanwhile
+          waiting.tokens = await this.#tokensAtMost(gathered);
+          waiting.due ??= this.#passedThreshold(gathered, waiting.tokens); // it may have been forced meanwhile
         }
       }
     } catch (error) {
@@ -219,12 +228,17 @@ export class RoundBuffer {
     this.#arm();
   }
 
-  async #passedThreshold({ rounds, texts }: Gathered): Promise<TransferReason | undefined> {
+  #passedThreshold({ rounds }: Gathered, tokens: number): TransferReason | undefined {
     const { maxSize, maxTokens } = this.#options;
     if (rounds >= maxSize) return "rounds";
+    return tokens > maxTokens ? "tokens" : undefined;
+  }
+
+  /** Counts them only where it matters: if there may be too many, and rounds do not make it due anyway. */
+  async #tokensAtMost({ rounds, texts }: Gathered): Promise<number> {
+    const { maxSize, maxTokens } = this.#options;
     const atMost = texts.reduce((sum, text) => sum + tokensAtMost(text), 0);
-    if (atMost <= maxTokens) return undefined;
-    return (await this.#tokensOf(texts)) > maxTokens ? "tokens" : undefined;
+    return atMost <= maxTokens || rounds >= maxSize ? atMost : this.#tokensOf(texts);
   }
 
   async #tokensOf(texts: readonly string[]): Promise<number> {

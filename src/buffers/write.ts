@@ -9,6 +9,7 @@
  */
 import type { Clock } from "../clock.js";
 import { fromRecord, HoldfastError } from "../errors.js";
+import type { Events } from "../events/events.js";
 import { newId } from "../ids.js";
 import type { ParsedRound } from "../input/message.js";
 import type { ParsedScope } from "../input/scope.js";
@@ -26,6 +27,8 @@ const ATTEMPTS = 3;
 export interface WriteBufferOptions {
   readonly store: Store;
   readonly clock: Clock;
+  /** Tells what was committed. */
+  readonly events?: Events;
   readonly maxWaitingBytes: number;
   readonly maxWaitMs: number;
 }
@@ -215,6 +218,7 @@ export class WriteBuffer {
     if (result.ok) {
       this.#stats.totalWrites++;
       this.#stats.totalMessages += sized.messages;
+      this.#options.events?.committed(sized.unit, result.done, result.commit);
     } else if (job.stepwise) this.#lanes.abandon(job);
     const over = job.results.length === job.units.length || (job.stepwise && !result.ok);
     if (over) job.settle(job.results);
@@ -222,13 +226,14 @@ export class WriteBuffer {
 
   /** Commits units in one transaction; a commit of unknown outcome is cleared up before anyone is answered. */
   async #commit(group: readonly SizedUnit[]): Promise<readonly UnitResult[]> {
-    const { store, clock } = this.#options;
+    const { store, clock, events } = this.#options;
     const units = group.map(({ unit }) => unit);
     for (let attempt = 1; ; attempt++) {
       const now = clock.now();
       const name = newId(now);
       try {
-        const { commit, outcomes, workMs } = await store.commit(units, now, name);
+        const committing = store.commit(units, now, name);
+        const { commit, outcomes, workMs } = await (events?.watch(committing) ?? committing);
         this.#learn(group, workMs);
         return outcomes.map((outcome) => toResult(outcome, commit));
       } catch (cause) {

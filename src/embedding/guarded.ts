@@ -25,6 +25,8 @@ export interface GuardOptions {
 }
 
 export interface GuardStatus {
+  /** Whether the model is loaded, or has answered once; before that nothing is known of it. */
+  readonly loaded: boolean;
   readonly circuit: Circuit;
   /** Since when, in epoch milliseconds. */
   readonly sinceMs: number;
@@ -111,6 +113,7 @@ export class GuardedEmbedder implements Embedder {
   status(): GuardStatus {
     const { circuit, since, failures, retryAt } = this.#breaker;
     return {
+      loaded: this.#description !== undefined,
       circuit,
       sinceMs: since,
       ...(circuit === "open" && { retryAtMs: retryAt }),

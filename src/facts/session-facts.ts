@@ -7,6 +7,9 @@ import type { Extraction, ExtractOptions } from "./extraction-run.js";
 import type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "./fact-input.js";
 import type { FactOutcome, MemoryFacts } from "./memory-facts.js";
 
+/** The facts of a scope as callers hold them, here or behind a server. */
+export type Facts = Pick<SessionFacts, keyof SessionFacts>;
+
 export class SessionFacts {
   readonly #facts: MemoryFacts;
   readonly #place: ParsedScope;

@@ -1,5 +1,5 @@
 /** What a message says: text, or parts of which the text is searched and the rest is kept and described. */
-import { repairText } from "../text.js";
+import { bytesOf, repairText } from "../text.js";
 import type { Json, Part } from "../types.js";
 import { copyJson } from "./json.js";
 import { CONTENT_BYTES_MAX } from "./limits.js";
@@ -31,7 +31,7 @@ export function parseText(value: string, where: string): string {
 
 /** Whether a text is at most so long in UTF-8; measured only when its length leaves a doubt. */
 export function fitsBytes(text: string, bytesMax: number): boolean {
-  return text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax;
+  return text.length * 3 <= bytesMax || bytesOf(text) <= bytesMax;
 }
 
 /** The joined text is shorter than the parts as JSON, so their limit is its limit too. */

@@ -1,4 +1,3 @@
-import { types } from "node:util";
 import { invalid, wrongType } from "./refusal.js";
 
 const EXPECTED = "epoch milliseconds, a Date or an ISO 8601 string";
@@ -13,10 +12,19 @@ const ISO = /^((?:\d{4}|[+-]\d{6})-\d\d-(\d\d))(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?
 export function parseInstant(value: unknown, where: string): number {
   if (typeof value === "number") return fromNumber(value, where);
   if (typeof value === "string") return fromText(value, where);
-  if (!types.isDate(value)) throw wrongType(where, EXPECTED, value, HINT);
-  const ms = Date.prototype.getTime.call(value);
+  const ms = timeOf(value);
+  if (ms === undefined) throw wrongType(where, EXPECTED, value, HINT);
   if (Number.isNaN(ms)) throw invalid(where, "is an invalid Date", HINT);
   return ms;
+}
+
+/** The time of a Date of any realm, NaN if it is invalid; undefined for what is no Date, which only its own method can tell. */
+function timeOf(value: unknown): number | undefined {
+  try {
+    return Date.prototype.getTime.call(value);
+  } catch {
+    return undefined;
+  }
 }
 
 function fromNumber(ms: number, where: string): number {

@@ -1,4 +1,4 @@
-import { repairText } from "../text.js";
+import { bytesOf, repairText } from "../text.js";
 import type { Json } from "../types.js";
 import { JSON_DEPTH_MAX } from "./limits.js";
 import { invalid, quote, tooLarge, wrongType } from "./refusal.js";
@@ -36,7 +36,7 @@ export function copyJson(value: unknown, where: string, rules: JsonRules): Json 
   const walk: Walk = { rules, where, path: [], units: 0 };
   const copied = copy(value, walk);
   if (walk.units * BYTES_PER_UNIT_MAX > rules.bytesMax) {
-    if (Buffer.byteLength(JSON.stringify(copied)) > rules.bytesMax) throw overLimit(walk);
+    if (bytesOf(JSON.stringify(copied)) > rules.bytesMax) throw overLimit(walk);
   }
   return copied;
 }

@@ -1,5 +1,3 @@
-import { distance } from "fastest-levenshtein";
-
 const UNITS_COMPARED = 100;
 /** Half of a name, so that a turned pair of letters in a word of four is still near; a little more, to include it. */
 const SHARE_TYPED_WRONG_MAX = 0.51;
@@ -22,6 +20,20 @@ export function nearest(given: string, candidates: Iterable<string>): string | u
     }
   }
   return best;
+}
+
+/** How many letters must be put in, taken out or exchanged to make one of the other. Names are short. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, letters) => letters);
+  for (let at = 1; at <= from.length; at++) {
+    const next = [at];
+    for (let end = 1; end <= to.length; end++) {
+      const exchanged = (row[end - 1] ?? 0) + (from[at - 1] === to[end - 1] ? 0 : 1);
+      next.push(Math.min((row[end] ?? 0) + 1, (next[end - 1] ?? 0) + 1, exchanged));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
 }
 
 function isTail(tail: string, whole: string): boolean {

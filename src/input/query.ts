@@ -12,7 +12,7 @@ import { parseInstant } from "./instant.js";
 import { parseInteger } from "./integer.js";
 import { QUERY_BYTES_MAX, RESULTS_MAX } from "./limits.js";
 import { normaliseQuestion } from "./normalise.js";
-import type { Presentation, Question } from "./question.js";
+import { ARMS, type By, type Presentation, type Question } from "./question.js";
 import { type Fields, invalid, objectWith, tooLarge, wrongType } from "./refusal.js";
 import { type ParsedScope, parseSpaces } from "./scope.js";
 
@@ -40,6 +40,8 @@ export interface QueryOptions extends Filter {
   readonly deadlineMs?: number;
   /** Search only what is not indexed yet: the RoundBuffer's tail and the HybridBuffer. */
   readonly bufferOnly?: boolean;
+  /** One arm alone, which finds less than both (the default). `meaning` is `unsupported` without an embedding model. */
+  readonly by?: By;
   /** True: hits say what their scores are made of, and the answer how it came about. Ids: also why these are not hits. */
   readonly explain?: boolean | readonly string[];
 }
@@ -66,6 +68,7 @@ const OPTION_KEYS: ReadonlySet<string> = new Set([
   "recency",
   "deadlineMs",
   "bufferOnly",
+  "by",
   "explain",
   ...FILTER_KEYS,
 ]);
@@ -95,7 +98,7 @@ function parsePresentation(fields: Fields, defaults: ResolvedOptions["buffer"]["
 }
 
 function parseQuestion(text: unknown, fields: Fields, place: ParsedScope, { topK, offset }: Presentation): Question {
-  const { spaces, askedAt, recency, deadlineMs, bufferOnly } = fields;
+  const { spaces, askedAt, recency, deadlineMs, bufferOnly, by } = fields;
   const asked = askedAt === undefined ? undefined : parseInstant(askedAt, "options.askedAt");
   return {
     text: parseQueryText(text),
@@ -103,6 +106,7 @@ function parseQuestion(text: unknown, fields: Fields, place: ParsedScope, { topK
     filter: until(parseWithin(fields, place), asked),
     depth: Math.ceil((offset + topK) / DEPTH_STEP) * DEPTH_STEP,
     bufferOnly: bufferOnly === undefined ? false : parseFlag(bufferOnly, "options.bufferOnly"),
+    ...(by !== undefined && { by: parseChoice(by, ARMS, "options.by") }),
     ...(asked !== undefined && { askedAt: asked }),
     recency: recency === undefined ? 0 : parseShare(recency, "options.recency"),
     ...(deadlineMs !== undefined && {

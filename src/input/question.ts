@@ -3,6 +3,10 @@ import type { SortBy } from "../options.js";
 import type { RowFilter } from "../stores/store.js";
 import type { Order, SpaceRef } from "../types.js";
 
+/** The two ways to search. */
+export const ARMS = ["words", "meaning"] as const;
+export type By = (typeof ARMS)[number];
+
 /** What decides the ranking. */
 export interface Question {
   /** Normalised: what differs only in white space or Unicode form is the same question. */
@@ -13,6 +17,8 @@ export interface Question {
   readonly depth: number;
   /** Ask only the RoundBuffer's tail and the HybridBuffer. */
   readonly bufferOnly: boolean;
+  /** Search by this alone; left out, by both. */
+  readonly by?: By;
   /** The time that "last week" is counted from, if the caller says so; else now. */
   readonly askedAt?: number;
   /** Share of the score that new items have before old ones, 0 to 1. */

@@ -7,7 +7,7 @@
  *   if that is not the newest any more, it is refused (`conflict`, details.version) and nothing is written.
  * - Every version can be read until the block is forgotten; then all of them are gone.
  */
-import type { SpaceRef } from "../types.js";
+import type { Page, SpaceRef } from "../types.js";
 
 /**
  * What happens to a write that makes the block larger than its budget. refuse: it fails · archive: the block keeps its
@@ -90,9 +90,30 @@ export interface BlockLogRequest {
   readonly version?: number;
 }
 
+/** A version of a block with all that belonged to it. */
+export interface BlockVersion extends BlockState {
+  readonly id: string;
+  readonly version: number;
+  /** What the block is called now; `name` is what it was called then. */
+  readonly presentName: string;
+  readonly reason: string;
+  readonly actor?: string;
+  readonly at: number;
+}
+
+/** A page of all versions of all blocks of a space, or of one: block by block as they were made, oldest version first. */
+export interface BlockVersionsRequest {
+  readonly space: SpaceRef;
+  readonly id?: string;
+  readonly version?: number;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
 export interface BlockReads {
   /** In the order of the spaces, then of the names (by code unit). */
   blocks(request: BlocksRequest): Promise<readonly Block[]>;
   /** Empty if there is no such block. */
   blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]>;
+  blockVersions(request: BlockVersionsRequest): Promise<Page<BlockVersion>>;
 }

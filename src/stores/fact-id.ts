@@ -5,9 +5,13 @@
  */
 import { createHash } from "node:crypto";
 
+const PREFIX = "fact-";
+
+export const isFactId = (id: string): boolean => id.startsWith(PREFIX);
+
 export function factId(category: string, content: string): string {
   const pair = JSON.stringify([normalised(category), normalised(content)]);
-  return `fact-${createHash("sha256").update(pair).digest("base64url")}`;
+  return `${PREFIX}${createHash("sha256").update(pair).digest("base64url")}`;
 }
 
 /** A text of nothing but marks and blanks stays as it is: what is left of it would be the same for all of them. */

@@ -4,7 +4,7 @@
  * Invariants: spans are in order, none is empty, none overlaps another; the last one is open if and only if the fact holds.
  */
 import { HoldfastError } from "../errors.js";
-import type { FactState, PutFactWrite } from "./facts.js";
+import type { FactSpan, FactState, PutFactWrite, RestoreFactWrite } from "./facts.js";
 
 /** A span as stores keep it: the fact that took its place by the store's own number of it, which is never given twice. */
 export interface HeldSpan {
@@ -53,6 +53,37 @@ export function closed(known: Standing, as: "ended" | "retracted", at: number, b
   const span = { from: last.from, to: at, ...(by !== undefined && { by }) };
   return { ...known, state: as, spans: at > last.from ? [...before, span] : before };
 }
+
+/** Spans as they were kept elsewhere. What took the place of one is named as far as it is known here. */
+export const restoredSpans = (spans: readonly FactSpan[], keyOf: (id: string) => number | undefined): HeldSpan[] =>
+  spans.map(({ from, to, supersededBy }) => {
+    const by = supersededBy === undefined ? undefined : keyOf(supersededBy);
+    return { from, ...(to !== undefined && { to }), ...(by !== undefined && { by }) };
+  });
+
+/** The same spans, with what is new about who took their place; the spans themselves if nothing is. */
+export function linkedSpans(known: readonly HeldSpan[], restored: readonly HeldSpan[]): readonly HeldSpan[] {
+  const linked = known.map((span, at) => (span.by === undefined ? { ...span, ...restored[at] } : span));
+  return linked.some(({ by }, at) => by !== known[at]?.by) ? linked : known;
+}
+
+/** A fact is restored that is known already: as the same, or it is refused. */
+export function refuseIfOtherwise(
+  known: Standing & Pick<RestoreFactWrite, "category" | "content">,
+  write: RestoreFactWrite,
+): void {
+  if (tellingOf(known) === tellingOf(write)) return;
+  throw new HoldfastError("conflict", "this fact is known already, and not in the same state", {
+    hint: "end, retract or forget the one that is there, or leave it as it is",
+    details: { id: write.id },
+  });
+}
+
+const tellingOf = (fact: Pick<RestoreFactWrite, "category" | "content"> & Standing): string =>
+  JSON.stringify([
+    ...[fact.category, fact.content, fact.confidence, fact.pinned, fact.state],
+    fact.spans.map(({ from, to }) => [from, to]),
+  ]);
 
 /** Where the last span starts. Requires that there is one. */
 export const startOf = (spans: readonly HeldSpan[]): number => spans.at(-1)?.from ?? Number.NaN;

@@ -107,6 +107,30 @@ export interface EndFactDone {
   readonly fact: Fact;
 }
 
+/**
+ * Writes a fact as it was kept elsewhere: its state, its spans, all that it rests on. If it holds, its item is added.
+ * - What took the place of a span (`supersededBy`) is noted if it is known by then. The same write repeated notes it later.
+ * - Known already: nothing else is written; `conflict` (details.id) if text, confidence, state, spans or pinning differ.
+ * - Messages that it rests on need not be there yet: one fact may rest on a later one. Circles are refused.
+ * The space, the agent and sessions of sources are registered if they are new.
+ */
+export interface RestoreFactWrite
+  extends Pick<Fact, "id" | "space" | "category" | "content" | "confidence" | "pinned"> {
+  readonly op: "restore_fact";
+  readonly state: FactState;
+  /** In order, none empty, none overlapping; the last one is open if and only if the fact holds. */
+  readonly spans: readonly FactSpan[];
+  /** At least one. */
+  readonly sources: readonly FactSource[];
+  readonly agent?: string;
+  readonly expiresAt?: number;
+}
+
+export interface RestoreFactDone {
+  readonly op: "restore_fact";
+  readonly outcome: "added" | "linked" | "unchanged";
+}
+
 /** A page of facts: in the order in which they were first recorded. */
 export interface FactsRequest {
   readonly spaces: readonly SpaceRef[];
@@ -137,6 +161,9 @@ export interface ExtractedWrite {
 export interface ExtractedDone {
   readonly op: "extracted";
 }
+
+export type FactWrite = PutFactWrite | EndFactWrite | RestoreFactWrite | ExtractedWrite;
+export type FactDone = PutFactDone | EndFactDone | RestoreFactDone | ExtractedDone;
 
 export interface FactReads {
   facts(request: FactsRequest): Promise<Page<Fact>>;

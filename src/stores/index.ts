@@ -7,6 +7,8 @@ export type {
   BlockReads,
   BlockState,
   BlocksRequest,
+  BlockVersion,
+  BlockVersionsRequest,
   PutBlockDone,
   PutBlockWrite,
 } from "./blocks.js";
@@ -24,6 +26,8 @@ export type {
   FactsRequest,
   PutFactDone,
   PutFactWrite,
+  RestoreFactDone,
+  RestoreFactWrite,
 } from "./facts.js";
 export { FACT_STATES, factMetadata } from "./facts.js";
 export type {
@@ -60,10 +64,44 @@ export type {
   WaitingLane,
 } from "./indexing.js";
 export { OUTBOX } from "./indexing.js";
+export type {
+  Access,
+  ApiKey,
+  KeyReads,
+  KeySpace,
+  KeysRequest,
+  PutKeyDone,
+  PutKeyWrite,
+  RevokeKeyDone,
+  RevokeKeyWrite,
+  StoredKey,
+} from "./keys.js";
+export { ACCESS } from "./keys.js";
 export type { Ledger, LedgerDone, LedgerEntry, LedgerReads, LedgerWrite } from "./ledger.js";
 export { LEDGER_MAX } from "./ledger.js";
 export { MemoryStore } from "./memory/memory-store.js";
-export type { PromoteDone, PromoteWrite, Promotion, PromotionReads, PromotionsRequest } from "./promotions.js";
+export type {
+  PromoteDone,
+  PromoteWrite,
+  Promotion,
+  PromotionReads,
+  PromotionsRequest,
+  RestorePromotionDone,
+  RestorePromotionWrite,
+} from "./promotions.js";
+export type {
+  AbandonReindexWrite,
+  BeginReindexWrite,
+  KeyRange,
+  NextSpace,
+  ReindexingDone,
+  ReindexingWrite,
+  ReindexReads,
+  ReindexWrite,
+  SwitchSpaceWrite,
+  ToReindex,
+  ToReindexRequest,
+} from "./reindexing.js";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite/store.js";
 export type {
   AddWrite,

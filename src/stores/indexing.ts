@@ -18,6 +18,7 @@
  */
 import type { Span } from "../graphemes.js";
 import type { SpaceRef, VectorSpace } from "../types.js";
+import type { NextSpace, ReindexingDone, ReindexingWrite, ReindexReads } from "./reindexing.js";
 import type { RowFilter, Scored } from "./store.js";
 
 /** Where items wait to be embedded: one session, or what a space holds outside any session. */
@@ -150,7 +151,8 @@ export type IndexingWrite =
   | ReplayWrite
   | AdoptWrite
   | AttachWrite
-  | AcknowledgeWrite;
+  | AcknowledgeWrite
+  | ReindexingWrite;
 
 /** A lease, or who has it, or that the lane does not exist (any more). */
 export type Claim = { readonly fence: number } | { readonly holder: Holder } | { readonly gone: true };
@@ -167,7 +169,8 @@ export type IndexingDone =
   | { readonly op: "replay"; readonly replayed: number; readonly remaining: boolean }
   | { readonly op: "adopt" }
   | { readonly op: "attach"; readonly remaining: boolean }
-  | { readonly op: "acknowledge"; readonly fenced: boolean };
+  | { readonly op: "acknowledge"; readonly fenced: boolean }
+  | ReindexingDone;
 
 // Reads.
 
@@ -285,6 +288,8 @@ export interface OutboxRow {
   readonly spaceId: string;
   readonly key: number;
   readonly attempts: number;
+  /** The vector space of the points, if another one is served by now. Then only its deletes matter. */
+  readonly former?: VectorSpace;
   readonly change:
     | {
         readonly kind: "upsert";
@@ -300,18 +305,35 @@ export interface OutboxRow {
 export interface IndexingStats {
   /** Items that wait to be embedded, without those parked. */
   readonly pending: number;
+  /** When the one of them that was longest untouched was added or last edited; absent if none waits. */
+  readonly oldestPendingAt?: number;
   readonly parked: number;
   /** Items with vectors, and their chunks. */
   readonly embedded: number;
   readonly chunks: number;
   readonly vectorSpace?: VectorSpace;
+  /** The vector space that is to take its place, while it is being filled. */
+  readonly next?: NextSpace;
   /** The external index attached, and the rows it has yet to acknowledge; `unsentFailed`: refused at least once. */
   readonly index?: string;
   readonly unsent: number;
   readonly unsentFailed: number;
 }
 
-export interface Indexing {
+/** Vectors of searched spaces that a store keeps in memory beside its medium. */
+export interface MirrorStats {
+  /** Spaces that have a mirror, and the vectors in them. */
+  readonly spaces: number;
+  readonly vectors: number;
+  readonly bytes: number;
+  readonly budget: number;
+  readonly loads: number;
+  readonly evictions: number;
+  /** How often a search was answered from the mirror of a space. */
+  readonly hits: number;
+}
+
+export interface Indexing extends ReindexReads {
   /** Lanes with waiting items, the one with the newest item first. */
   waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]>;
   /** Waiting items of these lanes, oldest first within each. */
@@ -329,6 +351,8 @@ export interface Indexing {
   /** Whose vectors the store keeps; undefined as long as it keeps none. */
   vectorSpace(): Promise<VectorSpace | undefined>;
   indexingStats(): Promise<IndexingStats>;
+  /** Absent in a store that keeps no mirrors. */
+  mirrors?(): Promise<MirrorStats>;
 }
 
 export interface ParkedRequest {

@@ -9,7 +9,7 @@
  *   spelling (fact-id.ts) it is the same fact.
  * - The log is kept with the target space, and goes with it. A forget of the original says how many copies it left.
  */
-import type { Page, SpaceRef } from "../types.js";
+import type { Order, Page, SpaceRef } from "../types.js";
 
 export interface PromoteWrite {
   readonly op: "promote";
@@ -39,14 +39,31 @@ export interface Promotion {
   readonly at: number;
 }
 
+/**
+ * Writes an entry of the log as it was kept elsewhere, and copies nothing. Nothing is written if the entry is there already.
+ * The target is registered if it is new; the space it came from is not, and remains unnamed if it is not known.
+ */
+export interface RestorePromotionWrite extends Promotion {
+  readonly op: "restore_promotion";
+}
+
+export interface RestorePromotionDone {
+  readonly op: "restore_promotion";
+  readonly restored: boolean;
+}
+
+export type PromotionWrite = PromoteWrite | RestorePromotionWrite;
+export type PromotionDone = PromoteDone | RestorePromotionDone;
+
 export interface PromotionsRequest {
   /** The target space. */
   readonly space: SpaceRef;
+  /** desc, the newest first, if left out. A cursor belongs to one order. */
+  readonly order?: Order;
   readonly limit: number;
   readonly cursor?: string;
 }
 
 export interface PromotionReads {
-  /** Newest first. */
   promotions(request: PromotionsRequest): Promise<Page<Promotion>>;
 }

@@ -12,7 +12,7 @@
  * - No read returns an item of a space it was not given, or one that has expired.
  *
  * Retrieval by meaning (pending items, leases, vectors, outbox) is the other half of the contract: indexing.ts. What agents
- * edit and carry has chapters of its own: blocks.ts, facts.ts, ledger.ts, promotions.ts.
+ * edit and carry has chapters of its own: blocks.ts, facts.ts, ledger.ts, promotions.ts; who may come in: keys.ts.
  */
 import type { ErrorRecord } from "../errors.js";
 import type {
@@ -32,18 +32,11 @@ import type {
   Tier,
 } from "../types.js";
 import type { BlockReads, PutBlockDone, PutBlockWrite } from "./blocks.js";
-import type {
-  EndFactDone,
-  EndFactWrite,
-  ExtractedDone,
-  ExtractedWrite,
-  FactReads,
-  PutFactDone,
-  PutFactWrite,
-} from "./facts.js";
+import type { FactDone, FactReads, FactWrite } from "./facts.js";
 import type { Indexing, IndexingDone, IndexingWrite } from "./indexing.js";
+import type { KeyReads, PutKeyDone, PutKeyWrite, RevokeKeyDone, RevokeKeyWrite } from "./keys.js";
 import type { LedgerDone, LedgerReads, LedgerWrite } from "./ledger.js";
-import type { PromoteDone, PromoteWrite, PromotionReads } from "./promotions.js";
+import type { PromotionDone, PromotionReads, PromotionWrite } from "./promotions.js";
 
 /** An item ready to be stored: validated, with id and times. */
 export interface NewRow {
@@ -142,11 +135,11 @@ export type Write =
   | RegisterWrite
   | AmendWrite
   | PutBlockWrite
-  | PutFactWrite
-  | EndFactWrite
-  | ExtractedWrite
+  | FactWrite
   | LedgerWrite
-  | PromoteWrite
+  | PromotionWrite
+  | PutKeyWrite
+  | RevokeKeyWrite
   | IndexingWrite;
 
 /** What a slice of a forget has removed, and what it left. */
@@ -186,11 +179,11 @@ export type Done =
   | { readonly op: "register"; readonly entry: Entry | SessionEntry; readonly created: boolean }
   | { readonly op: "amend"; readonly entry: Entry | SessionEntry }
   | PutBlockDone
-  | PutFactDone
-  | EndFactDone
-  | ExtractedDone
+  | FactDone
   | LedgerDone
-  | PromoteDone
+  | PromotionDone
+  | PutKeyDone
+  | RevokeKeyDone
   | IndexingDone;
 
 /** Writes that stand or fall together. */
@@ -203,6 +196,8 @@ export type Outcome =
 export interface Committed {
   /** The number of this commit; the last one before it if every unit failed or changed nothing. */
   readonly commit: number;
+  /** False: every unit failed or changed nothing, so that there was no commit. */
+  readonly changed: boolean;
   /** One outcome per unit, in order. */
   readonly outcomes: readonly Outcome[];
   /** Milliseconds of work inside the store. */
@@ -301,6 +296,14 @@ export interface Changes {
   readonly complete: boolean;
 }
 
+/** Of which commits `changes` tells. */
+export interface ChangesBounds {
+  /** Nothing of later ones. An item that a later one has changed again is left out. */
+  readonly upTo: number;
+  /** Nothing of these. */
+  readonly without: readonly number[];
+}
+
 export interface RegistryRequest {
   readonly kind: SpaceKind | "session";
   /** Sessions only: those of this space. */
@@ -344,7 +347,7 @@ export interface KeyedItem extends Item {
   readonly until?: number;
 }
 
-export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, PromotionReads {
+export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, PromotionReads, KeyReads {
   /**
    * Commits units in one transaction. `group` names this attempt, so that `wasCommitted` can tell afterwards; with an
    * empty name nothing is remembered of it, which is for writes that can be repeated.
@@ -364,7 +367,7 @@ export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, Pro
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]>;
   /** The space's version: the last commit that changed it; 0 if it does not exist. */
   versions(spaces: readonly SpaceRef[]): Promise<readonly number[]>;
-  changes(spaces: readonly SpaceRef[], since: number): Promise<Changes>;
+  changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes>;
 
   entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>>;
   sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>>;
@@ -374,5 +377,7 @@ export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, Pro
   /** Housekeeping, once in a while: trims old records, finishes a purge that another process has left undone. */
   maintain(now: number): Promise<void>;
   stats(): Promise<StoreStats>;
+  /** Writes something durably that no read shows, to see whether that can be done; rejects as `commit` does. */
+  proveWritable(now: number): Promise<void>;
   close(): Promise<void>;
 }

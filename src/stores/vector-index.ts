@@ -48,6 +48,11 @@ export interface VectorIndex {
   upsert(points: readonly Point[]): Promise<void>;
   /** Missing ones are ignored. */
   delete(ids: readonly string[]): Promise<void>;
+  /**
+   * Deletes points of a vector space that is no longer served, which the index keeps apart from those it was prepared for.
+   * Missing ones are ignored. Left out by an index that keeps nothing of other spaces.
+   */
+  deleteFormer?(space: VectorSpace, ids: readonly string[]): Promise<void>;
   search(request: PointSearch): Promise<readonly FoundPoint[]>;
   close(): Promise<void>;
 }

@@ -4,7 +4,14 @@
  * goes on without one is found out.
  */
 import { HoldfastError } from "../errors.js";
-import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../stores/blocks.js";
+import type {
+  Block,
+  BlockEdit,
+  BlockLogRequest,
+  BlocksRequest,
+  BlockVersion,
+  BlockVersionsRequest,
+} from "../stores/blocks.js";
 import type { Fact, FactsRequest } from "../stores/facts.js";
 import type {
   IndexingStats,
@@ -21,10 +28,13 @@ import type {
   VectorsRequest,
   WaitingLane,
 } from "../stores/indexing.js";
+import type { KeysRequest, StoredKey } from "../stores/keys.js";
 import type { Ledger } from "../stores/ledger.js";
 import type { Promotion, PromotionsRequest } from "../stores/promotions.js";
+import type { ToReindex, ToReindexRequest } from "../stores/reindexing.js";
 import type {
   Changes,
+  ChangesBounds,
   Committed,
   KeyedItem,
   ListRequest,
@@ -154,8 +164,8 @@ export class FaultyStore implements Store {
     return this.#inner.versions(spaces);
   }
 
-  changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
-    return this.#inner.changes(spaces, since);
+  changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes> {
+    return this.#inner.changes(spaces, since, bounds);
   }
 
   entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
@@ -174,6 +184,10 @@ export class FaultyStore implements Store {
     return this.#inner.blockLog(request);
   }
 
+  blockVersions(request: BlockVersionsRequest): Promise<Page<BlockVersion>> {
+    return this.#inner.blockVersions(request);
+  }
+
   facts(request: FactsRequest): Promise<Page<Fact>> {
     return this.#inner.facts(request);
   }
@@ -188,6 +202,10 @@ export class FaultyStore implements Store {
 
   promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
     return this.#inner.promotions(request);
+  }
+
+  keys(request: KeysRequest): Promise<Page<StoredKey>> {
+    return this.#inner.keys(request);
   }
 
   waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
@@ -224,6 +242,10 @@ export class FaultyStore implements Store {
     return this.#inner.outbox(limit, maxBytes, now);
   }
 
+  toReindex(request: ToReindexRequest): Promise<ToReindex> {
+    return this.#inner.toReindex(request);
+  }
+
   vectorSpace(): Promise<VectorSpace | undefined> {
     return this.#inner.vectorSpace();
   }
@@ -242,6 +264,12 @@ export class FaultyStore implements Store {
 
   stats(): Promise<StoreStats> {
     return this.#inner.stats();
+  }
+
+  async proveWritable(now: number): Promise<void> {
+    const fault = this.#faults[0];
+    if (fault !== undefined) throw nothingWritten(fault === "busy" ? "busy" : "store_failed");
+    return this.#inner.proveWritable(now);
   }
 
   close(): Promise<void> {

@@ -11,7 +11,11 @@ export interface HashEmbedderOptions {
   readonly dimensions?: number;
   /** 256 if left out. A text has as many tokens as words, and two more. */
   readonly tokensMax?: number;
+  /** "hash-of-words" if left out. Another model puts words into other buckets. */
+  readonly model?: string;
 }
+
+const MODEL = "hash-of-words";
 
 /** A call that waits for its turn. */
 interface Waiting {
@@ -22,7 +26,7 @@ interface Waiting {
 }
 
 export class HashEmbedder implements Embedder {
-  readonly model = "hash-of-words";
+  readonly model: string;
   readonly tokensMax: number;
   /** May be changed at any time: whoever has asked for the description before now gets wrong dimensions. */
   dimensions: number;
@@ -37,7 +41,8 @@ export class HashEmbedder implements Embedder {
   #texts = 0;
   #descriptions = 0;
 
-  constructor({ dimensions = 64, tokensMax = 256 }: HashEmbedderOptions = {}) {
+  constructor({ dimensions = 64, tokensMax = 256, model = MODEL }: HashEmbedderOptions = {}) {
+    this.model = model;
     this.dimensions = dimensions;
     this.tokensMax = tokensMax;
   }
@@ -157,7 +162,8 @@ export class HashEmbedder implements Embedder {
       });
     }
     this.#texts += texts.length;
-    return texts.map((text) => vectorOf(text, this.dimensions));
+    const salt = this.model === MODEL ? "" : this.model;
+    return texts.map((text) => vectorOf(text, this.dimensions, salt));
   }
 
   #requireOpen(): void {
@@ -188,11 +194,11 @@ const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[
 
 const countOf = (text: string): number => wordsOf(text).length + 2;
 
-function vectorOf(text: string, dimensions: number): Float32Array {
+function vectorOf(text: string, dimensions: number, salt: string): Float32Array {
   const vector = new Float32Array(dimensions);
   const words = wordsOf(text);
   for (const word of words.length > 0 ? words : [""]) {
-    const bucket = hashOf(word) % dimensions;
+    const bucket = hashOf(salt + word) % dimensions;
     vector[bucket] = (vector[bucket] ?? 0) + 1;
   }
   const length = Math.hypot(...vector);

@@ -1,5 +1,5 @@
 /** Several who read and edit the same blocks: versions that were expected, merges, read-only blocks, other spaces. */
-import type { BlockSettings, Scope, SessionBlocks } from "holdfast";
+import type { BlockSettings, Blocks, Scope } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
 import { memoryIn, pathIn, STORES, sessionsIn, sessionsOf } from "./stores.js";
@@ -163,7 +163,7 @@ describe.each(STORES)("a block in $store", ({ isFile }) => {
   });
 
   it("belongs to one space: user, agent or team, whoever else is named", async () => {
-    const of = (scope: Scope): SessionBlocks => memory().session(scope).blocks;
+    const of = (scope: Scope): Blocks => memory().session(scope).blocks;
     const scopes: readonly Scope[] = [{ user: "x" }, { agent: "x" }, { team: "x" }, { user: "y" }];
     for (const scope of scopes) await of(scope).create({ name: "persona", content: JSON.stringify(scope) });
     await of({ user: "x" }).create({ name: "only-hers" });
@@ -211,7 +211,7 @@ describe.each(STORES)("a block in $store", ({ isFile }) => {
   });
 });
 
-const blocksOf = async (path: string): Promise<SessionBlocks> => (await open({ path })).session({ user: "ada" }).blocks;
+const blocksOf = async (path: string): Promise<Blocks> => (await open({ path })).session({ user: "ada" }).blocks;
 
 it("two memories on one file see each other's blocks at once, and lose no edit", async () => {
   const path = newPath();

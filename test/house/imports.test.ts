@@ -11,10 +11,26 @@ const LAYERS: readonly (readonly string[])[] = [
   ["retrieval/", "openai/"],
   ["stores/", "embedding/", "extraction/"],
   ["input/", "config.ts", "options.ts"],
-  ["buffers/", "blocks/", "facts/", "conversation/", "context/", "buffer-store/"],
+  [
+    "buffers/",
+    "reindexing/",
+    "events/",
+    "blocks/",
+    "keys/",
+    "facts/",
+    "conversation/",
+    "context/",
+    "buffer-store/",
+    "upkeep/",
+  ],
   ["keeper.ts", "forgetting.ts", "reports.ts", "carried.ts", "service.ts"],
   ["registry.ts", "session.ts", "memory.ts"],
+  ["transfer/", "metrics/"],
   ["index.ts"],
+  ["schemas/"],
+  ["client/"],
+  ["server/"],
+  ["cli/"],
 ];
 /** For those who write stores and tests; it may use everything, and nothing may use it. */
 const TESTING = "testing/";

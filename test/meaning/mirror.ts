@@ -2,14 +2,14 @@
  * Meaning without a model: a word and its mirror image mean the same. So a question in mirrored words shares no word
  * with the text that answers it, and what it finds it finds by meaning alone.
  */
-import { HashEmbedder } from "holdfast/testing";
+import { HashEmbedder, type HashEmbedderOptions } from "holdfast/testing";
 
 export class MirrorEmbedder extends HashEmbedder {
   /** Every text it was given, as it was given. */
   readonly given: string[] = [];
 
-  constructor() {
-    super({ dimensions: 512 });
+  constructor(options: HashEmbedderOptions = {}) {
+    super({ dimensions: 512, ...options });
   }
 
   override embed(...[texts, options]: Parameters<HashEmbedder["embed"]>): ReturnType<HashEmbedder["embed"]> {

@@ -7,8 +7,11 @@ import { Embedding, NOW } from "./embedding.js";
 import { makeVersion1 } from "./version-1.js";
 import { makeVersion2 } from "./version-2.js";
 import { makeVersion3 } from "./version-3.js";
+import { makeVersion4 } from "./version-4.js";
 
 const ADA = { user: "ada" };
+/** The version that every file is brought to. */
+const SCHEMA = 7;
 
 describe("a file of version 1", () => {
   it("opens with all its items, and all of them wait to be embedded", async () => {
@@ -24,7 +27,8 @@ describe("a file of version 1", () => {
     ]);
     expect(await store.waiting("me", 10, NOW)).toMatchObject([{ items: 1 }, { items: 2 }]);
     const stats = await store.indexingStats();
-    expect(stats).toEqual({ pending: 3, parked: 0, embedded: 0, chunks: 0, unsent: 0, unsentFailed: 0 });
+    const waiting = { pending: 3, oldestPendingAt: 1000, parked: 0 };
+    expect(stats).toEqual({ ...waiting, embedded: 0, chunks: 0, unsent: 0, unsentFailed: 0 });
   });
 
   it("takes vectors, edits and removals like a new one", async () => {
@@ -41,8 +45,8 @@ describe("a file of version 1", () => {
     expect(unsoundness(path)).toEqual([]);
     const raw = openRaw(path);
     expect(raw.prepare("SELECT schema, user_version FROM head, pragma_user_version").get()).toEqual({
-      schema: 4,
-      user_version: 4,
+      schema: SCHEMA,
+      user_version: SCHEMA,
     });
     raw.close();
   });
@@ -84,9 +88,9 @@ describe("a file of version 2", () => {
     ]);
     expect(raw.prepare("SELECT terms FROM space").get()).toEqual({ terms: 6 });
     expect(raw.prepare("SELECT schema, analysis, user_version FROM head, pragma_user_version").get()).toEqual({
-      schema: 4,
+      schema: SCHEMA,
       analysis: 3,
-      user_version: 4,
+      user_version: SCHEMA,
     });
     raw.close();
     expect(unsoundness(path)).toEqual([]);
@@ -148,5 +152,36 @@ describe("a file of version 3", () => {
       await memory.close();
     }
     expect(unsoundness(path)).toEqual([]);
+  });
+});
+
+describe("a file of version 4", () => {
+  it("has its items, blocks, facts and ledgers, and takes keys for its users", async () => {
+    const path = newPath();
+    makeVersion4(path);
+    const memory = await openMemory({ path });
+    try {
+      const session = memory.session({ user: "ada", session: "s" });
+      expect((await session.query("lisbon"))[0]?.id).toBe("first");
+      expect((await session.blocks.list()).map(({ name, content }) => [name, content])).toEqual([
+        ["self", "I am Ann."],
+      ]);
+      expect((await session.facts.list({ state: "ended" })).items.map(({ content }) => content)).toEqual(["Porto"]);
+      expect((await memory.keys.list()).items).toEqual([]);
+      const { key, secret } = await memory.keys.create({ access: "write", spaces: [{ user: "ada" }] });
+      await memory.users.rename("ada", "lovelace");
+      expect(await memory.keys.verify(secret)).toEqual({ ...key, spaces: [{ user: "lovelace" }] });
+      await memory.users.delete("lovelace");
+      expect(await memory.keys.verify(secret)).toMatchObject({ spaces: [] });
+    } finally {
+      await memory.close();
+    }
+    expect(unsoundness(path)).toEqual([]);
+    const raw = openRaw(path);
+    expect(raw.prepare("SELECT schema, user_version FROM head, pragma_user_version").get()).toEqual({
+      schema: SCHEMA,
+      user_version: SCHEMA,
+    });
+    raw.close();
   });
 });

@@ -2,7 +2,8 @@
  * The vectors of a file against the texts they stand for: computed anew from what the file says now, and compared bit by
  * bit. Seen through the bare driver in one snapshot, so that others may write meanwhile.
  *
- * Requires that the file was embedded with a HashEmbedder of default size, and with one chunk strategy.
+ * Requires that the file was embedded with a HashEmbedder (of default size, unless one is given), and with one chunk
+ * strategy.
  */
 import { type ChunkRequest, chunkItems, chunkStrategy, HashEmbedder } from "./product.js";
 import { openRaw, type RawDatabase } from "./raw.js";
@@ -32,7 +33,12 @@ interface Embedded {
 }
 
 /** Compares the vectors of all items that have changed after the commit `since`, themselves or their vectors. */
-export async function auditVectors(path: string, strategy: Strategy, since = 0): Promise<VectorAudit> {
+export async function auditVectors(
+  path: string,
+  strategy: Strategy,
+  since = 0,
+  embedder = new HashEmbedder(),
+): Promise<VectorAudit> {
   const database = openRaw(path);
   let embedded: readonly Embedded[] = [];
   let audit: Omit<VectorAudit, "compared">;
@@ -45,7 +51,7 @@ export async function auditVectors(path: string, strategy: Strategy, since = 0):
   } finally {
     database.close();
   }
-  const stale = await staleOf(embedded, strategy);
+  const stale = await staleOf(embedded, strategy, embedder);
   return { ...audit, compared: embedded.length, problems: [...audit.problems, ...stale] };
 }
 
@@ -144,8 +150,7 @@ const chunkable = (row: Row) => ({
 });
 
 /** The items whose vectors are not those of their text. */
-async function staleOf(embedded: readonly Embedded[], strategy: Strategy): Promise<string[]> {
-  const embedder = new HashEmbedder();
+async function staleOf(embedded: readonly Embedded[], strategy: Strategy, embedder: HashEmbedder): Promise<string[]> {
   const { tokensMax } = embedder;
   const fit = { tokensMax, countTokens: (texts: readonly string[]) => embedder.countTokens(texts) };
   const problems: string[] = [];

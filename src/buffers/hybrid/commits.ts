@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../clock.js";
 import { fromRecord, HoldfastError } from "../../errors.js";
+import type { Events } from "../../events/events.js";
 import type { Done, Store, Write } from "../../stores/store.js";
 
 /** What one write did, or why it did nothing. */
@@ -12,11 +13,13 @@ export type CommitResult = Done | HoldfastError;
 export class RepeatableCommits {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #events: Events | undefined;
   #count = 0;
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store, clock: Clock, events?: Events) {
     this.#store = store;
     this.#clock = clock;
+    this.#events = events;
   }
 
   /** How many transactions these were. */
@@ -28,7 +31,8 @@ export class RepeatableCommits {
   async commit(writes: readonly Write[]): Promise<readonly CommitResult[]> {
     const units = writes.map((write) => [write]);
     try {
-      const { outcomes } = await this.#store.commit(units, this.#clock.now(), "");
+      const committing = this.#store.commit(units, this.#clock.now(), "");
+      const { outcomes } = await (this.#events?.watch(committing) ?? committing);
       this.#count++;
       return outcomes.map((outcome) => (outcome.ok ? (outcome.done[0] as Done) : fromRecord(outcome.error)));
     } catch (error) {

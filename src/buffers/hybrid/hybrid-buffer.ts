@@ -11,20 +11,23 @@ import type { Clock } from "../../clock.js";
 import type { EmbedderDescription } from "../../embedding/embedder.js";
 import type { GuardedEmbedder } from "../../embedding/guarded.js";
 import { HoldfastError } from "../../errors.js";
+import type { Events } from "../../events/events.js";
 import type { ChunkStrategy } from "../../retrieval/chunks/strategy.js";
-import type { IndexWrite, Lane, ParkWrite, PendingItem } from "../../stores/indexing.js";
-import type { Done, Store } from "../../stores/store.js";
+import type { IndexWrite, Lane, PendingItem } from "../../stores/indexing.js";
+import type { Store } from "../../stores/store.js";
 import type { SpaceRef } from "../../types.js";
 import { laneName, spaceName } from "../lane-name.js";
 import type { Meter } from "../meter.js";
+import type { DueLane } from "../round-buffer.js";
 import { chunkPending } from "./chunking.js";
-import type { RepeatableCommits } from "./commits.js";
+import type { CommitResult, RepeatableCommits } from "./commits.js";
 import { type ChunkedItem, embedItems } from "./embedding-run.js";
 import { flushGroups } from "./flush-groups.js";
+import { HybridNews } from "./hybrid-news.js";
 import type { Leases } from "./leases.js";
-import { retryAfter } from "./parking.js";
+import { Parking, type SetAside } from "./parking.js";
 import { RoundQueue } from "./round-queue.js";
-import { type Fate, nameOf, type Outdated, UnderWay } from "./under-way.js";
+import { type Fate, type Outdated, UnderWay } from "./under-way.js";
 import { type CachedItem, VectorCache } from "./vector-cache.js";
 
 /** A transfer reads at most so much at once; the rest stays on disk. */
@@ -46,6 +49,7 @@ export interface HybridBufferOptions {
   readonly strategy: ChunkStrategy;
   readonly clock: Clock;
   readonly meter: Meter;
+  readonly events?: Events | undefined;
   readonly maxSize: number;
   readonly maxBytes: number;
   readonly idleMs: number;
@@ -79,9 +83,11 @@ export class HybridBuffer {
     [reason in FlushReason]: number;
   };
   readonly #counts = { flushOperations: 0, itemsWritten: 0, itemsDropped: 0, itemsParked: 0 };
-  readonly #attempts = new Map<string, number>();
+  readonly #parking: Parking;
   readonly #underWay = new UnderWay();
-  #description: EmbedderDescription | undefined;
+  readonly #news: HybridNews;
+  /** Undefined until the embedder is loaded. */
+  description: EmbedderDescription | undefined;
   #flushing: Promise<void> | undefined;
   #flushNumber = 0;
   #cancelTimer: (() => void) | undefined;
@@ -92,14 +98,16 @@ export class HybridBuffer {
 
   constructor(options: HybridBufferOptions) {
     this.#options = options;
+    this.#news = new HybridNews(options.events);
+    this.#parking = new Parking(options);
   }
 
   /** Loads the embedder and makes sure that the store keeps its kind of vectors; `vector_space` if it does not. */
   async ready(): Promise<EmbedderDescription> {
-    if (this.#description) return this.#description;
+    if (this.description) return this.description;
     const description = await this.#options.embedder.describe();
     await this.#options.commits.one<"adopt">({ op: "adopt", vectorSpace: description.space });
-    this.#description = description;
+    this.description = description;
     return description;
   }
 
@@ -107,12 +115,12 @@ export class HybridBuffer {
    * Embeds what waits in these lanes, as much as fits a batch; answers with those of which more may wait. Lanes that
    * another process has are left to it.
    */
-  async transfer(lanes: readonly Lane[], signal: AbortSignal): Promise<readonly Lane[]> {
+  async transfer(due: readonly DueLane[], signal: AbortSignal): Promise<readonly Lane[]> {
     const { store, leases, clock, meter, maxBytes } = this.#options;
     const started = clock.passed();
     await this.ready();
     if (this.cache.stats.bytes > maxBytes) await this.flush("bytes");
-    const mine = await leases.claim(lanes);
+    const mine = await leases.claim(due.map(({ lane }) => lane));
     if (mine.length === 0) return [];
     const read = await store.pending({
       lanes: mine.map((lane) => ({ lane, after: this.#queue.knownUpTo(lane) })),
@@ -121,7 +129,12 @@ export class HybridBuffer {
       now: clock.now(),
     });
     const rest = this.#noteRead(mine, read);
-    await this.#embed(read, signal);
+    this.#news.begin(due);
+    try {
+      await this.#embed(read, signal);
+    } finally {
+      this.#news.end();
+    }
     if (read.length > 0) meter.transferred(clock.passed() - started);
     return rest;
   }
@@ -146,7 +159,7 @@ export class HybridBuffer {
       if (known) this.#accept(known);
       else fresh.push(item);
     }
-    const aside: { item: PendingItem; error: HoldfastError }[] = [];
+    const aside: SetAside[] = [];
     const setAside = (item: PendingItem, error: HoldfastError) => aside.push({ item, error });
     try {
       await this.#underWay.run(fresh, async (lateFor) =>
@@ -161,7 +174,7 @@ export class HybridBuffer {
         }),
       );
     } finally {
-      if (aside.length > 0) await this.#park(aside);
+      if (aside.length > 0) this.#counts.itemsParked += await this.#parking.park(aside);
       this.#arm();
     }
   }
@@ -178,7 +191,7 @@ export class HybridBuffer {
         accept: (item) => {
           if (lateFor(item) || this.cache.find(item.lane.space, item.key, item.version)) return;
           this.cache.put(item, "round");
-          meter.searchable(item.recordedAt);
+          meter.searchable(item);
         },
         setAside,
       }),
@@ -200,27 +213,11 @@ export class HybridBuffer {
 
   #accept(item: CachedItem): void {
     const { clock, meter } = this.#options;
-    if (!this.cache.find(item.lane.space, item.key, item.version)) meter.searchable(item.recordedAt);
+    if (!this.cache.find(item.lane.space, item.key, item.version)) meter.searchable(item);
+    this.#news.accepted(item);
     this.cache.put(item, "hybrid");
     this.#queue.put(item, clock.passed());
-    this.#attempts.delete(nameOf(item));
-  }
-
-  async #park(setAside: readonly { item: PendingItem; error: HoldfastError }[]): Promise<void> {
-    const { commits, leases, clock } = this.#options;
-    const writes = setAside.flatMap(({ item, error }): ParkWrite[] => {
-      const fence = leases.fenceOf(item.lane);
-      if (fence === undefined) return [];
-      const attempts = (this.#attempts.get(nameOf(item)) ?? 0) + 1;
-      this.#attempts.set(nameOf(item), attempts);
-      const retryAt = retryAfter(error, attempts, clock.now());
-      const { key, version, lane } = item;
-      const parked = { key, version, error: error.message, ...(retryAt !== undefined && { retryAt }) };
-      return [{ op: "park", owner: leases.owner.id, lane, fence, items: [parked] }];
-    });
-    for (const done of await commits.commit(writes)) {
-      if (!(done instanceof HoldfastError) && done.op === "park") this.#counts.itemsParked += done.parked;
-    }
+    this.#parking.forget(item);
   }
 
   // Writing.
@@ -273,14 +270,19 @@ export class HybridBuffer {
     for (const { lane, items } of queued) if (leases.fenceOf(lane) === undefined) this.#drop(lane, items);
     for (const group of flushGroups(queued, leases, space, !this.#options.isBusy())) {
       const results = await commits.commit(group.map(({ write }) => write));
-      for (const [at, { write, items }] of group.entries()) this.#settle(write, items, results[at]);
+      for (const [at, { write, items }] of group.entries()) this.#settle(write, items, results[at], reason);
     }
     this.#counts.flushOperations++;
     this.#flushTriggers[reason]++;
     meter.flushed(clock.passed() - started);
   }
 
-  #settle(write: IndexWrite, items: readonly CachedItem[], result: Done | HoldfastError | undefined): void {
+  #settle(
+    write: IndexWrite,
+    items: readonly CachedItem[],
+    result: CommitResult | undefined,
+    reason: FlushReason,
+  ): void {
     if (result instanceof HoldfastError) throw result;
     if (result?.op !== "index") throw new HoldfastError("store_failed", "the store gave no answer for this write");
     if (result.fenced) {
@@ -292,6 +294,7 @@ export class HybridBuffer {
     this.#counts.itemsDropped += items.length - result.written.length;
     this.#remove(items);
     const written = new Set(result.written);
+    this.#news.flushed(write.lane, reason, items, written);
     for (const item of items) if (!written.has(item.key)) this.#queue.readAgain(item);
     if (result.released) this.#options.leases.forget(write.lane);
     const isStale = result.written.length < items.length;

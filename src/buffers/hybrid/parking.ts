@@ -1,5 +1,12 @@
-/** When an item that could not be embedded is tried again by itself. */
-import type { HoldfastError } from "../../errors.js";
+/** Setting aside an item that could not be embedded, and when it is tried again by itself. */
+import type { Clock } from "../../clock.js";
+import { HoldfastError } from "../../errors.js";
+import type { Untold } from "../../events/event.js";
+import type { Events } from "../../events/events.js";
+import type { ParkWrite, PendingItem } from "../../stores/indexing.js";
+import type { RepeatableCommits } from "./commits.js";
+import type { Leases } from "./leases.js";
+import { nameOf } from "./under-way.js";
 
 const ATTEMPTS_MAX = 5;
 const FIRST_MS = 30_000;
@@ -12,4 +19,63 @@ export function retryAfter(error: HoldfastError, attempts: number, now: number):
   if (error.code === "text_refused" || attempts >= ATTEMPTS_MAX) return undefined;
   const wait = FIRST_MS * 2 ** (attempts - 1);
   return now + Math.round(wait * (0.75 + Math.random() / 2));
+}
+
+/** An item that could not be embedded, and why. */
+export interface SetAside {
+  readonly item: PendingItem;
+  readonly error: HoldfastError;
+}
+
+export interface ParkingOptions {
+  readonly commits: RepeatableCommits;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly events?: Events | undefined;
+}
+
+export class Parking {
+  readonly #options: ParkingOptions;
+  readonly #attempts = new Map<string, number>();
+
+  constructor(options: ParkingOptions) {
+    this.#options = options;
+  }
+
+  /** Sets the items aside for which this process has a lease, and tells of it. Answers with how many. */
+  async park(setAside: readonly SetAside[]): Promise<number> {
+    const { commits, events } = this.#options;
+    const parks = setAside.flatMap((one) => this.#write(one) ?? []);
+    const results = await commits.commit(parks.map(({ write }) => write));
+    let count = 0;
+    for (const [at, { told }] of parks.entries()) {
+      const done = results[at];
+      if (done instanceof HoldfastError || done?.op !== "park" || done.parked === 0) continue;
+      count++;
+      events?.tell(told);
+    }
+    return count;
+  }
+
+  /** It was embedded: a failure would be its first. */
+  forget(item: { readonly key: number; readonly version: number }): void {
+    this.#attempts.delete(nameOf(item));
+  }
+
+  /** What is told is the error's code: its message may be of the embedder's making. */
+  #write({ item, error }: SetAside): { readonly write: ParkWrite; readonly told: Untold } | undefined {
+    const { leases, clock } = this.#options;
+    const { key, id, version, lane } = item;
+    const fence = leases.fenceOf(lane);
+    if (fence === undefined) return undefined;
+    const attempts = (this.#attempts.get(nameOf(item)) ?? 0) + 1;
+    this.#attempts.set(nameOf(item), attempts);
+    const retryAt = retryAfter(error, attempts, clock.now());
+    const retry = retryAt === undefined ? {} : { retryAt };
+    const items = [{ key, version, error: error.message, ...retry }];
+    return {
+      write: { op: "park", owner: leases.owner.id, lane, fence, items },
+      told: { type: "parked", ...lane, id, code: error.code, ...retry },
+    };
+  }
 }

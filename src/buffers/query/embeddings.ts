@@ -25,6 +25,8 @@ export interface EmbeddingCacheStats {
   /** Embeddings that somebody else had begun. */
   readonly shared: number;
   readonly misses: number;
+  /** How many went for want of room. */
+  readonly evictions: number;
   readonly entries: number;
   readonly bytes: number;
 }
@@ -40,6 +42,7 @@ export class EmbeddingCache {
   #hits = 0;
   #shared = 0;
   #misses = 0;
+  #evictions = 0;
 
   constructor({ max, maxBytes }: EmbeddingCacheOptions) {
     if (max === 0 || maxBytes === 0) return;
@@ -47,6 +50,9 @@ export class EmbeddingCache {
       max,
       maxSize: maxBytes,
       sizeCalculation: ({ vector }, key) => vector.byteLength + bytesOfText(key) + ENTRY_BYTES,
+      dispose: (_vector, _key, reason) => {
+        if (reason === "evict") this.#evictions++;
+      },
     });
   }
 
@@ -84,6 +90,7 @@ export class EmbeddingCache {
 
   get stats(): EmbeddingCacheStats {
     const { size = 0, calculatedSize = 0 } = this.#kept ?? {};
-    return { hits: this.#hits, shared: this.#shared, misses: this.#misses, entries: size, bytes: calculatedSize };
+    const counts = { hits: this.#hits, shared: this.#shared, misses: this.#misses, evictions: this.#evictions };
+    return { ...counts, entries: size, bytes: calculatedSize };
   }
 }

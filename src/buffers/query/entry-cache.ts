@@ -20,26 +20,38 @@ export interface FoundEntry {
   readonly level: "kept" | "victim";
 }
 
+export interface EntryCacheStats {
+  readonly kept: number;
+  readonly victims: number;
+  /** How many went for want of room, from either. */
+  readonly evictions: { readonly kept: number; readonly victims: number };
+  readonly bytes: number;
+}
+
 export class EntryCache {
   readonly #maxBytes: number;
   readonly #kept: LRUCache<string, Entry>;
   readonly #victims: LRUCache<string, Entry>;
   #bytes = 0;
+  readonly #evictions = { kept: 0, victims: 0 };
 
   /** Requires room for one question at least. */
   constructor(size: number, maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#victims = new LRUCache({
       max: size * VICTIMS_PER_ENTRY,
-      dispose: (entry) => {
+      dispose: (entry, _key, reason) => {
         this.#bytes -= entry.bytes;
+        if (reason === "evict") this.#evictions.victims++;
       },
     });
     this.#kept = new LRUCache({
       max: size,
       dispose: (entry, _key, reason) => {
         this.#bytes -= entry.bytes;
-        if (reason === "evict") this.#retire(entry);
+        if (reason !== "evict") return;
+        this.#evictions.kept++;
+        this.#retire(entry);
       },
     });
   }
@@ -95,8 +107,9 @@ export class EntryCache {
     }
   }
 
-  get stats(): { readonly kept: number; readonly victims: number; readonly bytes: number } {
-    return { kept: this.#kept.size, victims: this.#victims.size, bytes: this.#bytes };
+  get stats(): EntryCacheStats {
+    const evictions = { ...this.#evictions };
+    return { kept: this.#kept.size, victims: this.#victims.size, evictions, bytes: this.#bytes };
   }
 
   /** Its content goes; its ranking gets a second chance. */

@@ -712,7 +712,7 @@ describe("the numbers", () => {
     await desk.ask("cat", { topK: 1 });
     const { queries, levels, latency, answers } = desk.buffer.stats;
     expect(queries).toBe(4);
-    expect(answers).toEqual({ hits: 1, entries: 1 });
+    expect(answers).toEqual({ hits: 1, entries: 1, evictions: 0 });
     expect(levels).toEqual({ round: 2, hybrid: 1, store: 0 }); // read for the first page, and for the second
     expect(latency).toMatchObject({ cached: { count: 2 }, cold: { count: 2 } });
     expect(desk.meter.latencies.query.count).toBe(4);

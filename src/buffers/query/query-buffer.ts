@@ -19,7 +19,7 @@ import type { Hits, SpaceRef } from "../../types.js";
 import { spaceName } from "../lane-name.js";
 import type { Meter } from "../meter.js";
 import { type Answered, Entry } from "./entry.js";
-import { EntryCache, type FoundEntry } from "./entry-cache.js";
+import { EntryCache, type EntryCacheStats, type FoundEntry } from "./entry-cache.js";
 import { explain } from "./explanation.js";
 import { Flights } from "./flights.js";
 import { answer, readHits } from "./hits.js";
@@ -27,6 +27,8 @@ import { type Origin, type QueryBufferStats, QueryCounts } from "./query-stats.j
 import { flightKey, type Place, pageKey, questionKey } from "./question-key.js";
 import type { Ranking } from "./ranking.js";
 import { Repeats } from "./repeats.js";
+
+const NOTHING_KEPT: EntryCacheStats = { kept: 0, victims: 0, evictions: { kept: 0, victims: 0 }, bytes: 0 };
 
 /** How often a question is ranked in all if what it found keeps changing before it is read. */
 const RANKINGS_MAX = 3;
@@ -111,7 +113,7 @@ export class QueryBuffer {
   }
 
   get stats(): QueryBufferStats {
-    const kept = this.#cache?.stats ?? { kept: 0, victims: 0, bytes: 0 };
+    const kept = this.#cache?.stats ?? NOTHING_KEPT;
     return this.#counts.summary({ ...kept, bytes: kept.bytes + (this.#repeats?.bytes ?? 0) });
   }
 

@@ -1,6 +1,7 @@
 /** What the QueryBuffer has done, in numbers. */
 import type { Hits, Level } from "../../types.js";
 import { type Latency, Timings } from "../meter.js";
+import type { EntryCacheStats } from "./entry-cache.js";
 
 /**
  * Where an answer came from. answers: finished, from L1 · rankings: ranked before, only content was read · victims: the
@@ -15,9 +16,9 @@ export type Origin = "answers" | "rankings" | "victims" | "shared" | "misses";
 export interface QueryBufferStats {
   readonly queries: number;
   /** L1: questions whose answers are kept. */
-  readonly answers: { readonly hits: number; readonly entries: number };
+  readonly answers: { readonly hits: number; readonly entries: number; readonly evictions: number };
   readonly rankings: { readonly hits: number };
-  readonly victims: { readonly hits: number; readonly entries: number };
+  readonly victims: { readonly hits: number; readonly entries: number; readonly evictions: number };
   readonly shared: number;
   readonly misses: number;
   /** Questions that had been asked before, and how many of them needed no search of their own. */
@@ -51,13 +52,13 @@ export class QueryCounts {
     for (const { level } of hits) this.#levels[level]++;
   }
 
-  summary(kept: { readonly kept: number; readonly victims: number; readonly bytes: number }): QueryBufferStats {
+  summary(kept: EntryCacheStats): QueryBufferStats {
     const { answers, rankings, victims, shared, misses } = this.#origins;
     return {
       queries: answers + rankings + victims + shared + misses,
-      answers: { hits: answers, entries: kept.kept },
+      answers: { hits: answers, entries: kept.kept, evictions: kept.evictions.kept },
       rankings: { hits: rankings },
-      victims: { hits: victims, entries: kept.victims },
+      victims: { hits: victims, entries: kept.victims, evictions: kept.evictions.victims },
       shared,
       misses,
       repeated: { ...this.#repeated },

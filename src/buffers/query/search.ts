@@ -1,4 +1,5 @@
 /** One question's way through the sources. */
+import { HoldfastError } from "../../errors.js";
 import type { Question } from "../../input/question.js";
 import { contenders, isNear, NEAREST, type Wish } from "../../retrieval/fusion.js";
 import type { Scored, Store, WordsRequest } from "../../stores/store.js";
@@ -42,6 +43,7 @@ export class Search {
   }
 
   async words(): Promise<Words> {
+    if (this.#question.by === "meaning") return { hits: [], report: notAsked("words", "asked for meaning alone") };
     if (this.#reading.terms.length === 0) return { hits: [], report: notAsked("words", "the question has no words") };
     const watch = new Stopwatch();
     const hits = await this.#sources.store.searchWords({ ...this.#request, limit: this.#limits.words });
@@ -50,7 +52,14 @@ export class Search {
 
   async meaning(): Promise<Meaning> {
     const { searchMeaning } = this.#sources;
-    if (!searchMeaning) return NO_MODEL;
+    const { by } = this.#question;
+    if (by === "words") return noMeaning("asked for words alone");
+    if (!searchMeaning) {
+      if (by === undefined) return noMeaning("there is no embedding model");
+      throw new HoldfastError("unsupported", "this memory has no embedding model to search by meaning with", {
+        hint: "ask without `by`, or open it with a model",
+      });
+    }
     const { filter, now } = this.#request;
     return searchMeaning({
       texts: this.#reading.texts,
@@ -111,9 +120,9 @@ function unseenIn(hits: readonly Scored[] = [], limit: number): number | undefin
   return hits.length < limit ? undefined : Math.max(hits.at(-1)?.score ?? 0, 0);
 }
 
-const NO_MODEL: Meaning = {
+const noMeaning = (why: string): Meaning => ({
   hits: [],
   partial: false,
-  sources: (["round", "hybrid", "meaning"] as const).map((source) => notAsked(source, "there is no embedding model")),
+  sources: (["round", "hybrid", "meaning"] as const).map((source) => notAsked(source, why)),
   score: async () => [],
-};
+});

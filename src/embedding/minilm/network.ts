@@ -51,7 +51,8 @@ export async function openNetwork(
   };
 }
 
-async function loadRuntime(names: readonly RuntimeName[]): Promise<{ runtime: RuntimeName; onnx: Onnx }> {
+/** Loads the first of these runtimes that can be loaded. */
+export async function loadRuntime(names: readonly RuntimeName[]): Promise<{ runtime: RuntimeName; onnx: Onnx }> {
   const failures: string[] = [];
   for (const runtime of names) {
     try {

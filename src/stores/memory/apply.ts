@@ -5,13 +5,15 @@ import { amend } from "./amend.js";
 import type { Attempt } from "./attempt.js";
 import { putBlock } from "./blocks.js";
 import { adopt, index } from "./embed.js";
-import { endFact, noteExtracted, putFact } from "./facts.js";
+import { endFact, noteExtracted, putFact, restoreFact } from "./facts.js";
 import { forget } from "./forget.js";
+import { putKey, revokeKey } from "./keys.js";
 import { writeLedger } from "./ledgers.js";
 import { beat, claim, release } from "./owning.js";
 import { park, replay } from "./park.js";
-import { promote } from "./promotions.js";
+import { promote, restorePromotion } from "./promotions.js";
 import { register } from "./register.js";
+import { abandonReindex, beginReindex, reindex, switchSpace } from "./reindex.js";
 import { acknowledge, attach } from "./sending.js";
 import type { State } from "./state.js";
 import { update } from "./update.js";
@@ -35,12 +37,20 @@ export function apply(write: Write, state: State, attempt: Attempt, sliceMax: nu
       return putFact(write, state, attempt);
     case "end_fact":
       return endFact(write, state, attempt);
+    case "restore_fact":
+      return restoreFact(write, state, attempt);
     case "extracted":
       return noteExtracted(write, state, attempt);
     case "ledger":
       return writeLedger(write, state, attempt);
     case "promote":
       return promote(write, state, attempt);
+    case "restore_promotion":
+      return restorePromotion(write, state, attempt);
+    case "put_key":
+      return putKey(write, state, attempt);
+    case "revoke_key":
+      return revokeKey(write, state, attempt);
     case "claim":
       return claim(write, state, attempt);
     case "beat":
@@ -59,5 +69,13 @@ export function apply(write: Write, state: State, attempt: Attempt, sliceMax: nu
       return attach(write, state, attempt, sliceMax);
     case "acknowledge":
       return acknowledge(write, state, attempt);
+    case "begin_reindex":
+      return beginReindex(write, state, attempt);
+    case "reindex":
+      return reindex(write, state, attempt);
+    case "switch_space":
+      return switchSpace(write, state, attempt);
+    case "abandon_reindex":
+      return abandonReindex(state, attempt);
   }
 }

@@ -1,4 +1,6 @@
 /** Memory blocks in memory. Records are never changed in place: an edit puts a new one in the old one's place. */
+
+import type { Page } from "../../types.js";
 import { refuseConflict } from "../block-conflicts.js";
 import type {
   Block,
@@ -6,23 +8,30 @@ import type {
   BlockLogRequest,
   BlockState,
   BlocksRequest,
+  BlockVersion,
+  BlockVersionsRequest,
   PutBlockDone,
   PutBlockWrite,
 } from "../blocks.js";
 import type { Attempt } from "./attempt.js";
+import { pageOf } from "./page.js";
 import type { Space } from "./space.js";
 import type { State } from "./state.js";
 
 export interface BlockRecord {
+  /** In the order in which blocks were made; never given twice. */
+  readonly key: number;
   /** Without its space, which may be renamed. */
   readonly newest: Omit<Block, "space">;
   /** Oldest first. */
   readonly edits: readonly BlockEdit[];
+  /** What each edit left. */
+  readonly states: readonly BlockState[];
 }
 
-export function putBlock(write: PutBlockWrite, { registry }: State, attempt: Attempt): PutBlockDone {
+export function putBlock(write: PutBlockWrite, all: State, attempt: Attempt): PutBlockDone {
   const { id, expect } = write;
-  const space = registry.ensure(write.space, attempt);
+  const space = all.registry.ensure(write.space, attempt);
   const before = space.blocks.get(id);
   refuseConflict(write, before?.newest.version ?? 0, holderOf(write.state.name, space));
   const state = copyState(write.state);
@@ -30,7 +39,8 @@ export function putBlock(write: PutBlockWrite, { registry }: State, attempt: Att
   const createdAt = before?.newest.createdAt ?? attempt.now;
   const newest = { id, ...state, version, createdAt, updatedAt: attempt.now };
   const edits = [...(before?.edits ?? []), editOf(write, version, before, attempt.now)];
-  attempt.set(space.blocks, id, { newest, edits });
+  const states = [...(before?.states ?? []), state];
+  attempt.set(space.blocks, id, { key: before?.key ?? all.nextArrival(), newest, edits, states });
   attempt.changed = true; // no search shows a block, so the version of the space stays as it is
   return { op: "put_block", block: { ...newest, space: space.ref } };
 }
@@ -83,4 +93,31 @@ export function blockLog({ space, id, limit, version }: BlockLogRequest, { regis
   const edits = registry.find(space)?.blocks.get(id)?.edits ?? [];
   const asked = edits.filter((edit) => version === undefined || edit.version === version).reverse();
   return asked.slice(0, limit === 0 ? undefined : limit).map((edit) => ({ ...edit }));
+}
+
+export function blockVersions(request: BlockVersionsRequest, { registry }: State): Page<BlockVersion> {
+  const { space, id, version, limit, cursor } = request;
+  const found = [...(registry.find(space)?.blocks.values() ?? [])]
+    .filter(({ newest }) => id === undefined || newest.id === id)
+    .flatMap((record) => record.edits.map((edit, at) => ({ record, edit, state: record.states[at] as BlockState })))
+    .filter(({ edit }) => version === undefined || edit.version === version);
+  const page = pageOf(found, {
+    list: "blockVersions",
+    key: ({ record, edit }) => [record.key, edit.version],
+    order: "asc",
+    limit,
+    cursor,
+  });
+  return { ...page, items: page.items.map(versionOf) };
+}
+
+interface FoundVersion {
+  readonly record: BlockRecord;
+  readonly edit: BlockEdit;
+  readonly state: BlockState;
+}
+
+function versionOf({ record: { newest }, edit: { version, reason, actor, at }, state }: FoundVersion): BlockVersion {
+  const how = { presentName: newest.name, reason, ...(actor !== undefined && { actor }), at };
+  return { id: newest.id, version, ...state, ...how };
 }

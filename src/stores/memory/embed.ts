@@ -2,6 +2,7 @@
 import { HoldfastError } from "../../errors.js";
 import type { VectorSpace } from "../../types.js";
 import type { AdoptWrite, EmbeddedItem, IndexingDone, IndexWrite } from "../indexing.js";
+import { isSameSpace } from "../vector-space.js";
 import type { Attempt } from "./attempt.js";
 import { findHome } from "./lanes.js";
 import type { Home, Marked, Marks } from "./marks.js";
@@ -34,10 +35,6 @@ export function index(write: IndexWrite, state: State, attempt: Attempt): Indexi
   return { op: "index", written, fenced: false, released };
 }
 
-export function isSameSpace(a: VectorSpace, b: VectorSpace): boolean {
-  return a.model === b.model && a.runtime === b.runtime && a.dimensions === b.dimensions;
-}
-
 function writeVectors(item: EmbeddedItem, home: Home, state: State, attempt: Attempt): boolean {
   const { marks } = state;
   const found = inVersion(item, marks, attempt.now);
@@ -57,7 +54,7 @@ function writeVectors(item: EmbeddedItem, home: Home, state: State, attempt: Att
 }
 
 /** The item, if it is still there in the version that was read. */
-function inVersion(
+export function inVersion(
   { key, version }: { readonly key: number; readonly version: number },
   marks: Marks,
   now: number,
@@ -70,7 +67,7 @@ function isWaiting(home: Home, marks: Marks, now: number): boolean {
   return marks.waiting(home).some(({ row, mark }) => isVisible(row, mark.space, now));
 }
 
-function requireLength({ key, spans, vectors }: EmbeddedItem, { dimensions }: VectorSpace): void {
+export function requireLength({ key, spans, vectors }: EmbeddedItem, { dimensions }: VectorSpace): void {
   if (vectors.length === spans.length * dimensions) return;
   throw new HoldfastError("vector_space", `The vectors of an item are not of ${dimensions} dimensions each.`, {
     hint: "Check that the embedder gives as many numbers as it says it does.",

@@ -7,12 +7,15 @@ import {
   circularSource,
   closed,
   firstStanding,
+  linkedSpans,
   noSuchFact,
   noSuchSession,
   noSuchSource,
   putAgain,
   refuseIfExtracted,
+  refuseIfOtherwise,
   refuseSelfSuperseding,
+  restoredSpans,
   type Standing,
   startOf,
   takenByItem,
@@ -27,6 +30,8 @@ import {
   factMetadata,
   type PutFactDone,
   type PutFactWrite,
+  type RestoreFactDone,
+  type RestoreFactWrite,
 } from "../facts.js";
 import { Gone } from "../gone.js";
 import { add } from "./add.js";
@@ -67,6 +72,36 @@ export function endFact({ space: ref, id, as, at }: EndFactWrite, state: State, 
   const isChange = as === "ended" ? known.state === "holds" : known.state !== "retracted";
   if (isChange) close(known, closed(known, as, at), space, state, attempt);
   return { op: "end_fact", fact: toFact(space.facts.get(id) as FactRecord, space) };
+}
+
+export function restoreFact(write: RestoreFactWrite, state: State, attempt: Attempt): RestoreFactDone {
+  const { id, category, content, confidence, pinned, expiresAt } = write;
+  const { now } = attempt;
+  const space = state.registry.ensure(write.space, attempt);
+  const known = findFact(space, id, now);
+  const spans = restoredSpans(write.spans, (other) => space.facts.get(other)?.key);
+  if (known) {
+    refuseIfOtherwise(known, write);
+    const linked = linkedSpans(known.spans, spans);
+    if (linked === known.spans) return { op: "restore_fact", outcome: "unchanged" };
+    next(known, { spans: linked }, space, attempt);
+    return { op: "restore_fact", outcome: "linked" };
+  }
+  if (space.facts.has(id)) forgetThing(id, space, state, attempt, new Gone()); // it has expired
+  const row = space.rows.get(id);
+  if (row && isVisible(row, space, now)) throw takenByItem(id);
+  for (const { message } of write.sources) {
+    if (message !== undefined && isCircular(message, id, space)) throw circularSource(message);
+  }
+  const standing: Standing = { confidence, pinned, state: write.state, spans };
+  if (write.state === "holds") addItem(write, { category, content, expiresAt }, standing, state, attempt);
+  const sources = write.sources.map((source) => sourceOf({ ...write, source }, space, state, attempt));
+  const times = { recordedAt: now, updatedAt: now, keptFrom: now, expiresAt: undefined };
+  const key = state.nextArrival();
+  attempt.set(space.facts, id, { ...standing, key, id, category, content, sources, ...times, version: 1 });
+  for (const source of sources) rest(id, source, space, attempt);
+  attempt.touched.add(space);
+  return { op: "restore_fact", outcome: "added" };
 }
 
 export function noteExtracted(write: ExtractedWrite, state: State, attempt: Attempt) {
@@ -157,7 +192,12 @@ function hasSource({ sources }: FactRecord, { source: { message, session } }: Pu
   );
 }
 
-function sourceOf({ source: { message, session }, agent }: PutFactWrite, space: Space, state: State, attempt: Attempt) {
+function sourceOf(
+  { source: { message, session }, agent }: Pick<PutFactWrite, "source" | "agent">,
+  space: Space,
+  state: State,
+  attempt: Attempt,
+): Source {
   if (message !== undefined) return { message };
   return session === undefined ? {} : { session: state.registry.ensureSession(space, session, agent, attempt) };
 }
@@ -168,7 +208,7 @@ function rest(id: string, { message, session }: Source, space: Space, attempt: A
 }
 
 function addItem(
-  { space, agent, id }: PutFactWrite,
+  { space, agent, id }: Pick<PutFactWrite, "space" | "agent" | "id">,
   { category, content, expiresAt }: Pick<FactRecord, "category" | "content" | "expiresAt">,
   { confidence, spans }: Standing,
   state: State,

@@ -5,6 +5,7 @@
  * marks (who waits in which lane, who borrowed whose text) is kept beside them, so that asking costs what is answered.
  */
 import type { Span } from "../../graphemes.js";
+import type { IndexingStats } from "../indexing.js";
 import type { Attempt } from "./attempt.js";
 import type { Row } from "./row.js";
 import type { Session, Space } from "./space.js";
@@ -93,15 +94,20 @@ export class Marks {
     return this.#ordered(this.#borrowers.get(key) ?? []);
   }
 
-  count(): { readonly pending: number; readonly parked: number; readonly embedded: number; readonly chunks: number } {
+  count(): Pick<IndexingStats, "pending" | "oldestPendingAt" | "parked" | "embedded" | "chunks"> {
     let [pending, embedded, chunks] = [0, 0, 0];
-    for (const keys of this.#waiting.values()) pending += keys.size;
+    let oldest = Infinity;
+    for (const keys of this.#waiting.values()) {
+      pending += keys.size;
+      for (const { row } of this.#found(keys)) oldest = Math.min(oldest, row.updatedAt);
+    }
     for (const { embedding } of this.#marks.values()) {
       if (!embedding || embedding.spans.length === 0) continue;
       embedded++;
       chunks += embedding.spans.length;
     }
-    return { pending, parked: this.#parked.size, embedded, chunks };
+    const since = pending > 0 && { oldestPendingAt: oldest };
+    return { pending, ...since, parked: this.#parked.size, embedded, chunks };
   }
 
   #change(key: number, mark: Mark | undefined, attempt: Attempt): void {

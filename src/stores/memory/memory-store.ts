@@ -6,7 +6,14 @@
  */
 import { HoldfastError, toRecord } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
-import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../blocks.js";
+import type {
+  Block,
+  BlockEdit,
+  BlockLogRequest,
+  BlocksRequest,
+  BlockVersion,
+  BlockVersionsRequest,
+} from "../blocks.js";
 import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
@@ -23,10 +30,13 @@ import type {
   VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
+import type { KeysRequest, StoredKey } from "../keys.js";
 import type { Ledger } from "../ledger.js";
 import type { Promotion, PromotionsRequest } from "../promotions.js";
+import type { ToReindex, ToReindexRequest } from "../reindexing.js";
 import {
   type Changes,
+  type ChangesBounds,
   type Committed,
   endingBy,
   type KeyedItem,
@@ -43,14 +53,16 @@ import {
 } from "../store.js";
 import { apply } from "./apply.js";
 import { Attempt } from "./attempt.js";
-import { blockLog, blocks } from "./blocks.js";
+import { blockLog, blocks, blockVersions } from "./blocks.js";
 import { extracted, facts } from "./facts.js";
 import { passes } from "./filter.js";
+import { keys } from "./keys.js";
 import { ledger } from "./ledgers.js";
 import { pageOf } from "./page.js";
 import { parkedItems } from "./parked.js";
 import { promotions } from "./promotions.js";
 import { toSessionEntry } from "./registry.js";
+import { progressOf, toReindex } from "./reindex.js";
 import { isVisible, type Row, toItem, toKeyed, toScored } from "./row.js";
 import type { Space } from "./space.js";
 import { State } from "./state.js";
@@ -98,7 +110,7 @@ export class MemoryStore implements Store {
       for (const space of changed) space.version = commit;
       this.#state.removals.trim();
     }
-    return { commit: this.#commit, outcomes, workMs: performance.now() - started };
+    return { commit: this.#commit, changed: !isEmpty, outcomes, workMs: performance.now() - started };
   }
 
   #attempt(unit: Unit, attempt: Attempt): Outcome {
@@ -192,14 +204,16 @@ export class MemoryStore implements Store {
     return spaces.map((ref) => this.#state.registry.find(ref)?.version ?? 0);
   }
 
-  async changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
+  async changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes> {
+    const without = new Set(bounds?.without);
+    const isMeant = (commit: number) => commit > since && commit <= (bounds?.upTo ?? Infinity) && !without.has(commit);
     const changed = this.#spaces(spaces).flatMap((space) =>
       [...space.rows.values()]
-        .filter((row) => row.commit > since)
+        .filter((row) => isMeant(row.commit))
         .sort((a, b) => a.arrival - b.arrival)
         .map((row) => ({ space: space.ref, id: row.id, version: row.version })),
     );
-    return { commit: this.#commit, changed, ...this.#state.removals.since(spaces, since) };
+    return { commit: this.#commit, changed, ...this.#state.removals.since(spaces, since, isMeant) };
   }
 
   /** In the order of registration. */
@@ -247,6 +261,11 @@ export class MemoryStore implements Store {
     return blockLog(request, this.#state);
   }
 
+  async blockVersions(request: BlockVersionsRequest): Promise<Page<BlockVersion>> {
+    this.#requireOpen();
+    return blockVersions(request, this.#state);
+  }
+
   async facts(request: FactsRequest): Promise<Page<Fact>> {
     this.#requireOpen();
     return facts(request, this.#state);
@@ -265,6 +284,11 @@ export class MemoryStore implements Store {
   async promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
     this.#requireOpen();
     return promotions(request, this.#state);
+  }
+
+  async keys(request: KeysRequest): Promise<Page<StoredKey>> {
+    this.#requireOpen();
+    return keys(request, this.#state);
   }
 
   async waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
@@ -307,6 +331,11 @@ export class MemoryStore implements Store {
     return this.#state.outbox.due(limit, maxBytes, now, this.#state.marks);
   }
 
+  async toReindex(request: ToReindexRequest): Promise<ToReindex> {
+    this.#requireOpen();
+    return toReindex(request, this.#state);
+  }
+
   async vectorSpace(): Promise<VectorSpace | undefined> {
     this.#requireOpen();
     return this.#state.vectorSpace;
@@ -314,10 +343,11 @@ export class MemoryStore implements Store {
 
   async indexingStats(): Promise<IndexingStats> {
     this.#requireOpen();
-    const { marks, outbox, vectorSpace } = this.#state;
+    const { marks, outbox, vectorSpace, next } = this.#state;
     return {
       ...marks.count(),
       ...(vectorSpace && { vectorSpace: { ...vectorSpace } }),
+      ...(next && { next: progressOf(next, this.#state) }),
       ...(outbox.attached && { index: outbox.attached.index }),
       ...outbox.count(),
     };
@@ -340,6 +370,10 @@ export class MemoryStore implements Store {
     let items = 0;
     for (const space of this.#state.registry.all()) items += space.rows.size;
     return { commit: this.#commit, items, bytes: 0, checkpoints: 0, busyRetries: 0, busyMs: 0 };
+  }
+
+  async proveWritable(): Promise<void> {
+    this.#requireOpen();
   }
 
   async close(): Promise<void> {

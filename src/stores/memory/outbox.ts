@@ -5,6 +5,7 @@
  * so, and in the end the index holds what the store holds.
  */
 import { HoldfastError } from "../../errors.js";
+import type { VectorSpace } from "../../types.js";
 import type { OutboxRow } from "../indexing.js";
 import type { Attempt } from "./attempt.js";
 import type { Marks } from "./marks.js";
@@ -16,6 +17,8 @@ interface Entry {
   readonly key: number;
   /** How many parts are to be deleted; absent: the item's vectors are to be sent. */
   readonly deleted?: number;
+  /** The vector space of the points, if another one is served by now. */
+  readonly former?: VectorSpace;
   /** Of the item; kept for rows that outlive it. */
   readonly id: string;
   readonly attempts: number;
@@ -23,7 +26,7 @@ interface Entry {
   readonly retryAt: number;
 }
 
-type Change = Pick<Entry, "space" | "key" | "id" | "deleted">;
+type Change = Pick<Entry, "space" | "key" | "id" | "deleted" | "former">;
 
 export class Outbox {
   /** The external index that is attached, and up to which key what was there before has been queued. */
@@ -53,6 +56,15 @@ export class Outbox {
     for (const sequence of [...this.#rows.keys()]) this.#set(sequence, undefined, attempt);
   }
 
+  /** Another vector space is served from now on: of what waits, deletes are for the points that are left. */
+  leave(former: VectorSpace, attempt: Attempt): void {
+    for (const [sequence, row] of [...this.#rows]) {
+      if (row.deleted === undefined) this.#set(sequence, undefined, attempt);
+      else if (!row.former) this.#set(sequence, { ...row, former }, attempt);
+    }
+  }
+
+  /** Whether the index has yet to be told of the item's vectors that are served. */
   hasRows(key: number): boolean {
     return this.#rowsOfItem.has(key);
   }
@@ -88,8 +100,8 @@ export class Outbox {
 
   #place(sequence: number, row: Entry | undefined): void {
     const before = this.#rows.get(sequence);
-    if (before) this.#count(before.key, -1);
-    if (row) this.#count(row.key, 1);
+    if (before && !before.former) this.#count(before.key, -1);
+    if (row && !row.former) this.#count(row.key, 1);
     if (row) this.#rows.set(sequence, row);
     else this.#rows.delete(sequence);
   }
@@ -108,8 +120,8 @@ export function anotherIndex(attached: string): HoldfastError {
   });
 }
 
-function toRow({ sequence, space, key, id, attempts, deleted }: Entry, marks: Marks): OutboxRow {
-  const place = { sequence, space: space.ref, spaceId: space.entry.id, key, attempts };
+function toRow({ sequence, space, key, id, attempts, deleted, former }: Entry, marks: Marks): OutboxRow {
+  const place = { sequence, space: space.ref, spaceId: space.entry.id, key, attempts, ...(former && { former }) };
   if (deleted !== undefined) return { ...place, change: { kind: "delete", parts: deleted } };
   const found = marks.find(key);
   const embedding = found?.mark.embedding;

@@ -2,7 +2,14 @@
 import type { Page } from "../../types.js";
 import { startOf } from "../fact-rules.js";
 import { nothingToPromote, promotedRetracted, refuseIfOther, sameSpace } from "../promotion-rules.js";
-import type { PromoteDone, PromoteWrite, Promotion, PromotionsRequest } from "../promotions.js";
+import type {
+  PromoteDone,
+  PromoteWrite,
+  Promotion,
+  PromotionsRequest,
+  RestorePromotionDone,
+  RestorePromotionWrite,
+} from "../promotions.js";
 import { add } from "./add.js";
 import type { Attempt } from "./attempt.js";
 import { type FactRecord, findFact } from "./fact-records.js";
@@ -15,7 +22,7 @@ import type { State } from "./state.js";
 /** A promotion in the log of its target. The space it came from may be renamed, or be gone. */
 export interface PromotionRecord extends Pick<Promotion, "id" | "actor" | "reason" | "at"> {
   readonly key: number;
-  readonly origin: Space;
+  readonly origin: Space | undefined;
 }
 
 export function promote(write: PromoteWrite, state: State, attempt: Attempt): PromoteDone {
@@ -42,6 +49,29 @@ function copy(id: string, origin: Space | undefined, write: PromoteWrite, state:
   attempt.touched.add(target);
 }
 
+export function restorePromotion(write: RestorePromotionWrite, state: State, attempt: Attempt): RestorePromotionDone {
+  const { id, actor, reason, at } = write;
+  const target = state.registry.ensure(write.to, attempt);
+  const isThere = [...target.promotions.values()].some(
+    (known) => known.id === id && known.actor === actor && known.reason === reason && known.at === at,
+  );
+  if (isThere) return { op: "restore_promotion", restored: false };
+  const origin = write.from && state.registry.find(write.from);
+  const key = state.nextArrival();
+  attempt.set(target.promotions, key, { key, origin, id, ...(actor !== undefined && { actor }), reason, at });
+  attempt.changed = true;
+  if (origin && origin !== target && [origin, target].every((space) => holds(space, id, attempt.now))) {
+    origin.copies.add(id, target, attempt);
+    target.originals.add(id, origin, attempt);
+  }
+  return { op: "restore_promotion", restored: true };
+}
+
+function holds(space: Space, id: string, now: number): boolean {
+  const row = space.rows.get(id);
+  return row !== undefined && isVisible(row, space, now);
+}
+
 function copyRow(row: Row, { to, agent }: PromoteWrite, state: State, attempt: Attempt): void {
   const { id, kind, role, name, content, parts, metadata, tier, occurredAt, expiresAt } = row;
   const item = {
@@ -64,13 +94,14 @@ function copyFact(fact: FactRecord, target: Space, { to, agent }: PromoteWrite, 
   if (outcome === "retracted") throw promotedRetracted(id);
 }
 
-export function promotions({ space, limit, cursor }: PromotionsRequest, { registry }: State): Page<Promotion> {
+export function promotions(request: PromotionsRequest, { registry }: State): Page<Promotion> {
+  const { space, order = "desc", limit, cursor } = request;
   const target = registry.find(space);
   const log = target?.promotions.values() ?? [];
-  const page = pageOf(log, { list: "promotions", key: ({ key }) => [key], order: "desc", limit, cursor });
+  const page = pageOf(log, { list: "promotions", key: ({ key }) => [key], order, limit, cursor });
   const items = page.items.map(({ key: _key, origin, ...record }) => ({
     ...record,
-    ...(registry.find(origin.ref) === origin && { from: origin.ref }),
+    ...(origin && registry.find(origin.ref) === origin && { from: origin.ref }),
     to: space,
   }));
   return { ...page, items };

@@ -47,10 +47,15 @@ export class Removals {
     this.#log.splice(0, excess);
   }
 
-  since(spaces: readonly SpaceRef[], commit: number): { readonly removed: number; readonly complete: boolean } {
+  /** What of the commits that are meant was removed; `complete` if the record reaches back to `commit`. */
+  since(
+    spaces: readonly SpaceRef[],
+    commit: number,
+    isMeant: (commit: number) => boolean,
+  ): { readonly removed: number; readonly complete: boolean } {
     const keys = new Set(spaces.map(keyOf));
     let removed = 0;
-    for (const removal of this.#log) if (removal.commit > commit && keys.has(removal.key)) removed += removal.count;
+    for (const removal of this.#log) if (isMeant(removal.commit) && keys.has(removal.key)) removed += removal.count;
     const renamed = [...keys].some((key) => (this.#renamed.get(key) ?? 0) > commit);
     return { removed, complete: commit >= this.#floor && !renamed };
   }

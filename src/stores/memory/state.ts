@@ -1,8 +1,10 @@
 /** All that the store holds, and the two ways in which its items change. Vectors follow the text they were made of. */
 import type { VectorSpace } from "../../types.js";
 import type { Attempt } from "./attempt.js";
+import type { KeyRecord } from "./keys.js";
 import { Leases } from "./leases.js";
 import { Marks } from "./marks.js";
+import type { Next } from "./next.js";
 import { Outbox } from "./outbox.js";
 import { Registry } from "./registry.js";
 import { Removals } from "./removals.js";
@@ -15,8 +17,11 @@ export class State {
   readonly marks = new Marks();
   readonly leases = new Leases();
   readonly outbox = new Outbox();
+  readonly keys = new Map<string, KeyRecord>();
   /** Whose vectors the store keeps. */
   vectorSpace: VectorSpace | undefined;
+  /** The vector space that is to take its place. */
+  next: Next | undefined;
   #arrivals = 0;
 
   constructor(removalsMax: number) {
@@ -66,6 +71,7 @@ export class State {
   /** Drops the vectors that carry text of this item: its own, and those of whoever borrowed from it. */
   #dropVectorsWith(key: number, attempt: Attempt): void {
     this.dropVectors(key, attempt);
+    this.next?.drop(key, attempt);
     for (const borrower of this.marks.borrowers(key)) this.dropVectors(borrower.key, attempt);
   }
 }

@@ -2,7 +2,7 @@
 import { chunkId } from "../../retrieval/chunks/id.js";
 import type { SpaceRef } from "../../types.js";
 import type { StoredChunk, VectorScored, VectorsRequest } from "../indexing.js";
-import { isSameSpace } from "./embed.js";
+import { isSameSpace } from "../vector-space.js";
 import { passes } from "./filter.js";
 import type { Embedding } from "./marks.js";
 import { isVisible, type Row, toScored } from "./row.js";

@@ -71,7 +71,7 @@ function visibleIn(home: Home, { marks }: State, now: number): Marked[] {
   return marks.waiting(home).filter(({ row, mark }) => isVisible(row, mark.space, now));
 }
 
-function toPending({ key, mark, row }: Marked): PendingItem {
+export function toPending({ key, mark, row }: Marked): PendingItem {
   const { id, version, name, content, round, recordedAt } = row;
   return {
     key,

@@ -15,7 +15,7 @@ import type { VectorSpace } from "../../types.js";
 import type { FoundPoint, Point, PointSearch, VectorIndex } from "../vector-index.js";
 import { collectionName, prepareCollection } from "./collection.js";
 import { addressOf, type Endpoint, endpointOf } from "./endpoint.js";
-import { failureOf } from "./failure.js";
+import { failureOf, statusOf } from "./failure.js";
 import { Requests } from "./requests.js";
 
 export interface QdrantIndexOptions {
@@ -88,6 +88,19 @@ export class QdrantIndex implements VectorIndex {
       await this.#send({ what: "delete points", isChange: true }, (api, init) =>
         api.deletePoints({ collection_name: collection, wait: true, points: batch }, init),
       );
+    }
+  }
+
+  async deleteFormer(space: VectorSpace, ids: readonly string[]): Promise<void> {
+    const collection = collectionName(this.#prefix, space);
+    for (const batch of this.#batches(ids)) {
+      await this.#send({ what: "delete points", isChange: true }, async (api, init) => {
+        try {
+          await api.deletePoints({ collection_name: collection, wait: true, points: batch }, init);
+        } catch (error) {
+          if (statusOf(error) !== 404) throw error; // nobody has ever written there, or somebody has cleaned up
+        }
+      });
     }
   }
 

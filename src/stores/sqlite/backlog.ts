@@ -14,11 +14,12 @@ import type {
   WaitingLane,
 } from "../indexing.js";
 import { spaceRef } from "./codec.js";
-import type { Database, Row } from "./driver.js";
+import type { Database, Row, Statement } from "./driver.js";
 import { visibleIn } from "./filter.js";
 import { FRESH, findLane, inLane, WAITS } from "./lanes.js";
 import { readHolder } from "./leases.js";
 import { badCursor, type Registry } from "./registry.js";
+import { NEXT_SPACE, readNextSpace } from "./reindex-due.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
 import type { VectorTables } from "./vector-table.js";
@@ -26,20 +27,22 @@ import type { VectorTables } from "./vector-table.js";
 /** Items of a lane that are read at a time. */
 const PAGE = 16;
 
-const PENDING_SELECT = `
+export const PENDING_SELECT = `
   SELECT item.key, item.id, item.version, item.name, item.content, item.round, item.recorded_at,
     space.kind AS space_kind, space.name AS space_name, session.name AS session_name`;
-const NAMES = "JOIN space ON space.key = item.space LEFT JOIN session ON session.key = item.session";
+export const NAMES = "JOIN space ON space.key = item.space LEFT JOIN session ON session.key = item.session";
 
 export class Backlog {
   readonly #database: Database;
   readonly #registry: Registry;
   readonly #tables: VectorTables;
   readonly #statements: Statements;
+  readonly #next: Statement;
 
   constructor(database: Database, registry: Registry, tables: VectorTables) {
     this.#database = database;
     this.#statements = new Statements(database);
+    this.#next = database.prepare(NEXT_SPACE);
     this.#registry = registry;
     this.#tables = tables;
   }
@@ -140,19 +143,23 @@ export class Backlog {
     const row = this.#database
       .prepare(
         `SELECT embedded, chunks, outbox_index,
-           (SELECT count(*) FROM item WHERE ${WAITS}) AS pending,
+           (SELECT count(*) FROM item INDEXED BY item_tail WHERE ${WAITS}) AS pending,
+           (SELECT min(updated_at) FROM item INDEXED BY item_waiting WHERE ${WAITS}) AS oldest,
            (SELECT count(*) FROM parked CROSS JOIN item ON item.key = parked.item WHERE item.parked = 1) AS parked,
            (SELECT count(*) FROM outbox) AS unsent,
            (SELECT count(*) FROM outbox WHERE attempts > 0) AS unsent_failed FROM head`,
       )
       .get() as Row;
     const table = this.#tables.current();
+    const next = this.#next.get();
     return {
       pending: Number(row["pending"]),
+      ...(row["oldest"] !== null && { oldestPendingAt: Number(row["oldest"]) }),
       parked: Number(row["parked"]),
       embedded: Number(row["embedded"]),
       chunks: Number(row["chunks"]),
       ...(table && { vectorSpace: table.space }),
+      ...(next && { next: readNextSpace(next) }),
       ...(row["outbox_index"] !== null && { index: String(row["outbox_index"]) }),
       unsent: Number(row["unsent"]),
       unsentFailed: Number(row["unsent_failed"]),
@@ -167,7 +174,7 @@ function readLane(row: Row): { readonly space: SpaceRef; readonly session?: stri
 
 const nameOf = (row: Row) => (row["name"] === null ? undefined : { name: String(row["name"]) });
 
-const readPending = (row: Row): PendingItem => ({
+export const readPending = (row: Row): PendingItem => ({
   key: Number(row["key"]),
   lane: readLane(row),
   id: String(row["id"]),

@@ -1,8 +1,17 @@
 /** Reads memory blocks and their logs. */
-import type { SpaceRef } from "../../types.js";
-import type { Block, BlockEdit, BlockLogRequest, BlockPolicy, BlocksRequest } from "../blocks.js";
+import type { Page, SpaceRef } from "../../types.js";
+import type {
+  Block,
+  BlockEdit,
+  BlockLogRequest,
+  BlockPolicy,
+  BlockState,
+  BlocksRequest,
+  BlockVersion,
+  BlockVersionsRequest,
+} from "../blocks.js";
 import type { Row } from "./driver.js";
-import type { Registry } from "./registry.js";
+import { badCursor, type Registry } from "./registry.js";
 import type { Statements } from "./statements.js";
 
 /** Blocks as their newest edits left them. */
@@ -17,6 +26,11 @@ const EDIT_SELECT = `
     former.name AS former_name, former.content AS former_content
   FROM block JOIN block_edit AS edit ON edit.block = block.key
   LEFT JOIN block_edit AS former ON former.block = edit.block AND former.version = edit.version - 1`;
+
+/** Versions of blocks with what each of them was. */
+const VERSION_SELECT = `
+  SELECT block.key, block.id, block.name AS present_name, edit.* FROM block JOIN block_edit AS edit ON edit.block = block.key
+  WHERE block.space = ? AND (block.key, edit.version) > (?, ?)`;
 
 export class BlockReader {
   readonly #statements: Statements;
@@ -52,6 +66,19 @@ export class BlockReader {
     const values = version === undefined ? [id, space] : [id, space, version];
     return select.all(...values, limit === 0 ? -1 : limit).map(readEdit);
   }
+
+  versions({ space: ref, id, version, limit, cursor }: BlockVersionsRequest): Page<BlockVersion> {
+    const after = cursor === undefined ? [0, 0] : parseCursor(cursor);
+    const space = this.#registry.findSpace(ref)?.key;
+    if (space === undefined) return { items: [] };
+    const narrowing = `${id === undefined ? "" : " AND block.id = ?"}${version === undefined ? "" : " AND edit.version = ?"}`;
+    const values = [...(id === undefined ? [] : [id]), ...(version === undefined ? [] : [version])];
+    const select = this.#statements.get(`${VERSION_SELECT}${narrowing} ORDER BY block.key, edit.version LIMIT ?`);
+    const rows = select.all(space, ...after, ...values, limit + 1);
+    const items = rows.slice(0, limit).map(readVersion);
+    const last = rows[limit - 1];
+    return rows.length > limit && last ? { items, next: `b${last["key"]}.${last["version"]}` } : { items };
+  }
 }
 
 /** By code unit. SQLite would compare UTF-8 bytes, which is another order beyond the basic plane. */
@@ -62,6 +89,15 @@ export function readBlock(row: Row, space: SpaceRef): Block {
   return {
     id: String(row["id"]),
     space: { ...space },
+    ...readState(row),
+    version: Number(row["version"]),
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["at"]),
+  };
+}
+
+function readState(row: Row): BlockState {
+  return {
     name: String(row["name"]),
     content: String(row["content"]),
     ...(row["description"] !== null && { description: String(row["description"]) }),
@@ -69,10 +105,25 @@ export function readBlock(row: Row, space: SpaceRef): Block {
     counter: String(row["counter"]),
     policy: String(row["policy"]) as BlockPolicy,
     readOnly: row["read_only"] === 1,
-    version: Number(row["version"]),
-    createdAt: Number(row["created_at"]),
-    updatedAt: Number(row["at"]),
   };
+}
+
+function readVersion(row: Row): BlockVersion {
+  return {
+    id: String(row["id"]),
+    version: Number(row["version"]),
+    ...readState(row),
+    presentName: String(row["present_name"]),
+    reason: String(row["reason"]),
+    ...(row["actor"] !== null && { actor: String(row["actor"]) }),
+    at: Number(row["at"]),
+  };
+}
+
+function parseCursor(cursor: string): number[] {
+  const [, key, version] = /^b(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
+  if (key === undefined) throw badCursor(cursor);
+  return [Number(key), Number(version)];
 }
 
 function readEdit(row: Row): BlockEdit {

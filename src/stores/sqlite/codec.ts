@@ -22,9 +22,10 @@ export function spaceParts(space: SpaceRef): readonly [kind: SpaceKind, code: nu
 
 export const spaceCode = (kind: SpaceKind): number => SPACE_CODES.indexOf(kind);
 
+export const spaceKind = (code: Value | undefined): SpaceKind => SPACE_CODES[Number(code)] ?? "user";
+
 export function spaceRef(code: Value | undefined, name: Value | undefined): SpaceRef {
-  const kind = SPACE_CODES[Number(code)] ?? "user";
-  return { [kind]: String(name) } as unknown as SpaceRef;
+  return { [spaceKind(code)]: String(name) } as unknown as SpaceRef;
 }
 
 /** The columns of an item with the names of what it points to. */
@@ -78,7 +79,7 @@ export const readKeyed = (row: Row): KeyedItem => ({ ...readItem(row), key: Numb
 export function readEntry(row: Row): Entry {
   return {
     id: String(row["id"]),
-    kind: SPACE_CODES[Number(row["kind"])] ?? "user",
+    kind: spaceKind(row["kind"]),
     name: String(row["name"]),
     ...(row["description"] !== null && { description: String(row["description"]) }),
     createdAt: Number(row["created_at"]),

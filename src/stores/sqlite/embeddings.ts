@@ -1,23 +1,26 @@
 /**
- * The vectors of items inside a write transaction: they come with `index`, and go with the text they were made from.
+ * The vectors of items inside a write transaction: they come with `index` (or with `reindex`, for the next vector space),
+ * and go with the text they were made from, from every table of vectors that there is.
  *
  * Invariant: `item.indexed` is 0 or the item's version, never an older one. Whoever takes an item's vectors away sets
  * it to 0, or removes the item.
  */
 import type { VectorSpace } from "../../types.js";
 import type { AdoptWrite, EmbeddedItem, IndexingDone } from "../indexing.js";
+import { isSameSpace } from "../vector-space.js";
 import type { Database, Statement } from "./driver.js";
 import type { OutboxWriter } from "./outbox.js";
+import { NextDue } from "./reindex-due.js";
 import type { Residue } from "./residue.js";
 import type { Transaction } from "./transaction.js";
 import {
   anotherVectorSpace,
-  isSameSpace,
   PARTS,
   PLACE,
   packSpans,
   packVectors,
   type VectorTable,
+  type VectorTableRole,
   VectorTables,
 } from "./vector-table.js";
 
@@ -25,7 +28,6 @@ import {
 export interface Embeddable {
   readonly key: number;
   readonly space: number;
-  readonly indexed: number;
 }
 
 interface Statements {
@@ -38,10 +40,12 @@ export class Embeddings {
   readonly #tables: VectorTables;
   readonly #outbox: OutboxWriter;
   readonly #residue: Residue;
+  readonly #due: NextDue;
   readonly #statements = new Map<number, Statements>();
   readonly #borrowers: Statement;
   readonly #lend: Statement;
   readonly #giveBack: Statement;
+  readonly #giveBackUnlessNext: Statement;
   readonly #unindex: Statement;
 
   constructor(database: Database, outbox: OutboxWriter, residue: Residue) {
@@ -49,14 +53,19 @@ export class Embeddings {
     this.#tables = new VectorTables(database);
     this.#outbox = outbox;
     this.#residue = residue;
+    this.#due = new NextDue(database);
     this.#borrowers = database.prepare(
-      "SELECT item.key, item.space, item.indexed FROM borrow JOIN item ON item.key = borrow.borrower WHERE lender = ?",
+      "SELECT item.key, item.space FROM borrow JOIN item ON item.key = borrow.borrower WHERE lender = ?",
     );
     this.#lend = database.prepare("INSERT OR IGNORE INTO borrow (lender, borrower) VALUES (?, ?)");
     this.#giveBack = database.prepare("DELETE FROM borrow WHERE borrower = ?");
+    this.#giveBackUnlessNext = database.prepare(
+      "DELETE FROM borrow WHERE borrower = ? AND (SELECT next_space FROM head) = 0",
+    );
     this.#unindex = database.prepare("UPDATE item SET indexed = 0 WHERE key = ?");
   }
 
+  /** The table of the vectors that are served. */
   get table(): VectorTable | undefined {
     return this.#tables.current();
   }
@@ -71,25 +80,37 @@ export class Embeddings {
   /** Requires that the file keeps no vectors yet. */
   create(vectorSpace: VectorSpace, transaction: Transaction): VectorTable {
     transaction.kept();
-    return this.#tables.create(vectorSpace, transaction.now);
+    const table = this.#tables.create(vectorSpace, transaction.now);
+    this.#database.prepare("UPDATE head SET vector_space = ?").run(table.key);
+    return table;
   }
 
   /** Writes the vectors of an item in place of those it had. Sets nothing in the item itself. */
-  put(
-    item: Embeddable,
+  put(item: Embeddable, embedded: EmbeddedItem, table: VectorTable, transaction: Transaction): void {
+    this.#drop(item, { ...table, role: "served" }, transaction, false);
+    this.#giveBackUnlessNext.run(item.key); // its vectors of the next space may carry text of the same lenders
+    this.#insert(item, embedded, table, transaction);
+    if (embedded.spans.length > 0) this.#outbox.upsert(item, embedded.spans.length);
+    transaction.touch(item.space);
+  }
+
+  /** Writes the vectors of an item for the next space. Nobody is told: nothing that is served has changed. */
+  putNext(item: Embeddable, embedded: EmbeddedItem, table: VectorTable, transaction: Transaction): void {
+    this.#drop(item, { ...table, role: "next" }, transaction, false);
+    this.#insert(item, embedded, table, transaction);
+    transaction.kept();
+  }
+
+  #insert(
+    { key, space }: Embeddable,
     { spans, vectors, borrowed }: EmbeddedItem,
     table: VectorTable,
     transaction: Transaction,
   ): void {
-    this.#drop(item, transaction, false);
-    for (const { key } of borrowed) if (key !== item.key) this.#lend.run(key, item.key);
-    if (spans.length > 0) {
-      const bytes = [packSpans(spans), packVectors(vectors)] as const;
-      this.#of(table).insert.run(item.space, item.key, item.key, transaction.commit, ...bytes);
-      this.#outbox.upsert(item, spans.length);
-      transaction.embedded(1, spans.length);
-    }
-    transaction.touch(item.space);
+    for (const { key: lender } of borrowed) if (lender !== key) this.#lend.run(lender, key);
+    if (spans.length === 0) return;
+    this.#of(table).insert.run(space, key, key, transaction.commit, packSpans(spans), packVectors(vectors));
+    transaction.embedded(table.key, 1, spans.length);
   }
 
   /**
@@ -97,25 +118,37 @@ export class Embeddings {
    * become pending. `forget`: for good, so that no bytes of them may stay in the file.
    */
   remove(item: Embeddable, transaction: Transaction, forget: boolean): void {
-    this.#drop(item, transaction, forget);
+    const tables = this.#tables.all();
+    if (tables.length === 0) return;
+    const drop = (from: Embeddable): void => {
+      this.#giveBack.run(from.key);
+      for (const table of tables) this.#drop(from, table, transaction, forget);
+    };
+    const isReindexing = tables.some(({ role }) => role === "next");
+    drop(item);
+    if (isReindexing && forget) this.#due.removed(item.key);
+    else if (isReindexing) this.#due.outdated(item.key);
     for (const row of this.#borrowers.all(item.key)) {
       const borrower = row as unknown as Embeddable;
-      this.#drop(borrower, transaction, forget);
+      drop(borrower);
+      if (isReindexing) this.#due.outdated(borrower.key);
       this.#unindex.run(borrower.key);
       transaction.touch(borrower.space);
     }
   }
 
-  #drop(item: Embeddable, transaction: Transaction, forget: boolean): void {
-    if (item.indexed === 0) return;
-    this.#giveBack.run(item.key);
-    const table = this.table;
-    const row = table && this.#of(table).delete.get(item.space, item.key);
+  #drop(
+    item: Embeddable,
+    table: VectorTable & { readonly role: VectorTableRole },
+    transaction: Transaction,
+    forget: boolean,
+  ): void {
+    const row = this.#of(table).delete.get(item.space, item.key);
     if (!row) return;
     const parts = Number(row["parts"]);
     if (forget) this.#residue.rememberVectors(row["vectors"] as Uint8Array);
-    this.#outbox.delete(item, parts);
-    transaction.embedded(-1, parts);
+    if (table.role === "served" || table.role === "former") this.#outbox.delete(item, parts, table.key);
+    transaction.embedded(table.key, -1, parts);
   }
 
   /** Requires that the table is there. */

@@ -8,12 +8,15 @@ import {
   circularSource,
   closed,
   firstStanding,
+  linkedSpans,
   noSuchFact,
   noSuchSession,
   noSuchSource,
   putAgain,
   refuseIfExtracted,
+  refuseIfOtherwise,
   refuseSelfSuperseding,
+  restoredSpans,
   type Standing,
   startOf,
   takenByItem,
@@ -26,6 +29,8 @@ import {
   factMetadata,
   type PutFactDone,
   type PutFactWrite,
+  type RestoreFactDone,
+  type RestoreFactWrite,
 } from "../facts.js";
 import { Gone } from "../gone.js";
 import type { Database, Statement } from "./driver.js";
@@ -73,6 +78,33 @@ export class Facts {
     const isChange = as === "ended" ? known.state === "holds" : known.state !== "retracted";
     if (isChange) this.#close(known, closed(known, as, at), transaction);
     return { op: "end_fact", fact: this.#reader.get(known.key) };
+  }
+
+  restore(write: RestoreFactWrite, transaction: Transaction): RestoreFactDone {
+    const { id, category, content, sources, expiresAt = null } = write;
+    const { now } = transaction;
+    const known = this.#findKept(write.space, id, transaction);
+    const space = this.#registry.ensureSpace(write.space, transaction);
+    const standing = { ...write, spans: restoredSpans(write.spans, (other) => this.#records.find(other, space)?.key) };
+    if (known) {
+      refuseIfOtherwise(known, write);
+      const spans = linkedSpans(known.spans, standing.spans);
+      if (spans === known.spans) return { op: "restore_fact", outcome: "unchanged" };
+      this.#records.update(known, { ...known, spans }, known, now);
+      transaction.touch(space);
+      return { op: "restore_fact", outcome: "linked" };
+    }
+    if (this.#items.find(id, space, now)) throw takenByItem(id);
+    for (const { message } of sources) {
+      if (message !== undefined && this.#records.isCircular(message, space, id)) throw circularSource(message);
+    }
+    if (write.state === "holds") this.#addItem(write, { category, content, expiresAt }, standing, transaction);
+    const key = this.#records.insert({ space, id, category, content }, standing, now);
+    for (const source of sources) {
+      this.#records.addSource(key, space, this.#sourceOf({ ...write, source }, space, transaction));
+    }
+    transaction.touch(space);
+    return { op: "restore_fact", outcome: "added" };
   }
 
   noteExtracted({ space: ref, session, upTo, after }: ExtractedWrite, transaction: Transaction): ExtractedDone {
@@ -152,7 +184,11 @@ export class Facts {
     return !found || !this.#records.hasSource(key, { session: found.key });
   }
 
-  #sourceOf({ source: { message, session }, agent }: PutFactWrite, space: number, transaction: Transaction): SourceRow {
+  #sourceOf(
+    { source: { message, session }, agent }: Pick<PutFactWrite, "source" | "agent">,
+    space: number,
+    transaction: Transaction,
+  ): SourceRow {
     if (message !== undefined) return { message };
     if (session === undefined) return {};
     const found = this.#registry.findSession(space, session);
@@ -162,7 +198,7 @@ export class Facts {
   }
 
   #addItem(
-    { space, agent, id }: PutFactWrite,
+    { space, agent, id }: Pick<PutFactWrite, "space" | "agent" | "id">,
     { category, content, expiresAt }: Pick<FactRecord, "category" | "content" | "expiresAt">,
     { confidence, spans }: Standing,
     transaction: Transaction,

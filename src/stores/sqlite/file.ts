@@ -35,16 +35,25 @@ export function secureFile(path: string): void {
   if (stat.isDirectory()) {
     throw new HoldfastError("store_failed", `${path} is a folder`, { hint: `name a file, such as ${path}/memory.db` });
   }
-  if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
-    const mode = (stat.mode & 0o777).toString(8).padStart(4, "0");
-    throw new HoldfastError("store_unsafe", `${path} can be read by other accounts (mode ${mode})`, {
+  const open = openMode(stat.mode);
+  if (open !== undefined) {
+    throw new HoldfastError("store_unsafe", `${path} can be read by other accounts (mode ${open})`, {
       hint: `make it private: chmod 600 ${path}`,
     });
   }
-  const network = NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type);
+  const network = networkOf(statfsSync(folder).type);
   if (network) {
     throw new HoldfastError("store_unsafe", `${path} lies on a network file system (${network})`, {
       hint: "keep the file on a local disk; SQLite's log is not safe over a network",
     });
   }
 }
+
+/** The mode as people write it, if other accounts may do anything with the file. */
+export function openMode(mode: number): string | undefined {
+  if (process.platform === "win32" || (mode & 0o077) === 0) return undefined;
+  return (mode & 0o777).toString(8).padStart(4, "0");
+}
+
+/** The network file system of this number, if it is one. */
+export const networkOf = (type: number): string | undefined => NETWORK_FILE_SYSTEMS.get(type);

@@ -1,6 +1,7 @@
 /** Writing vectors inside a write transaction: only where nothing has changed since they were made. */
 import { HoldfastError } from "../../errors.js";
 import type { EmbeddedItem, IndexingDone, IndexingWrite, IndexWrite } from "../indexing.js";
+import { isSameSpace } from "../vector-space.js";
 import type { Database, Row, Statement } from "./driver.js";
 import type { Embeddable, Embeddings } from "./embeddings.js";
 import { FRESH, findLane, inLane, type LaneRow, WAITS } from "./lanes.js";
@@ -8,9 +9,11 @@ import type { Leases } from "./leases.js";
 import type { OutboxWriter } from "./outbox.js";
 import type { Parking } from "./parking.js";
 import type { Registry } from "./registry.js";
+import type { Reindexing } from "./reindex.js";
+import type { SpaceSwitch } from "./reindex-switch.js";
 import { Statements } from "./statements.js";
 import type { Transaction } from "./transaction.js";
-import { anotherVectorSpace, isSameSpace, type VectorTable } from "./vector-table.js";
+import { anotherVectorSpace, type VectorTable } from "./vector-table.js";
 
 /** What the writes of indexing are made of. */
 export interface IndexerParts {
@@ -19,6 +22,8 @@ export interface IndexerParts {
   readonly embeddings: Embeddings;
   readonly parking: Parking;
   readonly outbox: OutboxWriter;
+  readonly reindexing: Reindexing;
+  readonly spaceSwitch: SpaceSwitch;
 }
 
 export class Indexer {
@@ -30,9 +35,7 @@ export class Indexer {
   constructor(database: Database, parts: IndexerParts) {
     this.#statements = new Statements(database);
     this.#parts = parts;
-    this.#item = database.prepare(
-      `SELECT key, space, session, version, indexed FROM item WHERE ${FRESH} AND key = ? AND version = ?`,
-    );
+    this.#item = database.prepare(`SELECT key, space, session FROM item WHERE ${FRESH} AND key = ? AND version = ?`);
     this.#indexed = database.prepare("UPDATE item SET indexed = version, parked = 0 WHERE key = ?");
   }
 
@@ -57,6 +60,14 @@ export class Indexer {
         return outbox.attach(write, transaction);
       case "acknowledge":
         return outbox.acknowledge(write, transaction);
+      case "begin_reindex":
+        return this.#parts.reindexing.begin(write, transaction);
+      case "reindex":
+        return this.#parts.reindexing.write(write, transaction);
+      case "abandon_reindex":
+        return this.#parts.reindexing.abandon(transaction);
+      case "switch_space":
+        return this.#parts.spaceSwitch.switch(write, transaction);
     }
   }
 
@@ -96,6 +107,11 @@ export class Indexer {
 /** Refuses vectors of another space than the file keeps; if it keeps none, the first that are written decide. */
 function requireVectorsOf({ vectorSpace, items }: IndexWrite, table: VectorTable | undefined): void {
   if (table && !isSameSpace(table.space, vectorSpace)) throw anotherVectorSpace(table.space, vectorSpace);
+  requireLengths({ vectorSpace, items });
+}
+
+/** Refuses vectors that are not as long as those of their space. */
+export function requireLengths({ vectorSpace, items }: Pick<IndexWrite, "vectorSpace" | "items">): void {
   for (const { key, spans, vectors } of items) {
     if (vectors.length === spans.length * vectorSpace.dimensions) continue;
     throw new HoldfastError("vector_space", `the vectors of an item are not of ${vectorSpace.dimensions} dimensions`, {

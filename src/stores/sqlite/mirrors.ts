@@ -9,19 +9,8 @@
 import { setImmediate as otherCalls } from "node:timers/promises";
 import { Mirror, vectorsPerPage } from "../../retrieval/vectors/mirror.js";
 import { Pool } from "../../retrieval/vectors/pool.js";
+import type { MirrorStats } from "../indexing.js";
 import { type ItemVectors, PAGE } from "./vector-file.js";
-
-export interface MirrorStats {
-  /** Spaces that have a mirror, and the vectors in them. */
-  readonly spaces: number;
-  readonly vectors: number;
-  readonly bytes: number;
-  readonly budget: number;
-  readonly loads: number;
-  readonly evictions: number;
-  /** How often a search was answered from the mirror of a space. */
-  readonly hits: number;
-}
 
 /** The items of a space after a key, a page of them. */
 export type ReadPage = (after: number) => Promise<readonly ItemVectors[]>;

@@ -3,7 +3,7 @@ import type { OutboxRow } from "../indexing.js";
 import { spaceRef } from "./codec.js";
 import type { Database, Row } from "./driver.js";
 import { UPSERT } from "./outbox.js";
-import { ITEM_PLACE, PARTS, unpackVectors, type VectorTables } from "./vector-table.js";
+import { ITEM_PLACE, PARTS, readVectorSpace, unpackVectors, type VectorTables } from "./vector-table.js";
 
 /** Rows read at a time: their vectors may be large. */
 const PAGE = 64;
@@ -44,13 +44,18 @@ export class OutboxReader {
   #select(): string {
     const table = this.#tables.current();
     const [vectors, join] = table
-      ? [`vectors, ${PARTS} AS parts_now`, `LEFT JOIN ${table.name} ON place = ${ITEM_PLACE}`]
+      ? [
+          `vectors, ${PARTS} AS parts_now`,
+          `LEFT JOIN ${table.name} ON place = ${ITEM_PLACE} AND outbox.vector_space = ${table.key}`,
+        ]
       : ["NULL AS vectors, NULL AS parts_now", ""];
     return `
       SELECT outbox.seq, outbox.item, outbox.space_id, outbox.op, outbox.parts, outbox.attempts,
-        item.id, item.version, space.kind AS space_kind, space.name AS space_name, ${vectors}
+        item.id, item.version, space.kind AS space_kind, space.name AS space_name, ${vectors},
+        former.model, former.runtime, former.dimensions
       FROM outbox LEFT JOIN item ON item.key = outbox.item AND outbox.op = ${UPSERT} ${join}
       LEFT JOIN space ON space.key = outbox.space
+      LEFT JOIN vector_space AS former ON former.key = outbox.vector_space AND former.key <> (SELECT vector_space FROM head)
       WHERE NOT ${waits("outbox")} AND outbox.seq > ?2 AND NOT EXISTS (
         SELECT 1 FROM outbox AS before WHERE before.item = outbox.item AND before.seq < outbox.seq AND ${waits("before")})
       ORDER BY outbox.seq LIMIT ${PAGE}`;
@@ -66,6 +71,7 @@ function readRow(row: Row): OutboxRow {
     spaceId: String(row["space_id"]),
     key: Number(row["item"]),
     attempts: Number(row["attempts"]),
+    ...(row["model"] !== null && { former: readVectorSpace(row) }),
     change: row["op"] === UPSERT ? readUpsert(row) : { kind: "delete", parts: Number(row["parts"]) },
   };
 }

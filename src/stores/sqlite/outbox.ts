@@ -2,7 +2,8 @@
  * The outbox inside a write transaction: what an external index has yet to be told about changes of vectors.
  *
  * Rows hold numbers only. The vectors of an upsert are read when it is sent; what they were when it was queued is of no
- * interest, because whatever changed them since has queued a row of its own.
+ * interest, because whatever changed them since has queued a row of its own. A row names the vector space of its points;
+ * when another one is served by then, its upserts are void, and its deletes are for the points that are left.
  */
 import { HoldfastError } from "../../errors.js";
 import type { AcknowledgeWrite, AttachWrite, IndexingDone } from "../indexing.js";
@@ -39,8 +40,9 @@ export class OutboxWriter {
     this.#leases = leases;
     this.#tables = new VectorTables(database);
     this.#queue = database.prepare(
-      `INSERT INTO outbox (item, space, space_id, op, parts)
-       SELECT ?, key, id, ?, ? FROM space WHERE key = ? AND (SELECT outbox_index FROM head) IS NOT NULL`,
+      `INSERT INTO outbox (item, space, space_id, op, parts, vector_space)
+       SELECT ?1, key, id, ?2, ?3, coalesce(?5, head.vector_space) FROM space CROSS JOIN head
+       WHERE key = ?4 AND outbox_index IS NOT NULL`,
     );
     this.#attached = database.prepare("SELECT outbox_index, outbox_cursor FROM head");
     this.#sent = database.prepare("DELETE FROM outbox WHERE seq = ?");
@@ -51,12 +53,12 @@ export class OutboxWriter {
 
   /** An item has new vectors. Nothing happens if no index is attached. */
   upsert({ key, space }: Changed, parts: number): void {
-    this.#queue.run(key, UPSERT, parts, space);
+    this.#queue.run(key, UPSERT, parts, space, null);
   }
 
-  /** An item's vectors are gone. */
-  delete({ key, space }: Changed, parts: number): void {
-    this.#queue.run(key, DELETE, parts, space);
+  /** An item's vectors of this vector space are gone. */
+  delete({ key, space }: Changed, parts: number, vectorSpace: number): void {
+    this.#queue.run(key, DELETE, parts, space, vectorSpace);
   }
 
   attach({ index }: AttachWrite, transaction: Transaction): IndexingDone {
@@ -89,10 +91,11 @@ export class OutboxWriter {
     if (table) {
       this.#database
         .prepare(
-          `INSERT INTO outbox (item, space, space_id, op, parts)
-           SELECT item.key, space.key, space.id, ${UPSERT}, ${PARTS}
+          `INSERT INTO outbox (item, space, space_id, op, parts, vector_space)
+           SELECT item.key, space.key, space.id, ${UPSERT}, ${PARTS}, ${table.key}
            FROM (${slice}) AS item JOIN ${table.name} ON place = ${ITEM_PLACE} JOIN space ON space.key = item.space
-           WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key) ORDER BY item.key`,
+           WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key AND outbox.vector_space = ${table.key})
+           ORDER BY item.key`,
         )
         .run(after);
     }

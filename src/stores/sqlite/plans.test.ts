@@ -7,6 +7,7 @@ import { Backlog } from "./backlog.js";
 import { BlockReader } from "./block-reader.js";
 import { connect } from "./connection.js";
 import type { Database } from "./driver.js";
+import { KeyReader } from "./key-reader.js";
 import { LedgerReader } from "./ledger-reader.js";
 import { Ledgers } from "./ledgers.js";
 import { SPEAKS } from "./reader.js";
@@ -106,6 +107,7 @@ describe("what waits", () => {
     const plan = planOfItems();
     expect(plan.filter((detail) => detail.includes("SCAN item"))).toEqual(["SCAN item USING INDEX item_tail"]);
     expect(plan).toContain("SEARCH item USING INTEGER PRIMARY KEY (rowid=?)"); // of what is parked
+    expect(plan).toContain("SEARCH item USING INDEX item_waiting"); // the oldest: its first entry
   });
 
   it("has neighbours that are reached by their sequence", () => {
@@ -189,5 +191,35 @@ describe("a ledger", () => {
     new Ledgers(watched, new Registry(database), new Residue()).forgetSpace(1);
     expect(plans().filter((detail) => detail.startsWith("SEARCH ledger")).length).toBeGreaterThan(3);
     expect(plans().filter((detail) => /^SCAN (?!SUBQUERY|CONSTANT)|TEMP B-TREE/.test(detail))).toEqual([]);
+  });
+});
+
+describe("API keys", () => {
+  /** Those of a key's spaces are prepared for each key that is found. */
+  function keysBy(request: { readonly id: string } | { readonly space: typeof lane.space }): string[] {
+    database.exec(`
+      INSERT INTO api_key (key, id, access, hash, created_at) VALUES (1, 'k', 'read', '', 0);
+      INSERT INTO api_key_space (api_key, place, kind, space) VALUES (1, 0, 0, 1);
+    `);
+    const reader = new KeyReader(new Statements(watched), new Registry(database));
+    expect(reader.keys({ ...request, limit: 10 }).items).toHaveLength(1);
+    return plans();
+  }
+
+  const itsSpaces = [
+    "SEARCH named USING PRIMARY KEY (api_key=?)",
+    "SEARCH space USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+  ];
+
+  it("are found by id, with their spaces in order, and nothing is sorted", () => {
+    expect(keysBy({ id: "k" })).toEqual(["SEARCH api_key USING INDEX sqlite_autoindex_api_key_1 (id=?)", ...itsSpaces]);
+  });
+
+  it("are found by the space that they name", () => {
+    expect(keysBy({ space: lane.space })).toEqual([
+      "SEARCH api_key USING INTEGER PRIMARY KEY (rowid=?)",
+      "SEARCH api_key_space USING COVERING INDEX api_key_space_space (space=?)",
+      ...itsSpaces,
+    ]);
   });
 });

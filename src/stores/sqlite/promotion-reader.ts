@@ -6,11 +6,13 @@ import type { Row } from "./driver.js";
 import { badCursor, type Registry } from "./registry.js";
 import type { Statements } from "./statements.js";
 
-const PAGE = `
+const page = (after: string, order: string): string => `
   SELECT promotion.key, promotion.id, promotion.actor, promotion.reason, promotion.at,
     origin.kind AS from_kind, origin.name AS from_name
   FROM promotion LEFT JOIN space AS origin ON origin.key = promotion.from_space
-  WHERE promotion.to_space = ? AND promotion.key < ? ORDER BY promotion.key DESC LIMIT ?`;
+  WHERE promotion.to_space = ? AND promotion.key ${after} ? ORDER BY promotion.key ${order} LIMIT ?`;
+const OLDEST_FIRST = page(">", "ASC");
+const NEWEST_FIRST = page("<", "DESC");
 
 export class PromotionReader {
   readonly #statements: Statements;
@@ -21,11 +23,12 @@ export class PromotionReader {
     this.#registry = registry;
   }
 
-  promotions({ space: to, limit, cursor }: PromotionsRequest): Page<Promotion> {
-    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(cursor);
+  promotions({ space: to, order = "desc", limit, cursor }: PromotionsRequest): Page<Promotion> {
+    const start = order === "asc" ? 0 : Number.MAX_SAFE_INTEGER;
+    const after = cursor === undefined ? start : parseCursor(cursor);
     const space = this.#registry.findSpace(to);
     if (!space) return { items: [] };
-    const rows = this.#statements.get(PAGE).all(space.key, before, limit + 1);
+    const rows = this.#statements.get(order === "asc" ? OLDEST_FIRST : NEWEST_FIRST).all(space.key, after, limit + 1);
     const items = rows.slice(0, limit).map((row) => ({ ...readPromotion(row), to }));
     return rows.length > limit ? { items, next: `p${rows[limit - 1]?.["key"]}` } : { items };
   }

@@ -1,7 +1,7 @@
 /** Promotions inside a write transaction: copies with their log, and which of them have both sides still there. */
 import { startOf } from "../fact-rules.js";
 import { nothingToPromote, promotedRetracted, refuseIfOther, sameSpace } from "../promotion-rules.js";
-import type { PromoteDone, PromoteWrite } from "../promotions.js";
+import type { PromoteDone, PromoteWrite, RestorePromotionDone, RestorePromotionWrite } from "../promotions.js";
 import { readItem } from "./codec.js";
 import type { Database, Row, Statement } from "./driver.js";
 import type { FactRecord } from "./fact-records.js";
@@ -11,6 +11,9 @@ import type { Registry } from "./registry.js";
 import type { Residue } from "./residue.js";
 import type { Transaction } from "./transaction.js";
 
+/** The key of no space. */
+const NOBODY = 0;
+
 export class Promotions {
   readonly #registry: Registry;
   readonly #items: Items;
@@ -19,6 +22,7 @@ export class Promotions {
   readonly #log: Statement;
   readonly #note: Statement;
   readonly #forget: Statement;
+  readonly #find: Statement;
 
   constructor(database: Database, registry: Registry, items: Items, facts: Facts, residue: Residue) {
     this.#registry = registry;
@@ -29,6 +33,9 @@ export class Promotions {
       "INSERT INTO promotion (id, from_space, to_space, actor, reason, at) VALUES (?, ?, ?, ?, ?, ?)",
     );
     this.#note = database.prepare("INSERT OR IGNORE INTO copy (id, from_space, to_space) VALUES (?, ?, ?)");
+    this.#find = database.prepare(
+      "SELECT 1 FROM promotion WHERE to_space = ? AND id = ? AND actor IS ? AND reason = ? AND at = ?",
+    );
     this.#forget = database.prepare("DELETE FROM promotion WHERE to_space = ? RETURNING id, actor, reason");
   }
 
@@ -37,6 +44,18 @@ export class Promotions {
     const from = this.#registry.findSpace(write.from)?.key;
     for (const id of ids) this.#copy(id, from, write, transaction);
     return { op: "promote", ids };
+  }
+
+  restore(write: RestorePromotionWrite, transaction: Transaction): RestorePromotionDone {
+    const { id, actor = null, reason, at } = write;
+    const to = this.#registry.ensureSpace(write.to, transaction);
+    if (this.#find.get(to, id, actor, reason, at)) return { op: "restore_promotion", restored: false };
+    const from = (write.from && this.#registry.findSpace(write.from)?.key) ?? NOBODY;
+    this.#log.run(id, from, to, actor, reason, at);
+    const areThere = [from, to].every((space) => this.#items.find(id, space, transaction.now));
+    if (areThere && from !== to) this.#note.run(id, from, to);
+    transaction.kept();
+    return { op: "restore_promotion", restored: true };
   }
 
   #copy(id: string, from: number | undefined, write: PromoteWrite, transaction: Transaction): void {

@@ -1,7 +1,14 @@
 /** The reading side of the file: lists, searches and the registry, on one connection. */
 import { statSync } from "node:fs";
 import type { Entry, Item, Page, SessionEntry, SpaceRef, VectorSpace } from "../../types.js";
-import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../blocks.js";
+import type {
+  Block,
+  BlockEdit,
+  BlockLogRequest,
+  BlocksRequest,
+  BlockVersion,
+  BlockVersionsRequest,
+} from "../blocks.js";
 import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
@@ -16,9 +23,20 @@ import type {
   TailRequest,
   WaitingLane,
 } from "../indexing.js";
+import type { KeysRequest, StoredKey } from "../keys.js";
 import type { Ledger } from "../ledger.js";
 import type { Promotion, PromotionsRequest } from "../promotions.js";
-import type { Changes, KeyedItem, ListRequest, ReadRequest, RegistryRequest, Scored, WordsRequest } from "../store.js";
+import type { ToReindex, ToReindexRequest } from "../reindexing.js";
+import type {
+  Changes,
+  ChangesBounds,
+  KeyedItem,
+  ListRequest,
+  ReadRequest,
+  RegistryRequest,
+  Scored,
+  WordsRequest,
+} from "../store.js";
 import { Backlog } from "./backlog.js";
 import { BlockReader } from "./block-reader.js";
 import { ChunkReader } from "./chunk-reader.js";
@@ -27,10 +45,12 @@ import { type ConnectionRole, connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
 import { FactReader } from "./fact-reader.js";
 import { all, type Condition, visibleIn } from "./filter.js";
+import { KeyReader } from "./key-reader.js";
 import { LedgerReader } from "./ledger-reader.js";
 import { OutboxReader } from "./outbox-reader.js";
 import { PromotionReader } from "./promotion-reader.js";
 import { badCursor, Registry } from "./registry.js";
+import { ReindexReader } from "./reindex-reader.js";
 import { addWordPieces, findResidue, type Traces } from "./residue.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
@@ -57,6 +77,7 @@ export class Reader {
   readonly #facts: FactReader;
   readonly #ledgers: LedgerReader;
   readonly #promotions: PromotionReader;
+  readonly #keys: KeyReader;
   #search: WordSearch | undefined;
 
   constructor(path: string, role: ConnectionRole) {
@@ -73,6 +94,7 @@ export class Reader {
     this.#facts = new FactReader(this.#statements, this.#registry);
     this.#ledgers = new LedgerReader(this.#statements, this.#registry);
     this.#promotions = new PromotionReader(this.#statements, this.#registry);
+    this.#keys = new KeyReader(this.#statements, this.#registry);
   }
 
   /** Runs `work` on one snapshot of the file. Everything in it is synchronous, so the snapshot is short-lived. */
@@ -149,8 +171,10 @@ export class Reader {
     return this.#snapshot(() => spaces.map((space) => this.#registry.findSpace(space)?.version ?? 0));
   }
 
-  changes(spaces: readonly SpaceRef[], since: number): Changes {
+  changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Changes {
     return this.#snapshot(() => {
+      const upTo = bounds?.upTo ?? Number.MAX_SAFE_INTEGER;
+      const without = JSON.stringify(bounds?.without ?? []);
       const head = this.#database
         .prepare("SELECT commit_no, max(tombstone_floor, names_floor) AS floor FROM head")
         .get() as Row;
@@ -159,14 +183,16 @@ export class Reader {
         .prepare(
           `SELECT item.id, item.version, space.kind AS space_kind, space.name AS space_name
            FROM item JOIN space ON space.key = item.space
-           WHERE item.commit_no > ? AND +item.space IN (SELECT value FROM json_each(?)) LIMIT ?`,
+           WHERE item.commit_no > ? AND item.commit_no <= ? AND +item.space IN (SELECT value FROM json_each(?))
+             AND item.commit_no NOT IN (SELECT value FROM json_each(?)) LIMIT ?`,
         )
-        .all(since, keys, CHANGES_MAX + 1);
+        .all(since, upTo, keys, without, CHANGES_MAX + 1);
       const removed = this.#database
         .prepare(
-          "SELECT count(*) AS n FROM tombstone WHERE commit_no > ? AND space IN (SELECT value FROM json_each(?))",
+          `SELECT count(*) AS n FROM tombstone WHERE commit_no > ? AND commit_no <= ?
+             AND space IN (SELECT value FROM json_each(?)) AND commit_no NOT IN (SELECT value FROM json_each(?))`,
         )
-        .get(since, keys) as Row;
+        .get(since, upTo, keys, without) as Row;
       return {
         commit: Number(head["commit_no"]),
         changed: changed.slice(0, CHANGES_MAX).map((row) => ({
@@ -218,6 +244,10 @@ export class Reader {
 
   parked(request: ParkedRequest): ParkedPage {
     return this.#snapshot(() => this.#backlog.parked(request));
+  }
+
+  toReindex(request: ToReindexRequest): ToReindex {
+    return this.#snapshot(() => new ReindexReader(this.#database, this.#tables).missing(request));
   }
 
   vectorSpace(): VectorSpace | undefined {
@@ -272,6 +302,10 @@ export class Reader {
     return this.#snapshot(() => this.#blocks.log(request));
   }
 
+  blockVersions(request: BlockVersionsRequest): Page<BlockVersion> {
+    return this.#snapshot(() => this.#blocks.versions(request));
+  }
+
   facts(request: FactsRequest): Page<Fact> {
     return this.#snapshot(() => this.#facts.facts(request));
   }
@@ -286,6 +320,10 @@ export class Reader {
 
   promotions(request: PromotionsRequest): Page<Promotion> {
     return this.#snapshot(() => this.#promotions.promotions(request));
+  }
+
+  keys(request: KeysRequest): Page<StoredKey> {
+    return this.#snapshot(() => this.#keys.keys(request));
   }
 
   close(): void {

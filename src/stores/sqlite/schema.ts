@@ -14,9 +14,11 @@ import { HoldfastError } from "../../errors.js";
 import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
 import { pragma } from "./connection.js";
 import type { Database } from "./driver.js";
+import { VERSION_5 } from "./key-schema.js";
+import { VERSION_7 } from "./reindex-schema.js";
 
 /** Marks a file as Holdfast's ("Hold" in ASCII). */
-const APPLICATION_ID = 0x486f6c64;
+export const APPLICATION_ID = 0x486f6c64;
 
 /** Every ASCII mark that a term may contain is part of a token; blanks and quotes separate. */
 const TOKEN_MARKS = "!#$%&()*+,-./:;<=>?@[]^_{|}~";
@@ -321,8 +323,13 @@ CREATE TABLE copy (
 ) WITHOUT ROWID;
 `;
 
+/** What waits to be embedded, by when it was last touched: how old a backlog is, is its first entry. */
+const VERSION_6 = `
+CREATE INDEX item_waiting ON item (updated_at) WHERE indexed <> version AND parked = 0;
+`;
+
 /** Each entry takes a file from the version before it to its own; they are never edited once released. */
-const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -10,10 +10,18 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
-import type { Block, BlockEdit, BlockLogRequest, BlocksRequest } from "../blocks.js";
+import type {
+  Block,
+  BlockEdit,
+  BlockLogRequest,
+  BlocksRequest,
+  BlockVersion,
+  BlockVersionsRequest,
+} from "../blocks.js";
 import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
+  MirrorStats,
   Neighbour,
   OutboxRow,
   ParkedPage,
@@ -27,10 +35,13 @@ import type {
   VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
+import type { KeysRequest, StoredKey } from "../keys.js";
 import type { Ledger } from "../ledger.js";
 import type { Promotion, PromotionsRequest } from "../promotions.js";
+import type { ToReindex, ToReindexRequest } from "../reindexing.js";
 import type {
   Changes,
+  ChangesBounds,
   Committed,
   KeyedItem,
   ListRequest,
@@ -44,7 +55,6 @@ import type {
   WordsRequest,
 } from "../store.js";
 import { retryBusy } from "./busy.js";
-import type { MirrorStats } from "./mirrors.js";
 import { type Opened, openThreads, type ReadingRole } from "./opened.js";
 import { descriptorOf, type Traces } from "./residue.js";
 import type { ThreadOptions } from "./worker.js";
@@ -176,8 +186,8 @@ export class SqliteStore implements Store {
     return retryBusy(() => peek.versions(spaces), this.#options.busyTimeoutMs);
   }
 
-  changes(spaces: readonly SpaceRef[], since: number): Promise<Changes> {
-    return this.#reader("changes", spaces, since);
+  changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes> {
+    return this.#reader("changes", spaces, since, bounds);
   }
 
   entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
@@ -198,6 +208,10 @@ export class SqliteStore implements Store {
     return this.#reader("blockLog", request);
   }
 
+  blockVersions(request: BlockVersionsRequest): Promise<Page<BlockVersion>> {
+    return this.#reader("blockVersions", request);
+  }
+
   facts(request: FactsRequest): Promise<Page<Fact>> {
     return this.#reader("facts", request);
   }
@@ -213,6 +227,13 @@ export class SqliteStore implements Store {
 
   promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
     return this.#reader("promotions", request);
+  }
+
+  /** One key is read on the main thread: every request through a door asks for one. */
+  async keys(request: KeysRequest): Promise<Page<StoredKey>> {
+    if (request.id === undefined) return this.#reader("keys", request);
+    const { peek } = await this.#ready();
+    return retryBusy(() => peek.keys(request), this.#options.busyTimeoutMs);
   }
 
   waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
@@ -255,6 +276,10 @@ export class SqliteStore implements Store {
     return this.#reader("outbox", limit, maxBytes, now);
   }
 
+  toReindex(request: ToReindexRequest): Promise<ToReindex> {
+    return this.#reader("toReindex", request);
+  }
+
   async vectorSpace(): Promise<VectorSpace | undefined> {
     const { peek } = await this.#ready();
     return retryBusy(() => peek.vectorSpace(), this.#options.busyTimeoutMs);
@@ -290,6 +315,7 @@ export class SqliteStore implements Store {
 
   async maintain(now: number): Promise<void> {
     await this.#writer("trim", now);
+    while (await this.#writer<boolean>("tidyVectors", now));
     if (await this.#writer<boolean>("purgeOverdue", now)) {
       // The process that forgot is gone, and with it the traces to look for, so this rewrites the file.
       await this.purge(0);
@@ -300,6 +326,10 @@ export class SqliteStore implements Store {
     const { busyRetries, busyMs } = await this.#writer<{ busyRetries: number; busyMs: number }>("stats");
     const { peek } = await this.#ready();
     return { ...peek.stats(), checkpoints: this.#checkpoints, busyRetries, busyMs };
+  }
+
+  proveWritable(now: number): Promise<void> {
+    return this.#writer("proveWritable", now);
   }
 
   close(): Promise<void> {

@@ -12,6 +12,12 @@ interface Delta {
   readonly terms: number;
 }
 
+/** Of one vector space. */
+interface Vectors {
+  readonly items: number;
+  readonly chunks: number;
+}
+
 /** Where an item goes: all keys; `round` is the sequence of the first item of its add. */
 export interface Place {
   readonly space: number;
@@ -27,8 +33,7 @@ class Tally {
   changed = false;
   purge = 0;
   renamed = false;
-  embedded = 0;
-  chunks = 0;
+  readonly vectors = new Map<number, Vectors>();
 
   add(space: number, items: number, terms: number): void {
     const sum = this.spaces.get(space) ?? { items: 0, terms: 0 };
@@ -40,8 +45,12 @@ class Tally {
     this.changed ||= unit.changed;
     this.purge = Math.max(this.purge, unit.purge);
     this.renamed ||= unit.renamed;
-    this.embedded += unit.embedded;
-    this.chunks += unit.chunks;
+    for (const [vectorSpace, { items, chunks }] of unit.vectors) this.addVectors(vectorSpace, items, chunks);
+  }
+
+  addVectors(vectorSpace: number, items: number, chunks: number): void {
+    const sum = this.vectors.get(vectorSpace) ?? { items: 0, chunks: 0 };
+    this.vectors.set(vectorSpace, { items: sum.items + items, chunks: sum.chunks + chunks });
   }
 }
 
@@ -103,10 +112,9 @@ export class Transaction {
     this.#unit.changed = true;
   }
 
-  /** Items have got or lost their vectors. */
-  embedded(items: 1 | -1, chunks: number): void {
-    this.#unit.embedded += items;
-    this.#unit.chunks += items * chunks;
+  /** An item has got or lost its vectors of this vector space. */
+  embedded(vectorSpace: number, items: 1 | -1, chunks: number): void {
+    this.#unit.addVectors(vectorSpace, items, items * chunks);
   }
 
   /** A space has lost its name. */
@@ -136,8 +144,8 @@ export class Transaction {
   }
 
   get summary() {
-    const { spaces, purge, renamed, embedded, chunks } = this.#total;
-    return { spaces, purge, renamed, embedded, chunks, itemKey: this.#itemKey, fence: this.#fence };
+    const { spaces, vectors, purge, renamed } = this.#total;
+    return { spaces, vectors, purge, renamed, itemKey: this.#itemKey, fence: this.#fence };
   }
 }
 
@@ -147,18 +155,26 @@ export class Head {
   readonly #read: Statement;
   readonly #write: Statement;
   readonly #space: Statement;
+  readonly #vectors: Statement;
+  readonly #nextVectors: Statement;
   readonly #writer: Statement;
 
   constructor(database: Database, path: string) {
     this.#path = path;
     this.#read = database.prepare("SELECT * FROM head");
     this.#write = database.prepare(
-      `UPDATE head SET commit_no = ?, item_key = ?, fence = ?, embedded = embedded + ?, chunks = chunks + ?, items = items + ?, purge = max(purge, ?),
+      `UPDATE head SET commit_no = ?, item_key = ?, fence = ?, items = items + ?, purge = max(purge, ?),
        purge_since = CASE WHEN ? > 0 AND purge = 0 THEN ? ELSE purge_since END,
        unpurged = unpurged + (? > 0),
        names_floor = CASE WHEN ? THEN ? ELSE names_floor END`,
     );
     this.#space = database.prepare("UPDATE space SET version = ?, items = items + ?, terms = terms + ? WHERE key = ?");
+    this.#vectors = database.prepare(
+      "UPDATE head SET embedded = embedded + ?, chunks = chunks + ? WHERE vector_space = ?",
+    );
+    this.#nextVectors = database.prepare(
+      "UPDATE head SET next_embedded = next_embedded + ?, next_chunks = next_chunks + ? WHERE next_space = ?",
+    );
     this.#writer = database.prepare("REPLACE INTO writer (id, grp, at) VALUES (?, ?, ?)");
   }
 
@@ -180,14 +196,18 @@ export class Head {
   }
 
   end(transaction: Transaction, writer: string, group: string): void {
-    const { spaces, itemKey, fence, embedded, chunks, purge, renamed } = transaction.summary;
+    const { spaces, vectors, itemKey, fence, purge, renamed } = transaction.summary;
     const { commit, now } = transaction;
     let items = 0;
     for (const [key, delta] of spaces) {
       items += delta.items;
       this.#space.run(commit, delta.items, delta.terms, key);
     }
-    const counts = [commit, itemKey, fence, embedded, chunks, items] as const;
+    for (const [key, { items, chunks }] of vectors) {
+      this.#vectors.run(items, chunks, key);
+      this.#nextVectors.run(items, chunks, key);
+    }
+    const counts = [commit, itemKey, fence, items] as const;
     this.#write.run(...counts, purge, purge, now, purge, renamed ? 1 : 0, commit);
     if (group !== "") this.#writer.run(writer, group, now);
   }

@@ -11,19 +11,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../errors.js";
 import { Question } from "../../retrieval/vectors/quantise.js";
-import type { VectorScored, VectorsRequest } from "../indexing.js";
+import type { MirrorStats, VectorScored, VectorsRequest } from "../indexing.js";
+import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
 import { connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
 import { all, type Condition, readSpace, type SpaceRow } from "./filter.js";
 import { MirrorFeed } from "./mirror-feed.js";
-import { type MirrorStats, Mirrors } from "./mirrors.js";
+import { Mirrors } from "./mirrors.js";
 import { bestFirst, findBest } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
-import { type Each, type Scorer, VectorFile } from "./vector-file.js";
-import { isSameSpace, type VectorTable, VectorTables } from "./vector-table.js";
+import { type Each, type ItemVectors, type Scorer, VectorFile } from "./vector-file.js";
+import { type VectorTable, VectorTables } from "./vector-table.js";
 
 /** So many items that are known by their keys are scored from the file one by one. */
 const FEW = 256;
@@ -178,7 +179,10 @@ export class VectorReader {
 
   #keysOf(sessions: readonly number[] | undefined, spaces: readonly SpaceRow[], unsent: boolean) {
     const [sql, of] = unsent
-      ? ["SELECT DISTINCT item AS key FROM outbox WHERE space IN (SELECT value FROM json_each(?))", spaces.map(keyOf)]
+      ? [
+          `SELECT DISTINCT item AS key FROM outbox WHERE ${OF_SERVED} AND space IN (SELECT value FROM json_each(?))`,
+          spaces.map(keyOf),
+        ]
       : ["SELECT key FROM item WHERE session IN (SELECT value FROM json_each(?))", sessions];
     if (!of) return undefined;
     const rows = this.#statements.get(`${sql} LIMIT ${FEW_UNLOADED + 1}`).all(JSON.stringify(of));
@@ -219,10 +223,7 @@ export class VectorReader {
     const { key, items } = space;
     if (!this.#mirrors.canHold(key, items, items * this.#vectorsPerItem())) return false;
     const loading = this.#mirrors.load(key, items, (after) =>
-      this.#snapshot(() => {
-        this.#feed.catchUp(table);
-        return this.#file.page(key, after, table);
-      }),
+      this.#page(key, after, table, () => this.#feed.catchUp(table)),
     );
     if (until === Number.POSITIVE_INFINITY) return loading;
     const done = new AbortController();
@@ -241,7 +242,16 @@ export class VectorReader {
   }
 
   async #scan(space: number, table: VectorTable, vector: Float32Array): Promise<Each> {
-    return this.#file.scan(vector, (after) => this.#snapshot(() => this.#file.page(space, after, table)));
+    return this.#file.scan(vector, (after) => this.#page(space, after, table));
+  }
+
+  /** Nothing, if another table is served by now: whoever asked sees that on its next snapshot, and the mirrors with it. */
+  #page(space: number, after: number, table: VectorTable, before = (): void => {}): Promise<readonly ItemVectors[]> {
+    return this.#snapshot(() => {
+      if (this.#tables.current()?.key !== table.key) return [];
+      before();
+      return this.#file.page(space, after, table);
+    });
   }
 
   #snapshot<T>(work: () => T): Promise<T> {
@@ -258,6 +268,11 @@ export class VectorReader {
 
 const NEWEST_SPACE = "SELECT key, retention_ms, items, terms, version FROM space ORDER BY version DESC LIMIT 1";
 
-const UNSENT: Condition = { sql: "EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key)", values: [] };
+/** Rows of the outbox about vectors of the space that is served. */
+const OF_SERVED = "outbox.vector_space = (SELECT vector_space FROM head)";
+const UNSENT: Condition = {
+  sql: `EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key AND ${OF_SERVED})`,
+  values: [],
+};
 
 const keyOf = ({ key }: SpaceRow): number => key;

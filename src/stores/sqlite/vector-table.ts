@@ -4,13 +4,15 @@
  * A row holds all chunks of an item. Its place is the key of the item's space, then the key of the item, so that the
  * vectors of a space lie together and are read one after the other.
  *
- * Invariants: an item has a row exactly if it is embedded (`indexed = version`) and has chunks. The table of a vector
- * space never changes and is never dropped; but nobody may prepare a statement for it before the head names its space.
+ * Invariants: an item that is embedded (`indexed = version`) and has chunks has a row in the served table; one that is not
+ * has none, but for a moment after a switch (reindex-switch.ts). A table never changes. It is dropped when it is no longer
+ * in use and empty; so nobody may prepare a statement for one that was not named on the same snapshot.
  */
 import { endianness } from "node:os";
 import { HoldfastError } from "../../errors.js";
 import type { Span } from "../../graphemes.js";
 import type { VectorSpace } from "../../types.js";
+import { nameOfSpace } from "../vector-space.js";
 import type { Database, Row, Statement, Value } from "./driver.js";
 
 /** Bits of a place that hold the item's key. */
@@ -37,26 +39,51 @@ export interface VectorTable {
   readonly space: VectorSpace;
 }
 
-/** Reads which one it is at this moment, inside whatever transaction is open. */
+/**
+ * served: its vectors are searched · next: it is being filled to be served · former: it was served, abandoned: it was to
+ * be; both are being emptied.
+ */
+export type VectorTableRole = "served" | "next" | "former" | "abandoned";
+
+/** Codes of `vector_space.state`. */
+export const FORMER = 1;
+export const ABANDONED = 2;
+export const REMOVED = 3;
+
+/** Reads which ones there are at this moment, inside whatever transaction is open. */
 export class VectorTables {
   readonly #database: Database;
   readonly #current: Statement;
+  readonly #next: Statement;
+  readonly #all: Statement;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#current = database.prepare(
-      "SELECT key, model, runtime, dimensions FROM vector_space WHERE key = (SELECT vector_space FROM head)",
+    const select = "SELECT key, model, runtime, dimensions";
+    this.#current = database.prepare(`${select} FROM vector_space WHERE key = (SELECT vector_space FROM head)`);
+    this.#next = database.prepare(`${select} FROM vector_space WHERE key = (SELECT next_space FROM head)`);
+    this.#all = database.prepare(
+      `${select}, CASE WHEN state = ${FORMER} THEN 'former' WHEN state = ${ABANDONED} THEN 'abandoned'
+         WHEN key = head.next_space THEN 'next' ELSE 'served' END AS role
+       FROM vector_space CROSS JOIN head WHERE state <> ${REMOVED}`,
     );
   }
 
+  /** The one that is served. */
   current(): VectorTable | undefined {
-    const row = this.#current.get();
-    if (!row) return undefined;
-    const key = Number(row["key"]);
-    return { key, name: tableName(key), space: readVectorSpace(row) };
+    return readTable(this.#current.get());
   }
 
-  /** Requires that the file has none. */
+  /** The one that is being filled. */
+  next(): VectorTable | undefined {
+    return readTable(this.#next.get());
+  }
+
+  all(): readonly (VectorTable & { readonly role: VectorTableRole })[] {
+    return this.#all.all().map((row) => ({ ...toTable(row), role: row["role"] as VectorTableRole }));
+  }
+
+  /** The caller takes note of it in the head. */
   create(space: VectorSpace, now: number): VectorTable {
     const { model, runtime, dimensions } = space;
     const { lastInsertRowid } = this.#database
@@ -73,7 +100,6 @@ export class VectorTables {
         vectors BLOB NOT NULL
       );
       CREATE INDEX ${name}_commit ON ${name} (commit_no);
-      UPDATE head SET vector_space = ${key};
     `);
     return { key, name, space };
   }
@@ -81,21 +107,28 @@ export class VectorTables {
 
 const tableName = (key: number): string => `vector_${key}`;
 
-const readVectorSpace = (row: Row): VectorSpace => ({
+const toTable = (row: Row): VectorTable => {
+  const key = Number(row["key"]);
+  return { key, name: tableName(key), space: readVectorSpace(row) };
+};
+
+const readTable = (row: Row | undefined): VectorTable | undefined => row && toTable(row);
+
+export const readVectorSpace = (row: Row): VectorSpace => ({
   model: String(row["model"]),
   runtime: String(row["runtime"]),
   dimensions: Number(row["dimensions"]),
 });
 
-export const isSameSpace = (a: VectorSpace, b: VectorSpace): boolean =>
-  a.model === b.model && a.runtime === b.runtime && a.dimensions === b.dimensions;
-
 export function anotherVectorSpace(kept: VectorSpace, given: VectorSpace): HoldfastError {
-  const named = ({ model, runtime, dimensions }: VectorSpace) => `${model} (${runtime}, ${dimensions} dimensions)`;
-  return new HoldfastError("vector_space", `the file keeps vectors of ${named(kept)}, not of ${named(given)}`, {
-    hint: "open it with the embedder that it was made with; vectors of two models cannot be compared",
-    details: { kept, given },
-  });
+  return new HoldfastError(
+    "vector_space",
+    `the file keeps vectors of ${nameOfSpace(kept)}, not of ${nameOfSpace(given)}`,
+    {
+      hint: "open it with the embedder that it was made with; vectors of two models cannot be compared",
+      details: { kept, given },
+    },
+  );
 }
 
 // Bytes: numbers are little-endian, on every machine.

@@ -9,13 +9,13 @@ import { unpackWords } from "./codec.js";
 import type { Database, Statement } from "./driver.js";
 import { LENGTHS, Postings, STEPS } from "./postings.js";
 
-const rowId = (key: number, length: number): number => key * LENGTHS + Math.min(length, LENGTHS - 1);
+export const rowId = (key: number, length: number): number => key * LENGTHS + Math.min(length, LENGTHS - 1);
 
 /** What analysis never makes: it would be several tokens, or a list of counts. */
 const NOT_A_TERM = /[\s"*\p{Cc}]|^$/u;
 
 /** The tokens of one item: every term with its space in front, and with its steps. */
-function tokens(space: number, counts: ReadonlyMap<string, number>): string[] {
+export function tokens(space: number, counts: ReadonlyMap<string, number>): string[] {
   const prefix = `${space.toString(36)}:`;
   const list: string[] = [];
   for (const [term, count] of counts) {

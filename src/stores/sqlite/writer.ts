@@ -12,8 +12,8 @@ import { Facts } from "./facts.js";
 import { secureFile } from "./file.js";
 import { Forgetter } from "./forget.js";
 import { Indexer } from "./indexer.js";
-import { wordsOf } from "./item-row.js";
 import { Items } from "./items.js";
+import { Keys } from "./keys.js";
 import { Leases } from "./leases.js";
 import { Ledgers } from "./ledgers.js";
 import { OutboxWriter } from "./outbox.js";
@@ -21,9 +21,12 @@ import { Parking } from "./parking.js";
 import { Promotions } from "./promotions.js";
 import { Registrar } from "./registrar.js";
 import { Registry } from "./registry.js";
+import { Reindexing } from "./reindex.js";
+import { SpaceSwitch } from "./reindex-switch.js";
 import { Residue, type Traces } from "./residue.js";
 import { migrate } from "./schema.js";
 import { Head, type Transaction } from "./transaction.js";
+import { rebuildWords } from "./word-rebuild.js";
 import { WordWriter } from "./words.js";
 
 export interface WriterOptions {
@@ -49,8 +52,10 @@ export class Writer {
   readonly #facts: Facts;
   readonly #ledgers: Ledgers;
   readonly #promotions: Promotions;
+  readonly #keys: Keys;
   readonly #forgetter: Forgetter;
   readonly #indexer: Indexer;
+  readonly #spaceSwitch: SpaceSwitch;
   readonly #residue = new Residue();
   readonly #head: Head;
   readonly #begin: Statement;
@@ -72,17 +77,17 @@ export class Writer {
     const outbox = new OutboxWriter(database, leases);
     const embeddings = new Embeddings(database, outbox, this.#residue);
     const parking = new Parking(database, registry, leases);
-    this.#indexer = new Indexer(database, { registry, leases, embeddings, parking, outbox });
+    const reindexing = new Reindexing(database, embeddings);
+    this.#spaceSwitch = new SpaceSwitch(database, outbox);
+    const parts = { registry, leases, embeddings, parking, outbox, reindexing, spaceSwitch: this.#spaceSwitch };
+    this.#indexer = new Indexer(database, parts);
     this.#items = new Items(database, registry, { words: this.#words, embeddings, parking, residue: this.#residue });
     this.#blocks = new Blocks(database, registry, this.#residue);
     this.#facts = new Facts(database, registry, this.#items);
     this.#ledgers = new Ledgers(database, registry, this.#residue);
     this.#promotions = new Promotions(database, registry, this.#items, this.#facts, this.#residue);
-    const carried = {
-      blocks: this.#blocks,
-      ledgers: this.#ledgers,
-      promotions: this.#promotions,
-    };
+    this.#keys = new Keys(database, registry);
+    const carried = { blocks: this.#blocks, ledgers: this.#ledgers, promotions: this.#promotions };
     this.#forgetter = new Forgetter(database, registry, this.#items, leases, this.#residue, carried);
     this.#head = new Head(database, options.path);
     this.#begin = database.prepare("BEGIN IMMEDIATE");
@@ -158,7 +163,7 @@ export class Writer {
 
   async #commitGroup(units: readonly Unit[], now: number, group: string, apply: Apply): Promise<Committed> {
     let workMs = 0;
-    const { commit, outcomes } = await this.#transact(() => {
+    const done = await this.#transact(() => {
       const started = performance.now();
       const transaction = this.#head.begin(now);
       const outcomes = units.map((unit) => apply(unit, transaction));
@@ -166,9 +171,10 @@ export class Writer {
       if (transaction.changed) this.#head.end(transaction, this.#options.id, group);
       if (transaction.summary.purge > 0) this.#forgotten++;
       workMs = performance.now() - started;
-      return { commit: transaction.changed ? transaction.commit : transaction.commit - 1, outcomes };
+      const { changed } = transaction;
+      return { commit: changed ? transaction.commit : transaction.commit - 1, changed, outcomes };
     });
-    return { commit, outcomes, workMs };
+    return { ...done, workMs };
   }
 
   #applyPlainly(unit: Unit, transaction: Transaction): Outcome {
@@ -220,12 +226,20 @@ export class Writer {
         return this.#facts.put(write, transaction);
       case "end_fact":
         return this.#facts.end(write, transaction);
+      case "restore_fact":
+        return this.#facts.restore(write, transaction);
       case "extracted":
         return this.#facts.noteExtracted(write, transaction);
       case "ledger":
         return this.#ledgers.write(write, transaction);
       case "promote":
         return this.#promotions.promote(write, transaction);
+      case "restore_promotion":
+        return this.#promotions.restore(write, transaction);
+      case "put_key":
+        return this.#keys.put(write, transaction);
+      case "revoke_key":
+        return this.#keys.revoke(write.id, transaction);
       default:
         return this.#indexer.apply(write, transaction);
     }
@@ -309,6 +323,26 @@ export class Writer {
     });
   }
 
+  /** In this process's own row, with another time than is there, or SQLite would write nothing. */
+  async proveWritable(now: number): Promise<void> {
+    const touch = this.#database.prepare(
+      "INSERT INTO writer (id, grp, at) VALUES (?, '', ?) ON CONFLICT (id) DO UPDATE SET at = max(at + 1, excluded.at)",
+    );
+    await this.#transact(() => touch.run(this.#options.id, now));
+  }
+
+  /** Does a slice of what a change of the vector space has left to do. False if nothing is. */
+  async tidyVectors(now: number): Promise<boolean> {
+    if (!this.#spaceSwitch.isUntidy) return false;
+    return this.#transact(() => {
+      const transaction = this.#head.begin(now);
+      const wasUntidy = this.#spaceSwitch.tidy(transaction);
+      transaction.endUnit(true);
+      if (wasUntidy) this.#head.end(transaction, this.#options.id, "");
+      return wasUntidy;
+    });
+  }
+
   stats(): { busyRetries: number; busyMs: number } {
     return { busyRetries: this.#busyRetries, busyMs: this.#busyMs };
   }
@@ -318,26 +352,7 @@ export class Writer {
     if (Number(this.#head.read()["analysis"]) === ANALYSIS_VERSION) return;
     await this.#transact(() => {
       if (Number(this.#head.read()["analysis"]) === ANALYSIS_VERSION) return;
-      this.#words.clear();
-      this.#database.exec("UPDATE space SET terms = 0");
-      const page = this.#database.prepare(
-        "SELECT key, space, name, content FROM item WHERE key > ? ORDER BY key LIMIT 1000",
-      );
-      const store = this.#database.prepare("UPDATE item SET words = ?, length = ? WHERE key = ?");
-      const count = this.#database.prepare("UPDATE space SET terms = terms + ? WHERE key = ?");
-      for (let rows = page.all(0); rows.length > 0; rows = page.all(Number(rows.at(-1)?.["key"]))) {
-        for (const row of rows) {
-          const [key, space] = [Number(row["key"]), Number(row["space"])];
-          const name = row["name"] === null ? undefined : String(row["name"]);
-          const { counts, words, length } = wordsOf(name, String(row["content"]));
-          store.run(words, length, key);
-          count.run(length, space);
-          this.#words.insert(key, space, counts, length);
-        }
-        this.#words.flush();
-      }
-      this.#database.exec(`UPDATE head SET analysis = ${ANALYSIS_VERSION}, commit_no = commit_no + 1`);
-      this.#database.exec("UPDATE space SET version = (SELECT commit_no FROM head)");
+      rebuildWords(this.#database, this.#words);
     });
   }
 

@@ -74,6 +74,26 @@ export function changes(check: Check): void {
     expect(await removedSince(probe, [ADA], 0)).toBe(1);
   });
 
+  check("tells of the commits that are meant, and of no others", async (probe) => {
+    const { commit: start } = await probe.commit([probe.adding(ADA, [{ id: "a" }, { id: "b" }, { id: "c" }])]);
+    const { commit: second } = await probe.commit([probe.adding(ADA, [{ id: "d" }])]);
+    await probe.forget({ space: ADA, ids: ["a"] });
+    const third = await probe.commitNumber();
+    await probe.update(ADA, "d", { content: "edited", parts: null });
+    await probe.forget({ space: ADA, ids: ["b", "c"] });
+    const last = await probe.commitNumber();
+    const told = async (upTo: number, without: readonly number[]) => {
+      const { changed, removed, complete, commit } = await probe.store.changes([ADA], start, { upTo, without });
+      expect([complete, commit]).toEqual([true, last]);
+      return [...changed.map(({ id, version }) => `${id}@${version}`), removed];
+    };
+    expect(await told(last, [])).toEqual(["d@2", 3]);
+    expect(await told(last, [third])).toEqual(["d@2", 2]);
+    expect(await told(last, [third + 1, last])).toEqual([1]);
+    expect(await told(third, []), "what was changed again later is told later").toEqual([1]);
+    expect(await told(second, [])).toEqual([0]);
+  });
+
   check("does not hide that a whole space was forgotten, also when its name is used again", async (probe) => {
     await probe.add(ADA, [{ id: "a" }, { id: "b" }]);
     const start = await probe.commitNumber();

@@ -233,6 +233,17 @@ export function commits(check: Check): void {
     await probe.store.close();
   });
 
+  check("says whether there was a commit, and proves that there can be one without making one", async (probe) => {
+    const write = probe.adding(ADA, [{ id: "x" }]);
+    expect(await probe.commit([write])).toMatchObject({ changed: true, commit: 1 });
+    expect(await probe.commit([write]), "a repeated add").toMatchObject({ changed: false, commit: 1 });
+    const before = await everything(probe);
+    await probe.store.proveWritable(probe.now);
+    await probe.store.proveWritable(probe.now);
+    expect(await everything(probe)).toEqual(before);
+    expect(await probe.commitNumber()).toBe(1);
+  });
+
   check("refuses everything once it is closed", async (probe) => {
     await probe.add(ADA, [{ id: "x" }]);
     await probe.store.close();
@@ -246,6 +257,7 @@ export function commits(check: Check): void {
       () => probe.store.entries({ kind: "user", limit: 1 }),
       () => probe.store.sessions({ kind: "session", limit: 1 }),
       () => probe.store.stats(),
+      () => probe.store.proveWritable(probe.now),
       () => probe.store.purge(10),
       () => probe.store.maintain(probe.now),
     ];

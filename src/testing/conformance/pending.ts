@@ -290,6 +290,7 @@ export function pending(check: Check): void {
     await probe.add(ADA, [{ id: "x" }, { id: "y" }], { session: "s" });
     expect(await store.indexingStats()).toEqual({
       pending: 2,
+      oldestPendingAt: START,
       parked: 0,
       embedded: 0,
       chunks: 0,
@@ -316,5 +317,23 @@ export function pending(check: Check): void {
     expect(await indexer.index(LANE, fence, items), "the lease was not released").toMatchObject({ fenced: false });
     expect(await store.indexingStats()).toMatchObject({ pending: 0, embedded: 2, chunks: 3 });
     expect(await indexer.pendingIds(LANE)).toEqual([]);
+  });
+
+  check("says since when the oldest of what waits is untouched", async (probe) => {
+    const { store } = probe;
+    const indexer = new Indexer(probe);
+    const oldest = async () => (await store.indexingStats()).oldestPendingAt;
+    expect(await oldest()).toBeUndefined();
+    await probe.add(ADA, [{ id: "x" }], { session: "s" });
+    probe.now = START + SECOND;
+    await probe.add(BOB, [{ id: "y" }]);
+    expect(await oldest()).toBe(START);
+    await indexer.embed(LANE, { x: [EAST] });
+    expect(await oldest()).toBe(START + SECOND);
+    probe.now = START + 2 * SECOND;
+    await probe.update(BOB, "y", { content: "edited", parts: null });
+    expect(await oldest()).toBe(START + 2 * SECOND);
+    await probe.forget({ space: BOB, ids: ["y"] });
+    expect(await oldest()).toBeUndefined();
   });
 }

@@ -1,0 +1,43 @@
+/** The parts of the server that are not public, for a route of our own beside its own. */
+
+import type { Memory, OpenOptions } from "holdfast";
+import type { createApp, ServerOptions } from "holdfast/server";
+import type { Operation } from "../dist/schemas/operation.js";
+import type { DispatchParts, dispatch } from "../dist/server/dispatch.js";
+
+export interface ServerParts {
+  readonly createApp: typeof createApp;
+  readonly dispatch: typeof dispatch;
+  readonly operations: { readonly add: Operation; readonly query: Operation };
+  options(code: OpenOptions): ServerOptions;
+  /** What `dispatch` needs, as the application makes it for itself. */
+  quietParts(memory: Memory, options: ServerOptions): DispatchParts;
+}
+
+export async function loadServerParts(): Promise<ServerParts> {
+  const part = async <T>(path: string): Promise<T> =>
+    (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as T;
+  const { createApp } = await part<typeof import("../dist/server/app.js")>("server/app");
+  const { dispatch } = await part<typeof import("../dist/server/dispatch.js")>("server/dispatch");
+  const { OPERATIONS } = await part<typeof import("../dist/schemas/operations.js")>("schemas/operations");
+  const { loadConfig } = await part<typeof import("../dist/config.js")>("config");
+  const { Door } = await part<typeof import("../dist/server/door.js")>("server/door");
+  const { Guard } = await part<typeof import("../dist/server/guard.js")>("server/guard");
+  const { KeyRing } = await part<typeof import("../dist/server/key-ring.js")>("server/key-ring");
+  const { ServerLog } = await part<typeof import("../dist/server/log.js")>("server/log");
+  const { Traffic } = await part<typeof import("../dist/server/traffic.js")>("server/traffic");
+  const { Registry } = await import("prom-client");
+  return {
+    createApp,
+    dispatch,
+    operations: OPERATIONS,
+    options: (code) => loadConfig({ code }).server,
+    quietParts: (memory, options) => {
+      const guard = new Guard({ host: options.host, allowedHosts: [], allowedOrigins: [] });
+      const keys = new KeyRing(memory.keys, false);
+      const door = new Door({ guard, keys, maxRequests: options.maxRequests, ratePerSecond: 0 });
+      const traffic = new Traffic(door, new Registry());
+      return { memory, door, traffic, log: new ServerLog("error"), maxBodyBytes: options.maxBodyBytes };
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * What the HybridBuffer tells, lane by lane: what was transferred, at the end of the batch, or before it is told that some
+ * of it was flushed, whichever comes first; and what was flushed. So no item is told to be written before it is told to be
+ * embedded.
+ */
+import type { Events } from "../../events/events.js";
+import type { Lane } from "../../stores/indexing.js";
+import { laneName } from "../lane-name.js";
+import type { DueLane, TransferReason } from "../round-buffer.js";
+import type { FlushReason } from "./hybrid-buffer.js";
+import type { CachedItem } from "./vector-cache.js";
+
+interface Batch {
+  readonly lane: Lane;
+  readonly reason: TransferReason;
+  ids: string[];
+}
+
+export class HybridNews {
+  readonly #events: Events | undefined;
+  readonly #batches = new Map<string, Batch>();
+
+  constructor(events: Events | undefined) {
+    this.#events = events;
+  }
+
+  begin(due: readonly DueLane[]): void {
+    if (!this.#events?.isHeard) return;
+    for (const { lane, reason } of due) this.#batches.set(laneName(lane), { lane, reason, ids: [] });
+  }
+
+  accepted({ lane, id }: CachedItem): void {
+    if (this.#batches.size > 0) this.#batches.get(laneName(lane))?.ids.push(id);
+  }
+
+  end(): void {
+    for (const batch of this.#batches.values()) this.#tell(batch);
+    this.#batches.clear();
+  }
+
+  flushed(lane: Lane, reason: FlushReason, items: readonly CachedItem[], written: ReadonlySet<number>): void {
+    if (written.size === 0 || !this.#events?.isHeard) return;
+    const batch = this.#batches.get(laneName(lane));
+    if (batch) this.#tell(batch);
+    const ids = items.flatMap(({ key, id }) => (written.has(key) ? id : []));
+    this.#events.tell({ type: "flushed", ...lane, reason, ids });
+  }
+
+  #tell(batch: Batch): void {
+    const { lane, reason, ids } = batch;
+    if (ids.length === 0) return;
+    batch.ids = [];
+    this.#events?.tell({ type: "transferred", ...lane, reason, ids });
+  }
+}

@@ -1,0 +1,35 @@
+/** holdfast users, agents, teams: who is there. */
+import type { Definition, Group } from "../definition.js";
+import { noteNext, pageOf, pageOptions } from "./page-flags.js";
+
+const KINDS = ["users", "agents", "teams"] as const;
+
+export const entryGroups: readonly Group[] = KINDS.map((kind) => ({
+  name: kind,
+  purpose: `List ${kind}.`,
+  commands: [listOf(kind)],
+}));
+
+function listOf(kind: (typeof KINDS)[number]): Definition {
+  return {
+    name: "list",
+    purpose: `List ${kind}, in the order in which they were first named.`,
+    options: pageOptions(kind),
+    examples: [`holdfast ${kind} list`, `holdfast ${kind} list --json`],
+    async run(call) {
+      const { printer } = call;
+      await call.withMemory({}, async (memory) => {
+        const page = await memory.handle[kind].list(pageOf(call));
+        if (printer.json) return printer.value(page);
+        const names = ["NAME", "KNOWN SINCE", "ABOUT"];
+        const rows = page.items.map((one) => [one.name, call.time(one.createdAt), one.description ?? ""]);
+        if (rows.length > 0)
+          await printer.table(
+            names.map((name) => ({ name })),
+            rows,
+          );
+        noteNext(call, page, kind);
+      });
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** holdfast flush: embeds what waits. */
+import type { FlushReport } from "../../reports.js";
+import type { Call } from "../call.js";
+import type { Definition } from "../definition.js";
+import { EXIT } from "../exit-code.js";
+import { counted } from "../output/counted.js";
+import { styled } from "../output/style.js";
+import { hasScope, type ScopeFlags } from "../scope-flags.js";
+
+/** How often the backlog is looked at for the bar. */
+const LOOK_MS = 250;
+
+export const flushCommand: Definition = {
+  name: "flush",
+  purpose: "Embed what waits, and wait until it is done.",
+  about: "Without a scope: everything. With one: the session, or what its memory holds outside any session.",
+  isScoped: true,
+  examples: ["holdfast flush", "holdfast flush --user ada --session monday"],
+  async run(call) {
+    const isNarrow = hasScope(call.flags<ScopeFlags>());
+    if (isNarrow) {
+      return call.withSession({ meaning: true }, async (session) => print(call, await session.flush()));
+    }
+    await call.withMemory({ meaning: true }, async (memory) => {
+      const progress = call.progress("embedding");
+      const first = (await memory.handle.stats()).store.pending;
+      const looking = setInterval(async () => {
+        const { pending } = (await memory.handle.stats()).store;
+        progress.update(Math.max(0, first - pending), first);
+      }, LOOK_MS);
+      try {
+        await print(call, await memory.handle.flush());
+      } finally {
+        clearInterval(looking);
+        progress.end();
+      }
+    });
+  },
+};
+
+async function print(call: Call, report: FlushReport): Promise<void> {
+  const { printer } = call;
+  const { pending, parked } = report;
+  if (pending > 0) call.exitCode = EXIT.tryAgain;
+  if (printer.json) return printer.value(report);
+  await printer.line(pending === 0 ? "nothing waits" : `still to be embedded: ${counted(pending, "item")}`);
+  if (pending > 0)
+    printer.note(styled("yellow", "the embedding model is off, or does not answer; holdfast doctor says more"));
+  if (parked > 0)
+    printer.note(styled("yellow", `could not be embedded: ${counted(parked, "item")}; words find them all the same`));
+}

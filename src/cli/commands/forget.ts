@@ -1,0 +1,50 @@
+/** holdfast forget: items by id, a session, or all of someone's memory. */
+import { HoldfastError } from "../../errors.js";
+import { confirm, yesFlag } from "../confirm.js";
+import { type Definition, flag } from "../definition.js";
+import { EXIT } from "../exit-code.js";
+import { type ScopeFlags, scopeText, spaceOf, spaceText } from "../scope-flags.js";
+import { printReceipt } from "./receipt.js";
+
+interface ForgetFlags extends ScopeFlags {
+  readonly all?: boolean;
+}
+
+export const forgetCommand: Definition = {
+  name: "forget",
+  args: "[ids...]",
+  argHelp: { ids: "what to forget, as query and tail print them" },
+  purpose: "Forget items, a session, or all of a memory.",
+  about: "It cannot be undone. Text, words, vectors and what was derived from it go, from the file's bytes too.",
+  options: [flag("--all", "all of the memory of the user, team or agent that is named"), yesFlag()],
+  isScoped: true,
+  examples: [
+    "holdfast forget 0199c5d2-7a1e-7000-8000-3f2a1b4c5d6e --user ada",
+    "holdfast forget --user ada --session monday",
+    "holdfast forget --user ada --all --yes",
+  ],
+  async run(call) {
+    const { all, session } = call.flags<ForgetFlags>();
+    const { scope, args } = call;
+    if (args.length > 0 && all) throw unclear("ids were given, and --all too");
+    if (args.length === 0 && !all && session === undefined) throw unclear("nothing says what to forget");
+    if (args.length > 0) {
+      return call.withSession({}, async (one) => {
+        const receipt = await one.delete(args);
+        await printReceipt(call, receipt);
+        if (receipt.missing.length > 0) call.exitCode = EXIT.notFound;
+      });
+    }
+    const { session: _, ...whole } = scope;
+    const target = all ? whole : scope;
+    await confirm(call, `Forget everything of ${all ? spaceText(spaceOf(scope)) : scopeText(scope)}?`);
+    await call.withSession({}, async (_session, memory) => {
+      const receipt = await memory.handle.forget(target);
+      await printReceipt(call, receipt);
+      if (receipt.entries + receipt.sessions + receipt.items === 0) call.exitCode = EXIT.notFound;
+    });
+  },
+};
+
+const unclear = (message: string): HoldfastError =>
+  new HoldfastError("invalid_input", message, { hint: "give ids, or --session NAME, or --all" });

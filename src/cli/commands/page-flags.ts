@@ -1,0 +1,28 @@
+/** How lists are paged. */
+import type { Option } from "commander";
+import type { PageOptions } from "../../input/page.js";
+import type { Page } from "../../types.js";
+import type { Call } from "../call.js";
+import { flag } from "../definition.js";
+import { wholeNumber } from "../flag-values.js";
+import { styled } from "../output/style.js";
+
+export interface PageFlags {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export const pageOptions = (noun: string): readonly Option[] => [
+  flag("-n, --limit <n>", `how many ${noun} at most (default: 100)`, wholeNumber),
+  flag("--cursor <cursor>", "the next page; the one before says where it begins"),
+];
+
+export function pageOf(call: Call): PageOptions {
+  const { limit, cursor } = call.flags<PageFlags>();
+  return { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
+}
+
+export function noteNext({ printer }: Call, { items, next }: Page<unknown>, noun: string): void {
+  if (items.length === 0) printer.note(`no ${noun}`);
+  if (next !== undefined) printer.note(styled("dim", `there are more: --cursor ${next}`));
+}

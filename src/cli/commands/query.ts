@@ -1,0 +1,136 @@
+/** holdfast query: finds what was stored. */
+import { HoldfastError } from "../../errors.js";
+import type { QueryOptions } from "../../input/query.js";
+import { type Hit, type Hits, KINDS, type Kind, ROLES, type Role } from "../../types.js";
+import type { Call } from "../call.js";
+import { choiceFlag, type Definition, flag } from "../definition.js";
+import { moment, share, TIME_FORM, wholeNumber } from "../flag-values.js";
+import { styled } from "../output/style.js";
+import { textFrom } from "../stdin.js";
+import { speakerOf } from "./item-lines.js";
+
+interface QueryFlags {
+  readonly limit?: number;
+  readonly words?: boolean;
+  readonly within?: "space" | "session" | "agent";
+  readonly role?: Role;
+  readonly kind?: Kind;
+  readonly from?: string | number;
+  readonly to?: string | number;
+  readonly recency?: number;
+  readonly sort?: "score" | "timestamp";
+  readonly explain?: boolean;
+  readonly full?: boolean;
+}
+
+export const queryCommand: Definition = {
+  name: "query",
+  args: "[text...]",
+  argHelp: { text: "the question; - or nothing: what is piped in" },
+  purpose: "Find what was stored, by words and by meaning.",
+  options: [
+    flag("-n, --limit <n>", "how many hits at most (default: 10)", wholeNumber),
+    flag("--words", "by words alone: the model is not loaded"),
+    choiceFlag("--within <what>", "where to look (default: space, all of the memory)", ["space", "session", "agent"]),
+    choiceFlag("--role <role>", "only what this one said", ROLES),
+    choiceFlag("--kind <kind>", "only items of this kind", KINDS),
+    flag("--from <time>", `not before: ${TIME_FORM} ago`, moment),
+    flag("--to <time>", "before then", moment),
+    flag("--recency <share>", "how much being new counts, 0 to 1 (default: 0)", share),
+    choiceFlag("--sort <by>", "order of the hits (default: score)", ["score", "timestamp"]),
+    flag("--explain", "say what each score is made of"),
+    flag("--full", "print the whole text of each hit"),
+  ],
+  isScoped: true,
+  examples: [
+    'holdfast query "where do I live?"',
+    "holdfast query --user ada --session monday --within session deadline -n 3",
+    'holdfast query "lisbon" --words --json | jq -r ".hits[].content"',
+  ],
+  async run(call) {
+    const { words } = call.flags<QueryFlags>();
+    const text = await textFrom(call.io, call.words, true);
+    if (text.trim() === "") {
+      throw new HoldfastError("invalid_input", "there is no question", {
+        hint: 'ask: holdfast query "where do I live?"',
+      });
+    }
+    if (words) await call.file("--words"); // a server has its model, and uses it
+    await call.withSession({ meaning: !words }, async (session) => {
+      await print(call, await session.query(text, optionsOf(call.flags<QueryFlags>())));
+    });
+  },
+};
+
+function optionsOf({ limit, within, role, kind, from, to, recency, sort, explain }: QueryFlags): QueryOptions {
+  return {
+    ...(limit !== undefined && { topK: limit }),
+    ...(within !== undefined && { within }),
+    ...(role !== undefined && { role }),
+    ...(kind !== undefined && { kind }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(recency !== undefined && { recency }),
+    ...(sort !== undefined && { sortBy: sort }),
+    ...(explain && { explain }),
+  };
+}
+
+async function print(call: Call, hits: Hits): Promise<void> {
+  const { printer, scope } = call;
+  const { partial, degraded, explanation } = hits;
+  if (printer.json) {
+    const extra = { partial, ...(degraded !== undefined && { degraded }), ...(explanation && { explanation }) };
+    return printer.value({ scope, hits: [...hits], ...extra });
+  }
+  if (hits.length === 0) printer.note("nothing found");
+  else if (printer.isTerminal) for (const [at, hit] of hits.entries()) await printHit(call, hit, at + 1);
+  else await printRows(call, hits);
+  if (partial) printer.note(styled("yellow", "partial: some items were searched by words only, to answer in time"));
+  if (degraded !== undefined) printer.note(styled("yellow", `by words alone: ${degraded}`));
+  if (explanation) await printExplanation(call, hits);
+}
+
+async function printHit(call: Call, hit: Hit, rank: number): Promise<void> {
+  const { printer } = call;
+  const facts = [hit.score.toFixed(3), speakerOf(hit), call.time(hit.occurredAt), hit.session ?? "", hit.id];
+  await printer.line(styled("bold", `${rank}. `), styled("dim", facts.filter((fact) => fact !== "").join("  ")));
+  if (call.flags<QueryFlags>().full) await printer.text(hit.content);
+  else await printer.cutLine("   ", hit.content.trim().replace(/\s+/g, " "));
+}
+
+async function printRows(call: Call, hits: Hits): Promise<void> {
+  const names = ["ID", "SCORE", "WHEN", "WHO", "SESSION", "CONTENT"];
+  const rows = hits.map((hit) => [
+    hit.id,
+    hit.score.toFixed(3),
+    call.time(hit.occurredAt),
+    speakerOf(hit),
+    hit.session ?? "",
+    hit.content,
+  ]);
+  await call.printer.table(
+    names.map((name) => ({ name })),
+    rows,
+  );
+}
+
+async function printExplanation(call: Call, hits: Hits): Promise<void> {
+  const { printer } = call;
+  for (const { id, why } of hits) {
+    if (!why) continue;
+    const arms = [
+      ...(why.words ? [`words ${why.words.share.toFixed(3)} (BM25 ${why.words.score.toFixed(2)})`] : []),
+      ...(why.meaning ? [`meaning ${why.meaning.share.toFixed(3)} (cosine ${why.meaning.score.toFixed(3)})`] : []),
+      ...(["role", "date", "session", "recency"] as const).flatMap((name) =>
+        why[name] === 0 ? [] : [`${name} ${why[name].toFixed(3)}`],
+      ),
+    ];
+    await printer.line(styled("dim", `${id}: ${arms.join(" + ")}`));
+  }
+  for (const { source, asked, why, found, ms } of hits.explanation?.sources ?? []) {
+    await printer.line(
+      styled("dim", `${source}: ${asked ? `${found} found in ${ms.toFixed(1)} ms` : `not asked, ${why ?? ""}`}`),
+    );
+  }
+}

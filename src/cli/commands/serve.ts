@@ -1,0 +1,86 @@
+/** holdfast serve: the HTTP server. */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { OpenOptions } from "../../memory.js";
+import { type Definition, flag } from "../definition.js";
+import { gathered, wholeNumber } from "../flag-values.js";
+import type { Environment } from "../io.js";
+import { styled } from "../output/style.js";
+import { DEFAULT_USER } from "../scope-flags.js";
+
+interface ServeFlags {
+  readonly port?: number;
+  readonly host?: string;
+  readonly requireKey?: boolean;
+  readonly allowHost?: readonly string[];
+  readonly allowOrigin?: readonly string[];
+}
+
+export const serveCommand: Definition = {
+  name: "serve",
+  purpose: "Start the HTTP server on the memory's file.",
+  about:
+    "Ctrl-C ends it in order: what it has accepted is answered. Beyond this machine (--host) every request needs a key: holdfast key create.",
+  options: [
+    flag("-p, --port <n>", "the port; 0: any that is free (default: 8000)", wholeNumber),
+    flag("--host <address>", "the address to listen at (default: 127.0.0.1, this machine only)"),
+    flag("--require-key", "ask for a key on this machine too"),
+    flag("--allow-host <name>", "a name by which the server may be called; may be given several times", gathered),
+    flag("--allow-origin <origin>", "a web page that may call it, such as https://app.example.com (CORS)", gathered),
+  ],
+  endsByInterrupt: true,
+  examples: [
+    "holdfast serve",
+    "holdfast serve --port 9000 --path agent.db",
+    "holdfast serve --host 0.0.0.0 --allow-host memory.example.com",
+  ],
+  async run(call) {
+    const { printer, io } = call;
+    const { port, host, requireKey, allowHost, allowOrigin } = call.flags<ServeFlags>();
+    const { path, config } = await call.file();
+    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const options = {
+      path,
+      ...(config !== undefined && { config }),
+      server: {
+        ...(port !== undefined && { port }),
+        ...(host !== undefined && { host }),
+        ...(requireKey && { requireKey }),
+        ...(allowHost && { allowedHosts: allowHost.join(",") }),
+        ...(allowOrigin && { allowedOrigins: allowOrigin.join(",") }),
+      },
+    };
+    const { serve } = await import("../../server/serve.js");
+    const server = await serve(options);
+    if (printer.json) await printer.record({ url: server.url, port: server.port, path });
+    else {
+      await printer.line("Holdfast listens at ", styled("bold", server.url));
+      await printer.line(`the memory is ${path}`);
+      await printer.line(`try:  ${curlLine(server.url, await asksForKeys(options, io.env))}`);
+      await printer.line(`or:   holdfast --url ${server.url} query "where do I live?"`);
+    }
+    await ended(io.signal);
+    const { items } = await server.stop();
+    printer.note(`stopped; ${items} items are safe in ${path}`);
+  },
+};
+
+async function asksForKeys({ config, ...code }: OpenOptions, env: Environment): Promise<boolean> {
+  const { loadConfig } = await import("../../config.js");
+  const { isLoopback } = await import("../../server/guard.js");
+  const { host, requireKey } = loadConfig({ file: config, env, code }).server;
+  return requireKey || !isLoopback(host);
+}
+
+/** Adds a message. */
+function curlLine(url: string, needsKey: boolean): string {
+  const key = needsKey ? ` -H "authorization: Bearer $HOLDFAST_KEY"` : "";
+  const body = `{"messages":[{"role":"user","content":"I moved to Lisbon in May."}]}`;
+  return `curl '${url}/api/v1/messages?user=${DEFAULT_USER}'${key} -H 'content-type: application/json' -d '${body}'`;
+}
+
+const ended = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });

@@ -1,0 +1,96 @@
+/** holdfast sessions: which there are. */
+
+import { confirm, yesFlag } from "../confirm.js";
+import type { Definition, Group } from "../definition.js";
+import { EXIT } from "../exit-code.js";
+import { hasScope, type ScopeFlags, spaceOf, spaceText } from "../scope-flags.js";
+import { noteNext, pageOf, pageOptions } from "./page-flags.js";
+import { printReceipt } from "./receipt.js";
+
+const list: Definition = {
+  name: "list",
+  purpose: "List sessions: of everyone, or of whom you name.",
+  options: pageOptions("sessions"),
+  isScoped: true,
+  examples: [
+    "holdfast sessions list",
+    "holdfast sessions list --user ada",
+    "holdfast sessions list --user ada --agent tutor",
+  ],
+  async run(call) {
+    const { printer, scope } = call;
+    const { agent } = call.flags<ScopeFlags>();
+    const space = hasScope(call.flags<ScopeFlags>()) ? spaceOf(scope) : undefined;
+    const query = {
+      ...pageOf(call),
+      ...(space && { space }),
+      ...(agent !== undefined && space && !("agent" in space) && { agent }),
+    };
+    const what = space ? spaceText(space) : "everyone";
+    await call.withMemory(
+      {},
+      async (memory) => {
+        const page = await memory.handle.sessions.list(query);
+        if (printer.json) return printer.value({ ...(space && { space }), ...page });
+        const names = ["NAME", "OF", "AGENT", "BEGUN", "CHANGED"];
+        const rows = page.items.map((one) => [
+          one.name,
+          spaceText(one.space),
+          one.agent ?? "",
+          call.time(one.createdAt),
+          call.time(one.updatedAt),
+        ]);
+        if (rows.length > 0)
+          await printer.table(
+            names.map((name) => ({ name })),
+            rows,
+          );
+        noteNext(call, page, "sessions");
+      },
+      what,
+    );
+  },
+};
+
+const rename: Definition = {
+  name: "rename",
+  args: "<name> <new-name>",
+  argHelp: { name: "what it is called", "new-name": "what it is to be called" },
+  purpose: "Give a session another name. Its messages stay.",
+  isScoped: true,
+  examples: ["holdfast sessions rename monday 2026-11-16 --user ada"],
+  async run(call) {
+    const { printer, scope } = call;
+    await call.withSession({}, async (_, memory) => {
+      const entry = await memory.handle.sessions.rename(spaceOf(scope), call.arg(0), call.arg(1));
+      if (printer.json) return printer.value(entry);
+      return printer.line(`${call.arg(0)} is called ${entry.name} now`);
+    });
+  },
+};
+
+const forget: Definition = {
+  name: "forget",
+  args: "<name>",
+  argHelp: { name: "the session" },
+  purpose: "Forget a session with everything that was said in it.",
+  about: "It cannot be undone.",
+  options: [yesFlag()],
+  isScoped: true,
+  examples: ["holdfast sessions forget monday --user ada", "holdfast sessions forget monday --user ada --yes --json"],
+  async run(call) {
+    const space = spaceOf(call.scope);
+    await confirm(call, `Forget the session ${call.arg(0)} of ${spaceText(space)}?`);
+    await call.withSession({}, async (_, memory) => {
+      const receipt = await memory.handle.sessions.delete(space, call.arg(0));
+      await printReceipt(call, receipt);
+      if (receipt.sessions === 0) call.exitCode = EXIT.notFound;
+    });
+  },
+};
+
+export const sessionsGroup: Group = {
+  name: "sessions",
+  purpose: "List, rename and forget sessions.",
+  commands: [list, rename, forget],
+};

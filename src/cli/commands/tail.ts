@@ -1,0 +1,118 @@
+/** holdfast tail: the newest items, and from then on what is added by anyone. */
+import type { Session } from "../../session.js";
+import type { Item } from "../../types.js";
+import type { Call } from "../call.js";
+import { type Definition, flag } from "../definition.js";
+import { wholeNumber } from "../flag-values.js";
+import type { OpenedMemory } from "../opened-memory.js";
+import { styled } from "../output/style.js";
+import { speakerOf } from "./item-lines.js";
+
+interface TailFlags {
+  readonly limit: number;
+  readonly follow: boolean;
+  readonly full?: boolean;
+}
+
+export const tailCommand: Definition = {
+  name: "tail",
+  purpose: "Show the newest items, then what is added from now on, by anyone.",
+  about: "Of a memory, or of a session of it. Ends with Ctrl-C. With --json each item is a line.",
+  options: [
+    flag("-n, --limit <n>", "how many to begin with", wholeNumber).default(10),
+    flag("--no-follow", "end after those"),
+    flag("--full", "print the whole text of each"),
+  ],
+  isScoped: true,
+  endsByInterrupt: true,
+  examples: [
+    "holdfast tail",
+    "holdfast tail --user ada --session monday -n 50 --no-follow",
+    "holdfast tail --json | jq .content",
+  ],
+  async run(call) {
+    const { limit, follow } = call.flags<TailFlags>();
+    await call.withSession({}, async (session, memory) => {
+      if (follow) return watch(call, session, memory, limit);
+      for (const item of await newest(session, limit)) await print(call, item);
+    });
+  },
+};
+
+/** Oldest first. */
+async function newest(session: Session, limit: number): Promise<readonly Item[]> {
+  return limit === 0 ? [] : (await session.list({ limit })).items.toReversed();
+}
+
+/** Events say that something was added; what it is, and in which order, the list says. So nothing is missed or doubled. */
+async function watch(call: Call, session: Session, memory: OpenedMemory, limit: number): Promise<void> {
+  const { signal } = call.io;
+  // Listening begins before the first look, so that nothing falls between them.
+  const events = memory.events(call.scope, signal);
+  const seen = new Seen();
+  const first = await newest(session, limit);
+  seen.note(limit === 0 ? await newest(session, 1) : first);
+  for (const item of first) await print(call, item);
+  for await (const { type } of events) {
+    if (!SHOWING.has(type)) continue;
+    const items = await seen.newer(session);
+    for (const item of items) await print(call, item);
+    seen.note(items);
+  }
+}
+
+/** Events after which there may be something to show. */
+const SHOWING: ReadonlySet<string> = new Set([
+  "added",
+  "promoted",
+  "fact",
+  "block",
+  "changed",
+  "missed",
+  "reconnected",
+]);
+const PAGE = 100;
+const PAGES_MAX = 10;
+const IDS_MAX = 10_000;
+
+/** What was shown last, so that a look finds what came after it. */
+class Seen {
+  #ids = new Set<string>();
+  #recordedAt = 0;
+
+  note(items: readonly Item[]): void {
+    for (const { id, recordedAt } of items) {
+      this.#ids.add(id);
+      this.#recordedAt = Math.max(this.#recordedAt, recordedAt);
+    }
+    if (this.#ids.size > IDS_MAX) this.#ids = new Set([...this.#ids].slice(-IDS_MAX / 2));
+  }
+
+  /** What came since, oldest first. If all that was shown is forgotten, the time says what is new. */
+  async newer(session: Session): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < PAGES_MAX; page++) {
+      const { items, next } = await session.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
+      for (const item of items) {
+        if (this.#ids.has(item.id)) return found.toReversed();
+        if (item.recordedAt >= this.#recordedAt) found.push(item);
+      }
+      cursor = next;
+      if (cursor === undefined) break;
+    }
+    return found.toReversed();
+  }
+}
+
+async function print(call: Call, item: Item): Promise<void> {
+  const { printer } = call;
+  const { id, session = "", content, occurredAt } = item;
+  const time = call.time(occurredAt);
+  if (printer.json) return printer.record(item);
+  if (!printer.isTerminal) return printer.row([id, time, speakerOf(item), session, content]);
+  const head = [time, speakerOf(item), session].filter((part) => part !== "").join("  ");
+  if (!call.flags<TailFlags>().full) return printer.cutLine(`${head}  `, content.trim().replace(/\s+/g, " "));
+  await printer.line(styled("dim", `${head}  ${id}`));
+  return printer.text(content);
+}

@@ -1,0 +1,27 @@
+/** Asks before something is forgotten for good. Where nobody can answer, --yes has to say so. */
+import { createInterface } from "node:readline/promises";
+import { Option } from "commander";
+import { HoldfastError } from "../errors.js";
+import type { Call } from "./call.js";
+import { printableLine } from "./output/printable.js";
+
+export const yesFlag = (): Option => new Option("-y, --yes", "do not ask first");
+
+/** Requires that the command has the flag above. Throws if the answer is not yes. */
+export async function confirm(call: Call, question: string): Promise<void> {
+  if (call.flags<{ yes?: boolean }>().yes) return;
+  const { stdin, stderr, signal } = call.io;
+  if (!stdin.isTTY || !stderr.isTTY) {
+    throw new HoldfastError("invalid_input", `${question} Nobody is there to ask.`, {
+      hint: "say so with --yes; it cannot be undone",
+    });
+  }
+  const reader = createInterface({ input: stdin, output: stderr });
+  try {
+    const answer = await reader.question(`${printableLine(question)} It cannot be undone. [y/N] `, { signal });
+    if (/^y(es)?$/i.test(answer.trim())) return;
+  } finally {
+    reader.close();
+  }
+  throw new HoldfastError("invalid_input", "nothing was forgotten", { hint: "answer y to go on" });
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it, vi } from "vitest";
+import { futureMoment, gathered, jsonObject, moment, share, wholeArgument, wholeNumber } from "./flag-values.js";
+
+describe("values of flags", () => {
+  it.each(["", "-1", "1.5", "1e3", "0x10", " 5", "many", "9999999999999999"])("%j is no whole number", (text) => {
+    expect(() => wholeNumber(text)).toThrow("whole number");
+    expect(() => wholeArgument(text, "version")).toThrow("the version must be a whole number");
+  });
+  it("whole numbers are read", () =>
+    expect([wholeNumber("0"), wholeNumber("42"), wholeArgument("7", "x")]).toEqual([0, 42, 7]));
+
+  it.each(["", " ", "2", "-0.1", "half", "NaN"])("%j is no share", (text) =>
+    expect(() => share(text)).toThrow("0 to 1"),
+  );
+  it("shares are read", () => expect([share("0"), share("0.5"), share("1")]).toEqual([0, 0.5, 1]));
+
+  it("a span is counted back from now, or from now on", () => {
+    vi.useFakeTimers({ now: 1_000_000_000 });
+    try {
+      expect(moment("90m")).toBe(1_000_000_000 - 90 * 60_000);
+      expect(futureMoment("2d")).toBe(1_000_000_000 + 2 * 86_400_000);
+      expect([moment("1s"), moment("1h"), moment("1w"), moment("1y")]).toEqual([
+        999_999_000,
+        996_400_000,
+        395_200_000,
+        1_000_000_000 - 31_536_000_000,
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+  it("dates are left to the engine, and what is neither is refused", () => {
+    expect(moment("2026-11-15T09:30:00Z")).toBe("2026-11-15T09:30:00Z");
+    for (const text of ["yesterday", "5", "5 d", "1794822645299"]) expect(() => moment(text)).toThrow("a date");
+  });
+
+  it("metadata is a JSON object", () => {
+    expect(jsonObject('{"a":[1]}')).toEqual({ a: [1] });
+    for (const text of ["", "[1]", "null", "5", "{a:1}"]) expect(() => jsonObject(text)).toThrow("a JSON object");
+  });
+
+  it("a flag that may be repeated gathers", () => expect(gathered("b", gathered("a", undefined))).toEqual(["a", "b"]));
+});

@@ -1,0 +1,58 @@
+/** What is written after flags → values. Ranges and meanings are the engine's to check; here text becomes a type. */
+import { InvalidArgumentError } from "commander";
+import { HoldfastError } from "../errors.js";
+
+const DURATION = /^(\d{1,9})(s|m|h|d|w|y)$/;
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 } as const;
+export const TIME_FORM = 'a date ("2026-11-15"), a time ("2026-11-15T09:30:00Z"), or a span such as 90m, 12h, 30d';
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}
+
+/** The same of an argument, which has a name and no flag. */
+export function wholeArgument(text: string, name: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new HoldfastError("invalid_input", `the ${name} must be a whole number`, { hint: "for example 3" });
+}
+
+export function share(text: string): number {
+  const number = Number(text);
+  if (text.trim() === "" || !(number >= 0 && number <= 1)) {
+    throw new InvalidArgumentError("It must be a number from 0 to 1.");
+  }
+  return number;
+}
+
+/** A moment, or how long ago. */
+export const moment = (text: string): string | number => momentFrom(text, -1);
+/** A moment, or in how long. */
+export const futureMoment = (text: string): string | number => momentFrom(text, 1);
+
+function momentFrom(text: string, direction: 1 | -1): string | number {
+  const [, count, unit] = DURATION.exec(text) ?? [];
+  if (count !== undefined) return Date.now() + direction * Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  if (!/^[+-]?\d{4,6}-\d\d-\d\d/.test(text)) throw new InvalidArgumentError(`It must be ${TIME_FORM}.`);
+  return text;
+}
+
+export function jsonObject(text: string): { readonly [key: string]: unknown } {
+  const value = parsed(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as { [key: string]: unknown };
+  throw new InvalidArgumentError(`It must be a JSON object, such as '{"topic":"travel"}'.`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // said by the caller: what is no JSON is no object either
+  }
+}
+
+/** For flags that may be given several times. */
+export const gathered = (text: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  text,
+];

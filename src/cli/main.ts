@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+/**
+ * holdfast: the command as the shell starts it.
+ *
+ * Ctrl-C or SIGTERM ends what runs in order: what was accepted is written first. A second one ends the process at once.
+ * When nobody reads the output any more (`| head`) it ends quietly.
+ */
+import type { EndReason } from "./io.js";
+import { run } from "./run.js";
+
+const ending = new AbortController();
+const end = (reason: EndReason): void => ending.abort(reason);
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    if (ending.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
+    end(signal);
+  });
+}
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    end("EPIPE");
+  });
+}
+
+process.exitCode = await run(process.argv.slice(2), {
+  get stdin() {
+    return process.stdin; // looked at only by commands that read it: it would keep the process alive
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  signal: ending.signal,
+});

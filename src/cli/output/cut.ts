@@ -1,0 +1,27 @@
+/** Text in columns of a terminal. */
+import stringWidth from "string-width";
+import { graphemeEnd } from "../../graphemes.js";
+
+const ELLIPSIS = "…";
+
+/** Requires printable text. */
+export const widthOf = (text: string): number => stringWidth(text);
+
+/** The text, or as much of it as fits into so many columns with an ellipsis. No grapheme is cut. */
+export function cut(text: string, width: number): string {
+  // Few graphemes have more units per column; what is longer does not fit, whatever it is.
+  if (text.length <= width * 4 && widthOf(text) <= width) return text;
+  if (width < 1) return "";
+  let end = 0;
+  let used = 0;
+  while (end < text.length) {
+    const next = graphemeEnd(text, end);
+    used += widthOf(text.slice(end, next));
+    if (used > width - 1) break;
+    end = next;
+  }
+  return end === text.length ? text : text.slice(0, end).trimEnd() + ELLIPSIS;
+}
+
+export const padEnd = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)));
+export const padStart = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text;

@@ -1,0 +1,35 @@
+import stringWidth from "string-width";
+import { describe, expect, it } from "vitest";
+import { styled } from "./style.js";
+import { plainLines, tableLines } from "./table.js";
+
+const columns = [{ name: "NAME" }, { name: "COUNT", align: "right" as const }, { name: "ABOUT" }];
+const rows = [
+  ["ada", "7", "likes tea"],
+  ["日本語", "1200", "a very long text that does not fit onto the line of this narrow terminal"],
+];
+
+describe("a table", () => {
+  it("is aligned by columns, and its last column is cut to the width", () => {
+    const lines = tableLines(columns, rows, { width: 40, isColored: false });
+    expect(lines).toEqual([
+      "NAME    COUNT  ABOUT",
+      "ada         7  likes tea",
+      "日本語   1200  a very long text that do…",
+    ]);
+    for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(40);
+  });
+
+  it("has colour only where it is wanted, and colour does not move the columns", () => {
+    const [, plain = ""] = tableLines(columns, [[styled("green", "ok"), "1", "x"]], { width: 40, isColored: false });
+    const [, colored = ""] = tableLines(columns, [[styled("green", "ok"), "1", "x"]], { width: 40, isColored: true });
+    expect(plain).not.toContain("\u001b");
+    expect(colored).toContain("\u001b[32mok");
+    expect(stringWidth(colored)).toBe(stringWidth(plain));
+  });
+
+  it("is plain, whole and with tabs elsewhere, one row a line, whatever the cells hold", () => {
+    const lines = plainLines(columns, [["a\tb\nc", "1", `${"x".repeat(500)}\u001b[31m`]]);
+    expect(lines).toEqual(["NAME\tCOUNT\tABOUT", `a\\tb\\nc\t1\t${"x".repeat(500)}\\e[31m`]);
+  });
+});

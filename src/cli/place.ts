@@ -1,0 +1,94 @@
+/**
+ * Place: the file or the server that a command works on.
+ *
+ * A flag wins over the environment: --path or --url, then HOLDFAST_URL, then HOLDFAST_STORE_PATH, then the configuration
+ * file, then the person's own file (default-path.ts).
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { HoldfastError } from "../errors.js";
+import type { Memory } from "../memory.js";
+import { defaultPath } from "./default-path.js";
+import type { Environment } from "./io.js";
+
+export interface PlaceFlags {
+  readonly path?: string;
+  readonly config?: string;
+  readonly url?: string;
+  readonly key?: string;
+}
+
+/** What a command needs of the memory it opens. */
+export interface Need {
+  /** The model is loaded only where meaning is needed. Without it what is added waits in the file to be embedded. */
+  readonly meaning?: boolean;
+  /** A command that writes makes the file; one that reads says that there is none. */
+  readonly create?: boolean;
+}
+
+export interface FilePlace {
+  readonly kind: "file";
+  readonly path: string;
+  readonly config?: string;
+}
+export interface ServerPlace {
+  readonly kind: "server";
+  readonly url: string;
+  readonly key?: string;
+}
+export type Place = FilePlace | ServerPlace;
+
+export const placeText = (place: Place): string => (place.kind === "file" ? place.path : place.url);
+
+export async function placeOf(flags: PlaceFlags, env: Environment): Promise<Place> {
+  if (flags.url !== undefined && flags.path !== undefined) {
+    throw new HoldfastError("invalid_input", "--path and --url name two places", { hint: "give one of them" });
+  }
+  const url = flags.url ?? (flags.path === undefined ? env["HOLDFAST_URL"] : undefined);
+  if (url === undefined || url === "") return filePlaceOf(flags, env);
+  const key = flags.key ?? env["HOLDFAST_KEY"];
+  return { kind: "server", url, ...(key !== undefined && { key }) };
+}
+
+/** For commands that work on a file only. */
+export async function fileOnly(flags: PlaceFlags, env: Environment, command: string): Promise<FilePlace> {
+  const named = flags.url ?? (flags.path === undefined ? env["HOLDFAST_URL"] : undefined);
+  if (named === undefined || named === "") return filePlaceOf(flags, env);
+  throw new HoldfastError("invalid_input", `${command} works on a file, not through a server`, {
+    hint: "run it on the server's machine with --path FILE; it may run while the server does",
+  });
+}
+
+export async function filePlaceOf({ path, config }: PlaceFlags, env: Environment): Promise<FilePlace> {
+  const { loadConfig } = await import("../config.js");
+  const code = path === undefined ? {} : { path };
+  const resolved = loadConfig({ file: config, env, code, fallback: { path: defaultPath(env) } });
+  return { kind: "file", path: resolved.path, ...(config !== undefined && { config }) };
+}
+
+/** The embedding model that is configured. */
+export async function embeddingModelAt({ path, config }: FilePlace, env: Environment): Promise<string> {
+  const { loadConfig } = await import("../config.js");
+  return loadConfig({ file: config, env, code: { path } }).buffer.hybridBuffer.embeddingModel;
+}
+
+export async function openFile({ path, config }: FilePlace, { meaning, create }: Need): Promise<Memory> {
+  if (path !== ":memory:") {
+    if (create) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    else requireFile(path);
+  }
+  const { openMemory } = await import("../memory.js");
+  return openMemory({
+    path,
+    ...(config !== undefined && { config }),
+    // A one-shot command is not to go on embedding after it has answered; `flush` and a server do that.
+    buffer: meaning ? { closeMs: 0 } : { hybridBuffer: { embeddingModel: "none" } },
+  });
+}
+
+export function requireFile(path: string): void {
+  if (existsSync(path)) return;
+  throw new HoldfastError("not_found", `there is no memory at ${path}`, {
+    hint: 'holdfast add "…" makes it; --path names another file',
+  });
+}

@@ -1,0 +1,94 @@
+/** The tree of commands, with what all of them have in common. */
+import { readFileSync } from "node:fs";
+import { Command, Option } from "commander";
+import { addCommand } from "./commands/add.js";
+import { blocksGroup } from "./commands/blocks.js";
+import { completionCommand } from "./commands/completion.js";
+import { contextCommand } from "./commands/context.js";
+import { entryGroups } from "./commands/entries.js";
+import { factsGroup } from "./commands/facts.js";
+import { flushCommand } from "./commands/flush.js";
+import { forgetCommand } from "./commands/forget.js";
+import { keyGroup } from "./commands/keys.js";
+import { queryCommand } from "./commands/query.js";
+import { reindexCommand } from "./commands/reindex.js";
+import { serveCommand } from "./commands/serve.js";
+import { sessionsGroup } from "./commands/sessions.js";
+import { statsCommand } from "./commands/stats.js";
+import { tailCommand } from "./commands/tail.js";
+import { exportCommand, importCommand } from "./commands/transfer.js";
+import { backupCommand, doctorCommand, restoreCommand } from "./commands/upkeep.js";
+import { defaultPath } from "./default-path.js";
+import { commandOf, type Definition, type Group, groupOf } from "./definition.js";
+import { EXIT_CODES } from "./exit-code.js";
+import type { Environment } from "./io.js";
+
+type Act = (command: Command, definition: Definition) => Promise<void>;
+
+/** In the order of help. */
+export const COMMANDS: readonly (readonly [heading: string, commands: readonly (Definition | Group)[]])[] = [
+  ["Remember and find:", [addCommand, queryCommand, contextCommand, tailCommand, forgetCommand]],
+  ["What agents edit and know:", [blocksGroup, factsGroup]],
+  ["Who is there:", [sessionsGroup, ...entryGroups]],
+  ["The server:", [serveCommand, keyGroup]],
+  [
+    "The file:",
+    [
+      ...[exportCommand, importCommand, backupCommand, restoreCommand, reindexCommand],
+      ...[flushCommand, doctorCommand, statsCommand],
+    ],
+  ],
+  ["Help:", [completionCommand]],
+];
+
+export const WELCOME = `Holdfast is memory for AI agents: durable and searchable when the command returns. One file, no key, no server.
+
+Start with:
+  holdfast add <text>        store a message
+  holdfast query <text>      find what was stored, by words and by meaning
+  holdfast context <text>    what to give a model before its next turn
+  holdfast tail              watch a memory live
+  holdfast serve             the same over HTTP
+
+Try it:
+  $ holdfast add "I moved to Lisbon in May."
+  $ holdfast query "where do I live?"
+
+holdfast --help lists all commands; holdfast <command> --help explains one.`;
+
+const exitCodes = (): string =>
+  `\nExit codes:\n${EXIT_CODES.map(([code, meaning]) => `  ${String(code).padEnd(5)} ${meaning}`).join("\n")}`;
+
+export function programOf(env: Environment, act: Act): Command {
+  const program = new Command("holdfast")
+    .description("Memory for AI agents, in one file.")
+    .version(version(), "-V, --version", "print the version")
+    .addHelpCommand(new Command("help").argument("[command]").description("Explain a command.").helpGroup("Help:"))
+    .optionsGroup("Everywhere:");
+  for (const option of globalOptions(env)) program.addOption(option);
+  for (const [heading, commands] of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const one of commands) program.addCommand(built(one, act));
+  }
+  program.addHelpText("after", exitCodes());
+  return program;
+}
+
+const globalOptions = (env: Environment): readonly Option[] => [
+  new Option("--json", "print JSON, errors too"),
+  new Option("--path <file>", `the memory's file (or HOLDFAST_STORE_PATH; default: ${defaultPath(env)})`),
+  new Option("--config <file>", "a YAML file with options (or HOLDFAST_CONFIG)"),
+  new Option("--url <url>", "a running server instead of a file (or HOLDFAST_URL)"),
+  new Option("--key <key>", "its API key; better in HOLDFAST_KEY, because others on this machine can see flags"),
+];
+
+function built(one: Definition | Group, act: Act): Command {
+  if ("run" in one) return commandOf(one, (command) => act(command, one));
+  const commands = one.commands.map((each) => commandOf(each, (command) => act(command, each)));
+  return groupOf(one, commands);
+}
+
+export function version(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { readonly version: string }).version;
+}

@@ -1,0 +1,92 @@
+/** Runs one command line and answers with its exit code. Ends nothing and throws nothing: main.ts and tests call it. */
+import { type Command, CommanderError } from "commander";
+import { Call } from "./call.js";
+import type { Definition } from "./definition.js";
+import { EXIT, exitCodeAt } from "./exit-code.js";
+import { reportFailure } from "./failure.js";
+import { endReasonOf, type Io } from "./io.js";
+import { Printer } from "./output/printer.js";
+import { hasColor } from "./output/style.js";
+import { programOf, WELCOME } from "./program.js";
+
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const program = programOf(io.env, async (command, definition) => {
+    exitCode = await runOne(command, definition, io);
+  });
+  prepare(program, io);
+  try {
+    if (argv.length === 0) io.stdout.write(`${WELCOME}\n`);
+    else await program.parseAsync([...argv], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    const reason = endReasonOf(io.signal);
+    if (reason) return exitCodeAt(reason);
+    if (error instanceof CommanderError && SHOWN.has(error.code)) return EXIT.ok;
+    // A group by itself has shown its help, on stderr.
+    if (error instanceof CommanderError && error.code === "commander.help") return EXIT.usage;
+    return reportFailure(error, new Printer(io, isJson(argv)));
+  }
+}
+
+const SHOWN: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.version"]);
+
+async function runOne(command: Command, definition: Definition, io: Io): Promise<number> {
+  const args = (command.processedArgs as readonly (string | readonly string[] | undefined)[]).flat();
+  const call = new Call(io, {
+    name: nameOf(command),
+    args: args.filter((arg) => arg !== undefined),
+    flags: command.optsWithGlobals(),
+    program: rootOf(command),
+  });
+  await definition.run(call);
+  const reason = endReasonOf(io.signal);
+  return reason && !definition.endsByInterrupt ? exitCodeAt(reason) : call.exitCode;
+}
+
+/** Every command, not only the root: commander copies settings to subcommands that it makes itself, not to ours. */
+function prepare(command: Command, io: Io): void {
+  command
+    .exitOverride()
+    .showHelpAfterError(false)
+    .helpOption("-h, --help", "explain it")
+    .configureHelp({
+      showGlobalOptions: command.commands.length === 0,
+      subcommandTerm: termOf,
+      styleTitle: (title) => (hasColor(io.stdout, io.env) ? `\u001b[1m${title}\u001b[22m` : title),
+    })
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: () => {}, // printed by reportFailure, as every other error
+      getOutHelpWidth: () => io.stdout.columns || HELP_WIDTH,
+      getErrHelpWidth: () => io.stderr.columns || HELP_WIDTH,
+    });
+  for (const one of command.commands) prepare(one, io);
+}
+
+const HELP_WIDTH = 100;
+
+/** A command with its arguments. That it has options goes without saying. */
+function termOf(command: Command): string {
+  const args = command.registeredArguments.map((arg) => {
+    const name = arg.name() + (arg.variadic ? "..." : "");
+    return arg.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...args].join(" ");
+}
+
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${parent.name()} ${command.name()}` : command.name();
+}
+
+function rootOf(command: Command): Command {
+  return command.parent ? rootOf(command.parent) : command;
+}
+
+/** Also when the command line could not be read. */
+function isJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end < 0 ? argv : argv.slice(0, end)).includes("--json");
+}

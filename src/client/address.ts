@@ -1,0 +1,45 @@
+/** An operation's method and URL: parameters in the path, scope and the rest in the query string. */
+import { HoldfastError } from "../errors.js";
+import type { Method } from "../schemas/operation.js";
+import { ROUTES } from "../schemas/routes.js";
+import type { Scope } from "../types.js";
+
+export type RouteName = keyof typeof ROUTES;
+
+export type Values = { readonly [name: string]: string | number | undefined };
+
+export interface Target {
+  readonly scope?: Scope | undefined;
+  readonly params?: Values;
+  readonly query?: Values;
+}
+
+export interface Address {
+  readonly method: Method;
+  /** From the root of the API on. */
+  readonly path: string;
+}
+
+export function addressOf(name: RouteName, target: Target): Address {
+  return addressOn(ROUTES[name], target);
+}
+
+/** The same of any route, such as `GET /events`. */
+export function addressOn(route: string, { scope, params = {}, query = {} }: Target): Address {
+  const [method, path = ""] = route.split(" ");
+  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => segment(String(params[key] ?? "")));
+  const asked = new URLSearchParams();
+  for (const [key, value] of Object.entries({ ...scope, ...query })) {
+    if (value !== undefined) asked.append(key, String(value));
+  }
+  const tail = asked.toString();
+  return { method: method as Method, path: tail === "" ? filled : `${filled}?${tail}` };
+}
+
+/** Requires a sound, non-empty text. URLs know two names that mean something else, however they are written. */
+function segment(text: string): string {
+  if (text !== "." && text !== "..") return encodeURIComponent(text);
+  throw new HoldfastError("unsupported", `what is named ${JSON.stringify(text)} cannot be named in a URL`, {
+    hint: "give it another name where the memory is open in the process itself",
+  });
+}

@@ -1,0 +1,78 @@
+/** The blocks of one scope's space, behind a server. */
+import type { BlockEditInput, BlockSettings, EditOptions, HistoryOptions, NewBlock } from "../blocks/block-input.js";
+import type { EditedBlock } from "../blocks/memory-blocks.js";
+import type { Blocks } from "../blocks/session-blocks.js";
+import { HoldfastError } from "../errors.js";
+import { parseIdentity } from "../input/identity.js";
+import type { Block, BlockEdit } from "../stores/blocks.js";
+import type { ForgetReceipt, Scope } from "../types.js";
+import type { Transport } from "./transport.js";
+
+export class RemoteBlocks implements Blocks {
+  readonly #transport: Transport;
+  readonly #scope: Scope;
+
+  constructor(transport: Transport, scope: Scope) {
+    this.#transport = transport;
+    this.#scope = scope;
+  }
+
+  async create(block: NewBlock): Promise<EditedBlock> {
+    return this.#transport.call("createBlock", { scope: this.#scope, body: block });
+  }
+
+  async get(name: string): Promise<Block | undefined> {
+    try {
+      return await this.#transport.call("getBlock", this.#of(name));
+    } catch (error) {
+      if (error instanceof HoldfastError && error.code === "not_found" && error.details["name"] === name) return;
+      throw error;
+    }
+  }
+
+  async list(): Promise<readonly Block[]> {
+    return this.#transport.call("listBlocks", { scope: this.#scope });
+  }
+
+  async edit(name: string, edit: BlockEditInput): Promise<EditedBlock> {
+    return this.#transport.call("editBlock", { ...this.#of(name), body: edit });
+  }
+
+  async rename(name: string, to: string, options: EditOptions = {}): Promise<Block> {
+    return this.#transport.call("renameBlock", { ...this.#of(name), body: { ...options, to } });
+  }
+
+  async configure(name: string, settings: BlockSettings): Promise<Block> {
+    return this.#transport.call("configureBlock", { ...this.#of(name), body: settings });
+  }
+
+  async delete(name: string): Promise<ForgetReceipt> {
+    return this.#transport.call("deleteBlock", this.#of(name));
+  }
+
+  async history(name: string, { limit }: HistoryOptions = {}): Promise<readonly BlockEdit[]> {
+    return this.#transport.call("blockHistory", { ...this.#of(name), query: { limit } });
+  }
+
+  async version(name: string, version: number): Promise<string> {
+    const { content } = await this.#transport.call("blockVersion", this.#of(name, { version }));
+    return content;
+  }
+
+  async diff(name: string, from: number, to: number): Promise<string> {
+    return (await this.#transport.call("blockDiff", { ...this.#of(name), query: { from, to } })).diff;
+  }
+
+  async restore(name: string, version: number, options: EditOptions = {}): Promise<Block> {
+    return this.#transport.call("restoreBlock", { ...this.#of(name), body: { ...options, version } });
+  }
+
+  async archiveOverflow(name: string, options: EditOptions = {}): Promise<EditedBlock | undefined> {
+    return (await this.#transport.call("archiveBlock", { ...this.#of(name), body: options })) ?? undefined;
+  }
+
+  /** The name is part of the path, so what cannot be a name is refused here. */
+  #of(name: string, more: { readonly version?: number } = {}) {
+    return { scope: this.#scope, params: { name: parseIdentity(name, "block.name"), ...more } };
+  }
+}

@@ -1,0 +1,81 @@
+/** RemoteMemory: a memory behind a server, as callers hold it. */
+import type { MemoryHandle } from "../memory.js";
+import type { Entries, Sessions } from "../registry.js";
+import type { FlushReport, ServiceStats } from "../reports.js";
+import type { Session } from "../session.js";
+import type { ImportReport } from "../transfer/report.js";
+import type { ForgetReceipt, Scope } from "../types.js";
+import { type ConnectOptions, parseEndpoint } from "./endpoint.js";
+import { type RemoteEvent, type RemoteEventsOptions, remoteEvents } from "./remote-events.js";
+import { RemoteKeys } from "./remote-keys.js";
+import { RemoteEntries, RemoteSessions } from "./remote-registry.js";
+import { RemoteSession, type RemoteSessionOptions } from "./remote-session.js";
+import { type RemoteExportOptions, type RemoteImportOptions, remoteExport, remoteImport } from "./remote-transfer.js";
+import { Transport } from "./transport.js";
+
+/**
+ * A memory behind a Holdfast server. Nothing is sent until something is asked for: a server that is not there is told by
+ * the first call.
+ */
+export function connect(url: string | URL, options: ConnectOptions = {}): RemoteMemory {
+  const signals = options?.signal === undefined ? [] : [options.signal];
+  return new RemoteMemory(new Transport(parseEndpoint(url, options), signals));
+}
+
+export class RemoteMemory implements MemoryHandle {
+  readonly users: Entries;
+  readonly agents: Entries;
+  readonly teams: Entries;
+  readonly sessions: Sessions;
+  readonly keys: RemoteKeys;
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.users = new RemoteEntries(transport, "users");
+    this.agents = new RemoteEntries(transport, "agents");
+    this.teams = new RemoteEntries(transport, "teams");
+    this.sessions = new RemoteSessions(transport);
+    this.keys = new RemoteKeys(transport);
+  }
+
+  /** A handle on one scope. Makes nothing; `grants` are kept here, and the server asks the key besides. */
+  session(scope: Scope, options?: RemoteSessionOptions): Session {
+    return new RemoteSession(this.#transport, scope, options);
+  }
+
+  /** Forgets a whole user, agent or team, or one session. */
+  forget(scope: Scope): Promise<ForgetReceipt> {
+    return this.session(scope).forget();
+  }
+
+  /** Resolves when all that was added, by anyone, is embedded and written. For admins. */
+  async flush(): Promise<FlushReport> {
+    return this.#transport.call("flush");
+  }
+
+  /** For admins. */
+  async stats(): Promise<ServiceStats> {
+    return (await this.#transport.call("stats")) as unknown as ServiceStats;
+  }
+
+  /** What moves through the server's buffers, as it happens. Goes on until its signal, or its reader, ends it. */
+  events(options: RemoteEventsOptions = {}): AsyncGenerator<RemoteEvent, void, void> {
+    return remoteEvents(this.#transport, options);
+  }
+
+  /** Everything, or what a scope holds, as lines of JSON. */
+  export(options: RemoteExportOptions = {}): AsyncGenerator<string, void, void> {
+    return remoteExport(this.#transport, options);
+  }
+
+  /** Lines of an export, or plain messages. Repeated, it adds nothing twice. */
+  import(lines: Iterable<string> | AsyncIterable<string>, options: RemoteImportOptions = {}): Promise<ImportReport> {
+    return remoteImport(this.#transport, lines, options);
+  }
+
+  /** Refuses further calls and ends streams. Resolves when the calls under way are answered. The server goes on. */
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * EventStream: events for one reader, to be read at its own pace. It holds a bounded number of them. A reader that is too
+ * slow gets what is held, then how many it has missed, then what comes after that: nothing is out of order, and nothing
+ * is missed in silence.
+ */
+import type { MemoryEvent, MissedEvents } from "./event.js";
+
+export interface EventStreamOptions {
+  readonly capacity: number;
+  readonly now: () => number;
+  /** The reader has gone, or nothing more will come. */
+  readonly onEnd: () => void;
+}
+
+type Result = IteratorResult<MemoryEvent | MissedEvents, undefined>;
+
+export class EventStream implements AsyncIterableIterator<MemoryEvent | MissedEvents, undefined> {
+  readonly #options: EventStreamOptions;
+  readonly #held: MemoryEvent[] = [];
+  readonly #readers: ((result: Result) => void)[] = [];
+  #missed = 0;
+  #isEnded = false;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+  }
+
+  push(event: MemoryEvent): void {
+    if (this.#isEnded) return;
+    const reader = this.#readers.shift();
+    if (reader) reader({ value: event, done: false });
+    else if (this.#missed > 0 || this.#held.length >= this.#options.capacity) this.#missed++;
+    else this.#held.push(event);
+  }
+
+  /** Nothing more comes; what is held can still be read. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    for (const reader of this.#readers.splice(0)) reader({ value: undefined, done: true });
+    this.#options.onEnd();
+  }
+
+  next(): Promise<Result> {
+    const value = this.#held.shift() ?? this.#takeMissed();
+    if (value) return Promise.resolve({ value, done: false });
+    if (this.#isEnded) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve) => this.#readers.push(resolve));
+  }
+
+  return(): Promise<Result> {
+    this.#held.length = 0;
+    this.#missed = 0;
+    this.end();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #takeMissed(): MissedEvents | undefined {
+    if (this.#missed === 0) return undefined;
+    const count = this.#missed;
+    this.#missed = 0;
+    return { type: "missed", at: this.#options.now(), count };
+  }
+}

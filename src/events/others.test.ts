@@ -1,0 +1,181 @@
+/** Two services on one store: what one of them does is news to the other, and what it does itself is not. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { loadConfig } from "../config.js";
+import { Memory } from "../memory.js";
+import { BufferService } from "../service.js";
+import { MemoryStore } from "../stores/memory/memory-store.js";
+import type { Committed, Store } from "../stores/store.js";
+import { FakeClock } from "../testing/fake-clock.js";
+import { HashEmbedder } from "../testing/hash-embedder.js";
+import type { MemoryEvent } from "./event.js";
+
+const ADA = { user: "ada" };
+const BOB = { user: "bob" };
+
+let clock: FakeClock;
+let store: MemoryStore;
+let mine: Memory;
+let other: Memory;
+let told: MemoryEvent[];
+
+function openOn(one: Store, embedder?: HashEmbedder): Memory {
+  const buffer = { roundBuffer: { eager: false }, hybridBuffer: { embeddingModel: "none" } };
+  const options = loadConfig({ code: { path: ":memory:", clock, buffer }, env: {}, file: undefined });
+  return new Memory(new BufferService(one, options, { embedder }));
+}
+
+beforeEach(() => {
+  clock = new FakeClock();
+  store = new MemoryStore();
+  [mine, other] = [openOn(store), openOn(store)];
+  told = [];
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await mine.close();
+});
+
+const say = (content: string) => [{ role: "user", content } as const];
+const listen = () => mine.events.subscribe((event) => told.push(event), { spaces: [ADA] });
+
+/** A look, to its end. */
+async function look(): Promise<void> {
+  await turns();
+  clock.advance(250);
+  await turns();
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+it("tells what another process adds, edits and removes in the spaces listened to, once", async () => {
+  const before = await other.session(ADA).add(say("before anybody listened"));
+  listen();
+  await look();
+  expect(told).toEqual([]);
+  const { ids } = await other.session(ADA).add([...say("a lamp"), ...say("a rope")]);
+  await other.session(ADA).update(before.ids[0] ?? "", { content: "edited" });
+  await other.session(BOB).add(say("of no interest"));
+  await look();
+  const edited = [...before.ids, ...ids].toSorted();
+  expect(told.map((event) => ({ ...event, ids: "ids" in event ? event.ids.toSorted() : [] }))).toEqual([
+    { at: clock.now(), type: "changed", space: ADA, ids: edited, removed: 0, commit: 3 },
+  ]);
+  told.length = 0;
+  await other.session(ADA).delete(ids);
+  await look();
+  expect(told).toMatchObject([{ type: "changed", ids: [], removed: 2 }]);
+  await look();
+  expect(told).toHaveLength(1);
+});
+
+it("tells what this process does once, as what it is, also beside others", async () => {
+  listen();
+  await turns();
+  await mine.session(ADA).add(say("mine"));
+  const { ids } = await other.session(ADA).add(say("theirs"));
+  const own = await mine.session(ADA).add(say("mine again"));
+  await mine.session(ADA).delete(own.ids);
+  await mine.session(ADA).blocks.create({ name: "persona", content: "kind" });
+  await look();
+  expect(told.map(({ type }) => type)).toEqual(["added", "added", "deleted", "block", "changed"]);
+  expect(told.at(-1)).toMatchObject({ ids, removed: 0 });
+  await mine.session(ADA).add(say("and again"));
+  await mine.session(BOB).add(say("elsewhere"));
+  await look();
+  await look();
+  expect(told.map(({ type }) => type).slice(5)).toEqual(["added"]);
+});
+
+it("does not take a commit for another's because its answer is late", async () => {
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const late = new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      if (name !== "commit") return value.bind(target) as unknown;
+      return async (...args: Parameters<Store["commit"]>): Promise<Committed> => {
+        const committed = await target.commit(...args);
+        await answered;
+        return committed;
+      };
+    },
+  });
+  mine = openOn(late);
+  listen();
+  await turns();
+  const adding = mine.session(ADA).add(say("committed, not answered"));
+  await look();
+  const meanwhile = [await store.versions([ADA]), [...told]];
+  answer();
+  await adding;
+  expect(meanwhile).toEqual([[1], []]);
+  await look();
+  expect(told.map(({ type }) => type)).toEqual(["added"]);
+});
+
+it("tells that vectors were written, and that a space is gone", async () => {
+  other = openOn(store, new HashEmbedder());
+  await other.session(ADA).add(say("hello"));
+  listen();
+  await turns();
+  await other.flush();
+  await look();
+  const [commit] = await store.versions([ADA]);
+  expect(told.splice(0)).toMatchObject([{ type: "changed", ids: [], removed: 0, commit }]);
+  await other.forget(ADA);
+  await look();
+  expect(told).toMatchObject([{ type: "changed", ids: [], commit: 0 }]);
+});
+
+it.each([
+  ["forgets", () => mine.forget(ADA), "forgotten"],
+  ["renames", () => mine.users.rename("ada", "lovelace"), "renamed"],
+] as const)("does not say that a space is gone which this process %s itself", async (_, act, type) => {
+  await other.session(ADA).add(say("hello"));
+  listen();
+  await turns();
+  await act();
+  await look();
+  await look();
+  expect(told.map((event) => event.type)).toEqual([type]);
+  await other.session(ADA).add(say("back again"));
+  await look();
+  expect(told.at(-1)).toMatchObject({ type: "changed", space: ADA, ids: [expect.any(String)] });
+});
+
+it("tells nothing of others to those who name no spaces, and asks the store nothing", async () => {
+  const versions = vi.spyOn(store, "versions");
+  mine.events.subscribe((event) => told.push(event));
+  await other.session(ADA).add(say("theirs"));
+  await look();
+  expect([told, versions.mock.calls]).toEqual([[], []]);
+});
+
+it("goes on after a look that failed, and misses nothing of the time between", async () => {
+  listen();
+  await turns();
+  const error = await closedError();
+  const failing = [vi.spyOn(store, "versions"), vi.spyOn(store, "changes")];
+  const { ids } = await other.session(ADA).add(say("hello"));
+  vi.spyOn(store, "versions").mockRejectedValueOnce(error);
+  await look();
+  vi.spyOn(store, "changes")
+    .mockResolvedValueOnce({ commit: 1, changed: [], removed: 0, complete: true })
+    .mockRejectedValueOnce(error);
+  await look();
+  expect([failing.map(({ mock }) => mock.calls.length), told]).toEqual([[2, 3], []]);
+  await look();
+  expect(told).toMatchObject([{ type: "changed", ids }]);
+});
+
+/** As a store rejects. */
+async function closedError(): Promise<unknown> {
+  const closed = new MemoryStore();
+  await closed.close();
+  return closed.versions([ADA]).catch((error: unknown) => error);
+}

@@ -1,0 +1,101 @@
+/**
+ * Readiness: whether this process can serve, by trying it.
+ *
+ * It is ready when its store takes writes: something is written and synced, not only looked at. The model does not count:
+ * without it everything that is added is still durable and found by words; its state is told.
+ */
+
+import type { WriteBufferStats } from "../buffers/write.js";
+import { type ErrorCode, HoldfastError } from "../errors.js";
+import type { Memory } from "../memory.js";
+import type { ServiceStats } from "../reports.js";
+import { type ModelState, modelStateOf } from "./model-state.js";
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: {
+    readonly store: {
+      readonly writable: boolean;
+      /** Why not. */
+      readonly error?: ErrorCode;
+      readonly writes?: WriteBufferStats["health"];
+    };
+    /** Absent if the store cannot be asked. */
+    readonly queue?: {
+      readonly pending: number;
+      readonly parked: number;
+      /** How long ago the oldest pending item was added or last edited; 0 if none waits. */
+      readonly oldestPendingMs: number;
+    };
+    readonly model?: ModelState;
+  };
+}
+
+/** A write that has not come through by then is too late for whoever asks. */
+const WAIT_MS = 2_000;
+/** So long after a write that came through, no other is tried: who asks all the time must not wear out the disk. */
+const PROVED_MS = 1_000;
+
+interface Proof {
+  readonly until: number;
+  readonly outcome: Promise<ErrorCode | undefined>;
+}
+
+const proofs = new WeakMap<Memory, Proof>();
+
+export async function readiness(memory: Memory): Promise<Readiness> {
+  const [error, stats] = await Promise.all([proved(memory), statsOf(memory)]);
+  const writes = stats?.write.health;
+  const store = { writable: error === undefined, ...(error && { error }), ...(writes && { writes }) };
+  const ready = store.writable && writes === "ok";
+  if (!stats) return { ready, checks: { store } };
+  const { pending, parked, oldestPendingAt } = stats.store;
+  const now = memory.service.clock.now();
+  const oldestPendingMs = Math.max(now - (oldestPendingAt ?? now), 0);
+  return { ready, checks: { store, queue: { pending, parked, oldestPendingMs }, model: modelStateOf(stats) } };
+}
+
+/** Why nothing can be written, if so. Those who ask at the same time share one try; a failure is not kept. */
+function proved(memory: Memory): Promise<ErrorCode | undefined> {
+  const { clock } = memory.service;
+  const known = proofs.get(memory);
+  if (known && clock.passed() < known.until) return known.outcome;
+  const outcome = prove(memory).then((error) => {
+    const until = error === undefined ? clock.passed() + PROVED_MS : 0;
+    proofs.set(memory, { until, outcome });
+    return error;
+  });
+  proofs.set(memory, { until: Number.POSITIVE_INFINITY, outcome });
+  return outcome;
+}
+
+async function prove({ service: { store, clock } }: Memory): Promise<ErrorCode | undefined> {
+  let cancel = (): void => {};
+  const tooLate = new Promise<ErrorCode>((resolve) => {
+    cancel = clock.after(WAIT_MS, () => resolve("busy"));
+  });
+  try {
+    return await Promise.race([codeOf(store.proveWritable(clock.now())), tooLate]);
+  } finally {
+    cancel();
+  }
+}
+
+async function codeOf(work: Promise<void>): Promise<ErrorCode | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (error instanceof HoldfastError) return error.code;
+    throw error;
+  }
+}
+
+async function statsOf(memory: Memory): Promise<ServiceStats | undefined> {
+  try {
+    return await memory.stats();
+  } catch (error) {
+    if (error instanceof HoldfastError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+/** Facts. */
+import { z } from "zod";
+import type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "../facts/fact-input.js";
+import { FACT_STATES } from "../stores/facts.js";
+import { InstantSchema } from "./item.js";
+import { SpacesSchema } from "./query.js";
+import { Name, pageOf, SpaceRefSchema } from "./scope.js";
+
+const source = z.strictObject({ session: z.string().exactOptional(), message: z.string().exactOptional() });
+const category = z.union([z.string(), z.array(z.string())]).exactOptional();
+const state = z.enum(FACT_STATES);
+
+export const NewFactSchema = z
+  .strictObject({
+    category: z.string().min(1),
+    content: z.string().min(1),
+    confidence: z.number().min(0).max(1).exactOptional(),
+    source: source.exactOptional(),
+    supersedes: z.union([Name, z.array(Name)]).exactOptional(),
+    validFrom: InstantSchema.exactOptional(),
+    pinned: z.boolean().exactOptional(),
+    force: z.boolean().exactOptional(),
+  })
+  .meta({ id: "NewFact" }) satisfies z.ZodType<NewFact>;
+
+export const EndFactSchema = z
+  .strictObject({ at: InstantSchema.exactOptional() })
+  .meta({ id: "EndFact" }) satisfies z.ZodType<EndOptions>;
+
+export const FactsOptionsSchema = z
+  .strictObject({
+    category,
+    pinned: z.boolean().exactOptional(),
+    state: z.union([state, z.array(state)]).exactOptional(),
+    asOf: InstantSchema.exactOptional(),
+    spaces: SpacesSchema.exactOptional(),
+    limit: z.number().int().min(1).max(1000).exactOptional(),
+    cursor: z.string().min(1).exactOptional(),
+  })
+  .meta({ id: "FactsOptions" }) satisfies z.ZodType<FactsOptions>;
+
+const factQuery = {
+  category,
+  asOf: InstantSchema.exactOptional(),
+  spaces: SpacesSchema.exactOptional(),
+  topK: z.number().int().min(1).max(1000).exactOptional(),
+};
+export const FactQueryOptionsSchema = z.strictObject(factQuery) satisfies z.ZodType<FactQueryOptions>;
+export const FactQuerySchema = z.strictObject({ query: z.string(), ...factQuery }).meta({ id: "FactQuery" });
+
+export const FactSchema = z
+  .object({
+    id: z.string(),
+    space: SpaceRefSchema,
+    category: z.string(),
+    content: z.string(),
+    confidence: z.number(),
+    pinned: z.boolean(),
+    state,
+    spans: z.array(
+      z.object({ from: z.number(), to: z.number().exactOptional(), supersededBy: z.string().exactOptional() }),
+    ),
+    sources: z.array(z.object({ session: z.string().exactOptional(), message: z.string().exactOptional() })),
+    recordedAt: z.number(),
+    updatedAt: z.number(),
+    version: z.number(),
+  })
+  .meta({ id: "Fact" });
+
+export const FactPageSchema = pageOf(FactSchema).meta({ id: "FactPage" });

@@ -1,0 +1,24 @@
+/** Every operation of the API but those of the MemFuse dialect (memfuse.ts) and the streams (streams.ts). */
+
+import { BLOCKS } from "./operations/blocks.js";
+import { BUFFERS } from "./operations/buffers.js";
+import { ENTRIES } from "./operations/entries.js";
+import { FACTS } from "./operations/facts.js";
+import { ITEMS } from "./operations/items.js";
+import { KEYS } from "./operations/keys.js";
+import { RECALL } from "./operations/recall.js";
+import { SHARING } from "./operations/sharing.js";
+
+export const OPERATIONS = {
+  ...ITEMS,
+  ...RECALL,
+  ...BLOCKS,
+  ...FACTS,
+  ...SHARING,
+  ...BUFFERS,
+  ...ENTRIES,
+  ...KEYS,
+} as const;
+
+export type Operations = typeof OPERATIONS;
+export type OperationName = keyof Operations;

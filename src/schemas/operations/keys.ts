@@ -1,0 +1,43 @@
+/** API keys. */
+
+import { z } from "zod";
+import { operation } from "../operation.js";
+import { ApiKeyPageSchema, ApiKeySchema, MadeApiKeySchema, NewApiKeySchema } from "../registry.js";
+import { ROUTES } from "../routes.js";
+import { Name, PageFields } from "../scope.js";
+
+const identified = z.strictObject({ id: Name });
+const page = z.strictObject(PageFields);
+
+export const KEYS = {
+  listKeys: operation({
+    route: ROUTES.listKeys,
+    tag: "Keys",
+    summary: "API keys, without their secrets.",
+    access: "admin",
+    scope: "none",
+    query: page,
+    data: ApiKeyPageSchema,
+    status: 200,
+  }),
+  createKey: operation({
+    route: ROUTES.createKey,
+    tag: "Keys",
+    summary: "Make an API key. Its secret is shown this once.",
+    access: "admin",
+    scope: "none",
+    body: NewApiKeySchema,
+    data: MadeApiKeySchema,
+    status: 201,
+  }),
+  revokeKey: operation({
+    route: ROUTES.revokeKey,
+    tag: "Keys",
+    summary: "Revoke an API key.",
+    access: "admin",
+    scope: "none",
+    params: identified,
+    data: ApiKeySchema,
+    status: 200,
+  }),
+} as const;

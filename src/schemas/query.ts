@@ -1,0 +1,173 @@
+/** Questions and lists, and what is found. */
+import { z } from "zod";
+import type { ContextOptions } from "../input/context.js";
+import { CONTEXT_PARTS } from "../input/context.js";
+import type { ListOptions } from "../input/list.js";
+import type { QueryOptions } from "../input/query.js";
+import { ARMS } from "../input/question.js";
+import { InstantSchema, ItemFields, KindSchema, RoleSchema, TierSchema } from "./item.js";
+import { Name, SpaceRefSchema } from "./scope.js";
+
+const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(schema)]);
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+const filterFields = {
+  session: oneOrMore(Name).exactOptional(),
+  agent: oneOrMore(Name).exactOptional(),
+  role: oneOrMore(RoleSchema).exactOptional(),
+  kind: oneOrMore(KindSchema).exactOptional(),
+  tier: oneOrMore(TierSchema).exactOptional(),
+  from: InstantSchema.exactOptional().meta({ description: "Occurred at or after." }),
+  to: InstantSchema.exactOptional().meta({ description: "Occurred before." }),
+  metadata: z
+    .record(z.string(), oneOrMore(scalar))
+    .exactOptional()
+    .meta({ description: "Exact values by key; a dotted key reaches into objects." }),
+};
+
+const order = z.enum(["asc", "desc"]);
+
+export const ListOptionsSchema = z
+  .strictObject({
+    ...filterFields,
+    limit: z.number().int().min(1).max(1000).exactOptional(),
+    sortBy: z.enum(["arrival", "timestamp"]).exactOptional(),
+    order: order.exactOptional(),
+    cursor: z.string().min(1).exactOptional(),
+    bufferOnly: z.boolean().exactOptional().meta({ description: "Only what waits to be embedded." }),
+  })
+  .meta({ id: "ListOptions" }) satisfies z.ZodType<ListOptions>;
+
+export const SpacesSchema = z.array(SpaceRefSchema).min(1);
+
+const queryFields = {
+  ...filterFields,
+  topK: z.number().int().min(1).max(1000).exactOptional(),
+  offset: z.number().int().min(0).exactOptional(),
+  sortBy: z.enum(["score", "timestamp"]).exactOptional(),
+  order: order.exactOptional(),
+  within: z.enum(["user", "space", "session", "agent"]).exactOptional(),
+  spaces: SpacesSchema.exactOptional().meta({ description: "The spaces to search instead of the scope's own." }),
+  askedAt: InstantSchema.exactOptional(),
+  recency: z.number().min(0).max(1).exactOptional(),
+  deadlineMs: z.number().int().min(0).exactOptional(),
+  bufferOnly: z.boolean().exactOptional(),
+  by: z.enum(ARMS).exactOptional().meta({ description: "Search by words or by meaning alone." }),
+  explain: z.union([z.boolean(), z.array(Name)]).exactOptional(),
+};
+
+export const QueryOptionsSchema = z.strictObject(queryFields) satisfies z.ZodType<QueryOptions>;
+export const QuerySchema = z.strictObject({ query: z.string(), ...queryFields }).meta({ id: "Query" });
+
+const arm = z.object({ score: z.number(), share: z.number() });
+
+export const HitSchema = z
+  .object({
+    ...ItemFields,
+    score: z.number(),
+    level: z.enum(["round", "hybrid", "store"]),
+    scope: z.enum(["in_session", "cross_session"]),
+    why: z
+      .object({
+        words: arm.exactOptional(),
+        meaning: arm.exactOptional(),
+        role: z.number(),
+        date: z.number(),
+        session: z.number(),
+        recency: z.number(),
+      })
+      .exactOptional(),
+  })
+  .meta({ id: "Hit" });
+
+const ExplanationSchema = z
+  .object({
+    question: z.object({
+      text: z.string(),
+      terms: z.array(z.string()),
+      embedded: z.string().exactOptional(),
+      dates: z.array(z.object({ from: z.number(), to: z.number() })).exactOptional(),
+      refersBack: z.boolean(),
+    }),
+    sources: z.array(
+      z.object({
+        source: z.enum(["query", "round", "hybrid", "words", "meaning", "index"]),
+        asked: z.boolean(),
+        why: z.string().exactOptional(),
+        found: z.number(),
+        ms: z.number(),
+      }),
+    ),
+    candidates: z.number(),
+    missing: z.array(z.object({ id: z.string(), why: z.string() })),
+  })
+  .meta({ id: "Explanation" });
+
+/** A list with properties cannot be told in JSON; so the list is one of them. */
+export const HitsSchema = z
+  .object({
+    hits: z.array(HitSchema),
+    partial: z.boolean(),
+    degraded: z.string().exactOptional(),
+    explanation: ExplanationSchema.exactOptional(),
+  })
+  .meta({ id: "Hits" });
+
+const weight = z.number().min(0).exactOptional();
+
+export const ContextOptionsSchema = z
+  .strictObject({
+    query: z.string().exactOptional(),
+    budgetTokens: z.number().int().min(1).exactOptional(),
+    counter: z.string().exactOptional(),
+    shares: z.strictObject({ blocks: weight, facts: weight, turns: weight, recall: weight }).exactOptional(),
+    turns: z.number().int().min(0).exactOptional(),
+    topK: z.number().int().min(1).max(1000).exactOptional(),
+    spaces: SpacesSchema.exactOptional(),
+    asOf: InstantSchema.exactOptional(),
+    askedAt: InstantSchema.exactOptional(),
+    fresh: z.boolean().exactOptional(),
+    dryRun: z.boolean().exactOptional(),
+    deadlineMs: z.number().int().min(0).exactOptional(),
+  })
+  .meta({ id: "ContextOptions" }) satisfies z.ZodType<ContextOptions>;
+
+const part = z.enum(CONTEXT_PARTS);
+const contextItem = z.object({
+  part,
+  kind: KindSchema,
+  id: z.string(),
+  space: SpaceRefSchema,
+  version: z.number(),
+  text: z.string(),
+  tokens: z.number(),
+  cut: z.boolean(),
+});
+
+export const ContextSchema = z
+  .object({
+    prefix: z.string(),
+    tail: z.string(),
+    tokens: z.object({
+      prefix: z.number(),
+      tail: z.number(),
+      total: z.number(),
+      budget: z.number(),
+      saved: z.number(),
+    }),
+    added: z.array(contextItem),
+    changed: z.array(contextItem),
+    retracted: z.array(z.object({ kind: KindSchema, id: z.string(), space: SpaceRefSchema })),
+    left: z.array(z.object({ part, id: z.string(), why: z.string() })),
+    partial: z.boolean(),
+    degraded: z.string().exactOptional(),
+  })
+  .meta({ id: "Context" });
+
+export const LedgerSchema = z
+  .object({
+    entries: z.array(z.object({ ref: z.string(), version: z.number(), tokens: z.number() })),
+    saved: z.number(),
+    resets: z.number(),
+  })
+  .meta({ id: "Ledger" });

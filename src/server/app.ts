@@ -1,0 +1,119 @@
+/**
+ * The HTTP application: every operation of the schemas with its handler, and what else a server shows. Hono runs it on any
+ * runtime; `serve` (serve.ts) puts it on a port of this machine.
+ */
+import { Hono } from "hono";
+import { Registry } from "prom-client";
+import { HoldfastError } from "../errors.js";
+import type { Memory } from "../memory.js";
+import { Metrics } from "../metrics/metrics.js";
+import type { ResolvedOptions } from "../options.js";
+import { ALL_OPERATIONS } from "../schemas/all.js";
+import { type Operation, partsOf } from "../schemas/operation.js";
+import { failure } from "./answer.js";
+import { type AnyHandler, allowReading, dispatch, knockOf } from "./dispatch.js";
+import { Door } from "./door.js";
+import { Guard, isLoopback } from "./guard.js";
+import { blockHandlers, factHandlers, sharingHandlers } from "./handlers/carried.js";
+import { itemHandlers, recallHandlers } from "./handlers/items.js";
+import { bufferHandlers, keyHandlers } from "./handlers/operation.js";
+import { registryHandlers } from "./handlers/registry.js";
+import { streamHandlers } from "./handlers/streams.js";
+import { KeyRing } from "./key-ring.js";
+import { ServerLog } from "./log.js";
+import { memfuseHandlers } from "./memfuse/handlers.js";
+import { openApiOf } from "./openapi.js";
+import { addSystemRoutes } from "./system.js";
+import { Traffic } from "./traffic.js";
+import { VERSION } from "./version.js";
+
+export type ServerOptions = ResolvedOptions["server"];
+
+export interface AppParts {
+  readonly memory: Memory;
+  readonly options: ServerOptions;
+  readonly log?: ServerLog;
+  /** The server stops: open streams end. */
+  readonly stopping?: AbortSignal;
+}
+
+export const PREFIX = "/api/v1";
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+export function createApp({ memory, options, log = new ServerLog(options.logLevel), ...more }: AppParts): Hono {
+  const { stopping = new AbortController().signal } = more;
+  const isKeyRequired = options.requireKey || !isLoopback(options.host);
+  const keys = new KeyRing(memory.keys, isKeyRequired);
+  const guard = new Guard({
+    host: options.host,
+    allowedHosts: listOf(options.allowedHosts),
+    allowedOrigins: listOf(options.allowedOrigins),
+  });
+  const door = new Door({ guard, keys, maxRequests: options.maxRequests, ratePerSecond: options.ratePerSecond });
+  const registry = new Registry();
+  const traffic = new Traffic(door, registry);
+  const metrics = new Metrics(memory, registry);
+  stopping.addEventListener("abort", () => metrics.close(), { once: true });
+  const parts = { memory, door, log, traffic, maxBodyBytes: options.maxBodyBytes };
+  const app = new Hono({ strict: false });
+
+  const handlers = {
+    ...itemHandlers,
+    ...recallHandlers,
+    ...blockHandlers,
+    ...factHandlers,
+    ...sharingHandlers,
+    ...bufferHandlers,
+    ...registryHandlers,
+    ...keyHandlers,
+    ...streamHandlers({ door, stopping }),
+    ...memfuseHandlers,
+  } satisfies { readonly [name in keyof typeof ALL_OPERATIONS]: unknown };
+
+  for (const [name, operation] of plainFirst(entriesOf(ALL_OPERATIONS))) {
+    const { method, path } = partsOf(operation.route);
+    app.on(method, pathOf(path), dispatch(parts, operation, handlers[name] as unknown as AnyHandler));
+  }
+
+  addSystemRoutes(app, { memory, door, registry, api: openApiOf(ALL_OPERATIONS, PREFIX, VERSION) });
+  app.options("*", (c) => {
+    try {
+      const origin = door.greet(knockOf(c));
+      const response = new Response(null, { status: 204 });
+      if (origin === undefined) return response;
+      allowReading(response, origin);
+      response.headers.set("access-control-allow-methods", METHODS.join(", "));
+      response.headers.set(
+        "access-control-allow-headers",
+        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
+      );
+      response.headers.set("access-control-max-age", "600");
+      return response;
+    } catch (error) {
+      return failure(error);
+    }
+  });
+  app.notFound((c) => failure(noRoute(c.req.path)));
+  app.onError((error) => {
+    log.failed("(unknown)", error);
+    return failure(error);
+  });
+  return app;
+}
+
+const entriesOf = (table: typeof ALL_OPERATIONS) => Object.entries(table) as [keyof typeof ALL_OPERATIONS, Operation][];
+
+/** Hono takes the first route that fits: `/registry/sessions` stands before `/registry/{kind}`. */
+const plainFirst = <T>(entries: readonly (readonly [T, Operation])[]) =>
+  entries.toSorted(([, one], [, other]) => Number(one.route.includes("{")) - Number(other.route.includes("{")));
+
+/** In Hono's spelling. */
+const pathOf = (path: string): string => PREFIX + path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+const listOf = (text: string): readonly string[] => (text === "" ? [] : text.split(","));
+
+const noRoute = (path: string): HoldfastError =>
+  new HoldfastError("not_found", `there is no such route: ${path.slice(0, 100)}`, {
+    hint: "GET /docs shows them all; check the method, too",
+  });

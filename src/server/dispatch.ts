@@ -1,0 +1,161 @@
+/**
+ * Dispatch: a request on its way through: door → schemas → scope of the key → handler → envelope. It is the same for every
+ * operation, so no route can forget a check.
+ */
+import type { Context } from "hono";
+import { HoldfastError } from "../errors.js";
+import type { Memory } from "../memory.js";
+import type { Operation } from "../schemas/operation.js";
+import { SCOPE_KEYS, ScopeSchema } from "../schemas/scope.js";
+import type { Session } from "../session.js";
+import type { Scope, SpaceRef } from "../types.js";
+import { failure, success } from "./answer.js";
+import { type Call, spacesIn } from "./call.js";
+import type { Caller } from "./caller.js";
+import type { Door, Knock } from "./door.js";
+import type { ServerLog } from "./log.js";
+import { queryWithName } from "./memfuse/raw-name.js";
+import { parseWith, readJson } from "./request.js";
+import type { Traffic } from "./traffic.js";
+
+export interface DispatchParts {
+  readonly memory: Memory;
+  readonly door: Door;
+  readonly log: ServerLog;
+  readonly traffic: Traffic;
+  readonly maxBodyBytes: number;
+}
+
+/** An answer of a handler: data for the envelope, or a response of its own (a stream, another status). */
+export type AnyHandler = (call: Call, c: Context) => Promise<unknown>;
+
+const SCOPE_SET: ReadonlySet<string> = new Set(SCOPE_KEYS);
+
+/** The Hono handler of an operation. */
+export function dispatch(parts: DispatchParts, operation: Operation, handler: AnyHandler) {
+  return async (c: Context): Promise<Response> => {
+    const started = performance.now();
+    const knock = knockOf(c);
+    let response: Response;
+    let caller: Caller | undefined;
+    let origin: string | undefined;
+    try {
+      origin = parts.door.greet(knock);
+      parts.door.enter();
+      try {
+        if (operation.access !== "none") caller = await parts.door.admit(knock);
+        const given = await handler(await callOf(parts, operation, caller, c), c);
+        response = given instanceof Response ? given : success(given, statusOf(operation, given));
+      } finally {
+        parts.door.leave();
+      }
+    } catch (error) {
+      parts.log.failed(operation.route, error);
+      response = failure(error);
+    }
+    if (origin !== undefined) allowReading(response, origin);
+    if (c.req.method === "HEAD") await response.body?.cancel(); // nobody will read it; a stream would stay open
+    const ms = performance.now() - started;
+    parts.traffic.answered(operation.route, response.status, ms);
+    parts.log.answered(operation.route, response.status, ms, caller?.key?.id);
+    return response;
+  };
+}
+
+/** A repeated add has added nothing; of several, none has. */
+function statusOf({ status }: Operation, data: unknown): number {
+  const parts = (Array.isArray(data) ? data : [data]) as readonly ({ readonly repeated?: boolean } | null)[];
+  return status === 201 && parts.length > 0 && parts.every((part) => part?.repeated) ? 200 : status;
+}
+
+/** A page that is allowed may read the answer. */
+export function allowReading(response: Response, origin: string): void {
+  response.headers.set("access-control-allow-origin", origin);
+  response.headers.set("vary", "Origin");
+}
+
+export function knockOf(c: Context): Knock {
+  const incoming = (c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming;
+  return {
+    host: c.req.header("host"),
+    origin: c.req.header("origin"),
+    authorization: c.req.header("authorization"),
+    address: incoming?.socket?.remoteAddress ?? "",
+  };
+}
+
+async function callOf(
+  parts: DispatchParts,
+  operation: Operation,
+  caller: Caller | undefined,
+  c: Context,
+): Promise<Call> {
+  if (operation.access !== "none") caller?.require(operation.access);
+  const given = operation.rawName ? queryWithName(c.req.url, operation.query) : c.req.query();
+  const { scope, rest } = split(given, operation);
+  if (caller) checkScope(operation, scope, caller);
+  const params = operation.params && parseWith(operation.params, c.req.param(), "");
+  const query = operation.query && parseWith(operation.query, rest, "");
+  const body = operation.body && parseWith(operation.body, (await readJson(c, parts.maxBodyBytes)) ?? {}, "");
+  const named = spacesIn(body);
+  for (const space of named) caller?.requireSpace(space);
+  return new RequestCall(parts.memory, caller, scope, named, { params, query, body }, c.req.header("idempotency-key"));
+}
+
+/** The query string in its two parts. An operation that takes no scope refuses one. */
+function split(query: Record<string, string>, { scope: use, query: schema }: Operation) {
+  const where: Record<string, string> = {};
+  const rest: Record<string, string> = {};
+  for (const [name, value] of Object.entries(query)) {
+    if (use !== "none" && SCOPE_SET.has(name)) where[name] = value;
+    else rest[name] = value;
+  }
+  if (!schema) {
+    for (const name of Object.keys(rest)) {
+      throw new HoldfastError("invalid_input", `the query string has an unknown key: ${name.slice(0, 64)}`, {
+        hint: use === "none" ? "this route takes none" : `it takes the scope: ${SCOPE_KEYS.join(", ")}`,
+      });
+    }
+  }
+  return { scope: parseWith(ScopeSchema, where, "") as Scope, rest };
+}
+
+function checkScope({ scope: use }: Operation, scope: Scope, caller: Caller): void {
+  if (use === "none") return;
+  const isGiven = Object.keys(scope).length > 0;
+  if (use === "own" || isGiven) caller.requireScope(scope);
+  else if (use === "optional") caller.require("admin");
+}
+
+class RequestCall implements Call {
+  readonly memory: Memory;
+  readonly caller: Caller;
+  readonly scope: Scope;
+  readonly params: never;
+  readonly query: never;
+  readonly body: never;
+  readonly idempotencyKey: string | undefined;
+  readonly #grants: readonly SpaceRef[];
+
+  constructor(
+    memory: Memory,
+    caller: Caller | undefined,
+    scope: Scope,
+    grants: readonly SpaceRef[],
+    { params, query, body }: { params: unknown; query: unknown; body: unknown },
+    idempotencyKey: string | undefined,
+  ) {
+    this.memory = memory;
+    this.caller = caller as Caller;
+    this.scope = scope;
+    this.#grants = grants;
+    this.params = params as never;
+    this.query = query as never;
+    this.body = body as never;
+    this.idempotencyKey = idempotencyKey;
+  }
+
+  get session(): Session {
+    return this.memory.session(this.scope, { grants: this.#grants });
+  }
+}

@@ -1,0 +1,26 @@
+/** What waits, how it fares, and who may come in. */
+import type { BUFFERS } from "../../schemas/operations/buffers.js";
+import type { KEYS } from "../../schemas/operations/keys.js";
+import type { Scope } from "../../types.js";
+import type { Handlers } from "../call.js";
+
+export const bufferHandlers: Handlers<typeof BUFFERS> = {
+  // The session is asked for only where there is a scope to make it of.
+  flush: (call) => (isEmpty(call.scope) ? call.memory.flush() : call.session.flush()),
+  buffers: async ({ memory, scope }) => {
+    const { write, round, hybrid, query } = memory.service.buffers;
+    if (!isEmpty(scope)) return { round: await round(scope) };
+    return { write, query, ...(hybrid && { hybrid }) };
+  },
+  parked: ({ session, query }) => session.parked(query),
+  replay: async ({ session, body }) => ({ replayed: await session.replay(body.ids) }),
+  stats: ({ memory }) => memory.stats(),
+};
+
+export const keyHandlers: Handlers<typeof KEYS> = {
+  listKeys: ({ memory, query }) => memory.keys.list(query),
+  createKey: ({ memory, body }) => memory.keys.create(body),
+  revokeKey: ({ memory, params }) => memory.keys.revoke(params.id),
+};
+
+export const isEmpty = (scope: Scope): boolean => Object.keys(scope).length === 0;

@@ -1,0 +1,61 @@
+/** Lines in, lines out, events. */
+import type { Context } from "hono";
+import { HoldfastError } from "../../errors.js";
+import { parseScope } from "../../input/scope.js";
+import type { STREAMS } from "../../schemas/streams.js";
+import { exportLines } from "../../transfer/export.js";
+import { importLines } from "../../transfer/import.js";
+import type { Call } from "../call.js";
+import { knockOf } from "../dispatch.js";
+import type { Door } from "../door.js";
+import { eventResponse } from "../event-stream.js";
+import { linesIn, ndjson } from "../ndjson.js";
+import { isEmpty } from "./operation.js";
+
+export interface StreamParts {
+  readonly door: Door;
+  /** The server stops: what is open ends. */
+  readonly stopping: AbortSignal;
+}
+
+type StreamHandlers = {
+  readonly [K in keyof typeof STREAMS]: (call: Call<(typeof STREAMS)[K]>, c: Context) => Promise<unknown>;
+};
+
+export const streamHandlers = ({ door, stopping }: StreamParts): StreamHandlers => ({
+  export: async ({ memory, scope, query: { cursor } }, c) => {
+    const signal = AbortSignal.any([stopping, c.req.raw.signal]);
+    const { space, session } = isEmpty(scope) ? {} : parseScope(scope);
+    return ndjson(
+      exportLines(memory, {
+        signal,
+        ...(space && { spaces: [space] }),
+        ...(session !== undefined && { session }),
+        ...(cursor !== undefined && { cursor }),
+      }),
+    );
+  },
+  import: async ({ memory, scope, caller, query: { onConflict, into } }, c) => {
+    if (into === "scope" && isEmpty(scope)) throw noScope();
+    return importLines(memory, linesIn(c.req.raw.body), {
+      ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
+      allow: (space, as) => (as === "agent" && "agent" in space ? caller.mayActAs(space.agent) : caller.covers(space)),
+      ...(onConflict !== undefined && { onConflict }),
+      signal: AbortSignal.any([stopping, c.req.raw.signal]),
+    });
+  },
+  events: async ({ memory, scope, caller }, c) =>
+    eventResponse({
+      memory,
+      scope,
+      caller,
+      signal: AbortSignal.any([stopping, c.req.raw.signal]),
+      confirm: () => door.recognise(knockOf(c)),
+    }),
+});
+
+const noScope = (): HoldfastError =>
+  new HoldfastError("invalid_input", "into=scope needs a scope", {
+    hint: "name it in the query string: ?into=scope&user=ada",
+    details: { field: "into" },
+  });

@@ -1,0 +1,3 @@
+/** `holdfast/server`: the HTTP server as a library. */
+export { type AppParts, createApp, type ServerOptions } from "./app.js";
+export { type RunningServer, serve } from "./serve.js";

@@ -1,0 +1,39 @@
+/** ServerLog: what the server notes. Routes, codes and times; never a path with names in it, a header, or content. */
+import { type DestinationStream, type Logger, pino } from "pino";
+import { type ErrorCode, HoldfastError } from "../errors.js";
+import { STATUS_OF } from "../schemas/envelope.js";
+
+/** There are as many of these as there are requests too many; /metrics counts them. */
+const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set(["overloaded", "busy", "loading", "closed"]);
+
+export class ServerLog {
+  readonly #log: Logger;
+  readonly #isVerbose: boolean;
+
+  constructor(level: string, destination?: DestinationStream) {
+    const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+    this.#log = destination ? pino(options, destination) : pino(options, pino.destination({ dest: 2, sync: true }));
+    this.#isVerbose = this.#log.isLevelEnabled("debug");
+  }
+
+  info(message: string, facts: object = {}): void {
+    this.#log.info(facts, message);
+  }
+
+  answered(route: string, status: number, ms: number, key: string | undefined): void {
+    if (this.#isVerbose) this.#log.debug({ route, status, ms: Math.round(ms * 100) / 100, key }, "answered");
+  }
+
+  /** A failure of the server. What the caller did wrong, or is to try again, is told to the caller alone. */
+  failed(route: string, error: unknown): void {
+    if (error instanceof HoldfastError) {
+      if (STATUS_OF[error.code] < 500 || TURNED_AWAY.has(error.code)) return;
+      this.#log.error({ route, code: error.code, hint: error.hint }, error.message);
+      return;
+    }
+    // Its message may quote what was being worked on; where it happened does not.
+    const { name, stack = "" } = error instanceof Error ? error : new Error();
+    const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+    this.#log.error({ route, name, frames: frames.slice(0, 8).map((line) => line.trim()) }, "unexpected failure");
+  }
+}

@@ -1,0 +1,78 @@
+/** What a request says, read within limits and checked by the operation's schemas. */
+import type { Context } from "hono";
+import type { z } from "zod";
+import { HoldfastError } from "../errors.js";
+import type { FieldError } from "./answer.js";
+
+/** The body as JSON; undefined if there is none. `too_large` beyond the limit, before it is read whole. */
+export async function readJson(c: Context, maxBytes: number): Promise<unknown> {
+  const text = await readText(c, maxBytes);
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new HoldfastError("invalid_input", "the body is not valid JSON", {
+      hint: "send one JSON object, as UTF-8",
+      details: { fields: [{ field: "body", message: "is not valid JSON" }] },
+    });
+  }
+}
+
+async function readText(c: Context, maxBytes: number): Promise<string> {
+  const length = c.req.header("content-length");
+  if (length !== undefined) {
+    if (Number(length) > maxBytes) throw bodyTooLarge(maxBytes);
+    return c.req.text();
+  }
+  const body = c.req.raw.body;
+  if (!body) return "";
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = "";
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+const bodyTooLarge = (maxBytes: number): HoldfastError =>
+  new HoldfastError("too_large", `the body is larger than ${maxBytes} bytes`, {
+    hint: "send it in several requests, or as an import, which is a stream",
+    details: { maxBytes },
+  });
+
+/** The value as its schema sees it. `invalid_input` names each field that is wrong. */
+export function parseWith<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const fields = result.error.issues.flatMap((issue) => fieldErrors(issue, where));
+  const [first] = fields;
+  throw new HoldfastError("invalid_input", `${first?.field ?? where} ${first?.message ?? "is not valid"}`, {
+    hint: "see /docs for what this route takes",
+    details: { fields },
+  });
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** An issue in words. Of a union, the branch that came nearest is told. */
+function fieldErrors(issue: Issue, where: string): FieldError[] {
+  const field = pathOf(where, issue.path);
+  if (issue.code !== "invalid_union") return [{ field, message: sentence(issue) }];
+  const [nearest] = issue.errors
+    .filter((branch) => !branch.every(({ code, path }) => code === "invalid_type" && path.length === 0))
+    .toSorted((one, other) => one.length - other.length);
+  if (!nearest) return [{ field, message: "is not of a form that is known here" }];
+  return nearest.flatMap((inner) => fieldErrors(inner, field));
+}
+
+const sentence = ({ message }: Issue): string => `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+
+function pathOf(where: string, path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`;
+    return text === "" ? String(step) : `${text}.${String(step)}`;
+  }, where);
+}

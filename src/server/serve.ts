@@ -1,0 +1,101 @@
+/**
+ * Serve: a memory on a port. It answers what it has accepted before it stops, and acknowledges nothing that is not durable,
+ * so it can be ended in any way without loss.
+ */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { loadConfig } from "../config.js";
+import { HoldfastError } from "../errors.js";
+import { type Memory, type OpenOptions, openMemory } from "../memory.js";
+import type { CloseReport } from "../reports.js";
+import { createApp } from "./app.js";
+import { isLoopback } from "./guard.js";
+import { ServerLog } from "./log.js";
+
+export interface RunningServer {
+  /** Where it listens: http://127.0.0.1:8000 */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more requests, answers those it has, then closes the memory. */
+  stop(): Promise<CloseReport>;
+}
+
+/** How long requests that were accepted may take when the server stops. */
+const DRAIN_MS = 10_000;
+
+/** Opens the memory and serves it. Rejects with `config` if the port is taken or the address needs a key that is not there. */
+export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
+  const { config, ...code } = options;
+  const { server: settings } = loadConfig({ file: config, env: process.env, code });
+  const log = new ServerLog(settings.logLevel);
+  const memory = await openMemory(options);
+  try {
+    if (!isLoopback(settings.host)) await requireSomeKey(memory, settings.host);
+    const stopping = new AbortController();
+    const app = createApp({ memory, options: settings, log, stopping: stopping.signal });
+    const server = createServer(getRequestListener(app.fetch));
+    await listen(server, settings.port, settings.host);
+    const { port } = server.address() as AddressInfo;
+    const url = `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;
+    log.info("listening", { url });
+    return {
+      url,
+      port,
+      stop: async () => {
+        stopping.abort();
+        await drain(server);
+        return memory.close();
+      },
+    };
+  } catch (error) {
+    await memory.close();
+    throw error;
+  }
+}
+
+/** Beyond this machine nobody gets in without a key; a server to which nobody has one that is valid is a mistake. */
+async function requireSomeKey({ keys, service: { clock } }: Memory, host: string): Promise<void> {
+  let cursor: string | undefined;
+  do {
+    const page = await keys.list(cursor === undefined ? {} : { cursor });
+    if (page.items.some(({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > clock.now()))
+      return;
+    cursor = page.next;
+  } while (cursor !== undefined);
+  throw new HoldfastError("config", `${host} can be reached from other machines, and there is no API key yet`, {
+    hint: "make one first: holdfast key create --access admin; or listen at 127.0.0.1",
+  });
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      if (cause.code === "EADDRINUSE") {
+        const message = `port ${port} at ${host} is taken by another program`;
+        reject(new HoldfastError("config", message, { hint: `choose another: --port ${port + 1}`, cause }));
+        return;
+      }
+      const hint = "choose another address or port: --host, --port";
+      reject(
+        new HoldfastError("config", `cannot listen at ${host}:${port}: ${cause.code ?? cause.message}`, {
+          hint,
+          cause,
+        }),
+      );
+    });
+    server.listen(port, host, () => resolve());
+  });
+}
+
+/** Answers what was accepted; connections that wait for nothing are closed at once. */
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    server.close(() => {
+      clearTimeout(late);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,12 @@
+/** When a write of a key is refused: the same in every store. No id is repeated: it may be a whole secret by mistake. */
+import { HoldfastError } from "../errors.js";
+
+export function keyTaken(): HoldfastError {
+  return new HoldfastError("conflict", "there is a key of this id already", { hint: "make another one" });
+}
+
+export function noSuchKey(): HoldfastError {
+  return new HoldfastError("not_found", "there is no such key", {
+    hint: "give the id of a key, which is the part between hf_ and the next _",
+  });
+}

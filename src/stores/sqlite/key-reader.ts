@@ -1,0 +1,67 @@
+/** Reads API keys with the spaces that they name, under the names of the day. */
+import type { Page, SpaceKind } from "../../types.js";
+import type { Access, KeySpace, KeysRequest, StoredKey } from "../keys.js";
+import { spaceKind, spaceRef } from "./codec.js";
+import type { Row } from "./driver.js";
+import { badCursor, type Registry } from "./registry.js";
+import type { Statements } from "./statements.js";
+
+/** What a key may be found by. */
+const BY_ID = "AND id = ?";
+const BY_SPACE = "AND key IN (SELECT api_key FROM api_key_space WHERE space = ?)";
+
+const SPACES = `
+  SELECT named.kind, named.space, space.name
+  FROM api_key_space AS named LEFT JOIN space ON space.key = named.space
+  WHERE named.api_key = ? ORDER BY named.place`;
+
+export class KeyReader {
+  readonly #statements: Statements;
+  readonly #registry: Registry;
+
+  constructor(statements: Statements, registry: Registry) {
+    this.#statements = statements;
+    this.#registry = registry;
+  }
+
+  keys({ id, space: ref, limit, cursor }: KeysRequest): Page<StoredKey> {
+    const after = cursor === undefined ? 0 : parseCursor(cursor);
+    const space = ref && this.#registry.findSpace(ref)?.key;
+    if (ref && space === undefined) return { items: [] };
+    const narrowing = [...(id === undefined ? [] : [BY_ID]), ...(space === undefined ? [] : [BY_SPACE])];
+    const values = [id, space].filter((value) => value !== undefined);
+    const page = this.#statements.get(
+      `SELECT * FROM api_key WHERE key > ? ${narrowing.join(" ")} ORDER BY key LIMIT ?`,
+    );
+    const rows = page.all(after, ...values, limit + 1);
+    const items = rows.slice(0, limit).map((row) => this.#read(row));
+    return rows.length > limit ? { items, next: `a${rows[limit - 1]?.["key"]}` } : { items };
+  }
+
+  #read(row: Row): StoredKey {
+    const spaces: KeySpace[] = [];
+    const forgotten = new Set<SpaceKind>();
+    for (const { kind, space, name } of this.#statements.get(SPACES).all(Number(row["key"]))) {
+      if (space === 0) spaces.push(spaceKind(kind));
+      else if (name === null) forgotten.add(spaceKind(kind));
+      else spaces.push(spaceRef(kind, name));
+    }
+    return {
+      id: String(row["id"]),
+      ...(row["name"] !== null && { name: String(row["name"]) }),
+      access: String(row["access"]) as Access,
+      spaces,
+      ...(forgotten.size > 0 && { forgotten: [...forgotten] }),
+      createdAt: Number(row["created_at"]),
+      ...(row["expires_at"] !== null && { expiresAt: Number(row["expires_at"]) }),
+      ...(row["revoked_at"] !== null && { revokedAt: Number(row["revoked_at"]) }),
+      hash: String(row["hash"]),
+    };
+  }
+}
+
+function parseCursor(cursor: string): number {
+  const key = /^a(\d{1,15})$/.exec(cursor)?.[1];
+  if (key === undefined) throw badCursor(cursor);
+  return Number(key);
+}

@@ -1,0 +1,5 @@
+/** An optional identity of a line, left out if it is. */
+import { parseIdentity } from "../input/identity.js";
+
+export const named = <Key extends string>(key: Key, value: unknown): { readonly [key in Key]?: string } =>
+  value === undefined ? {} : ({ [key]: parseIdentity(value, key) } as { readonly [key in Key]: string });

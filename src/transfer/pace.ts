@@ -1,0 +1,30 @@
+/**
+ * How many lines a page may have: few large ones, many small ones, so that a page stays near a megabyte. Contents of up
+ * to 8 MiB are allowed, so the first page of anything is small.
+ */
+import type { BodyLine } from "./format.js";
+
+const FIRST = 32;
+const MOST = 256;
+const PAGE_UNITS = 1024 * 1024;
+
+export class Pace {
+  #limit = FIRST;
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Looks at what a page weighed. It grows by steps and shrinks at once. */
+  learn(lines: readonly BodyLine[]): void {
+    if (lines.length === 0) return;
+    const units = lines.reduce((sum, line) => sum + unitsOf(line), 0);
+    const fitting = Math.floor((PAGE_UNITS * lines.length) / units);
+    this.#limit = Math.max(1, Math.min(fitting, this.#limit * 2, MOST));
+  }
+}
+
+function unitsOf(line: BodyLine): number {
+  if (!("content" in line)) return 256;
+  return 256 + (typeof line.content === "string" ? line.content.length : JSON.stringify(line.content).length);
+}

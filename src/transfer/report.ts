@@ -1,0 +1,88 @@
+/** What an import has done so far. Every line of the body is counted once: written, repeated, in conflict or skipped. */
+import { HoldfastError } from "../errors.js";
+
+export interface ImportReport {
+  /** Lines read, of whatever type. */
+  readonly lines: number;
+  /** What was written by this import. */
+  readonly entries: number;
+  readonly sessions: number;
+  readonly items: number;
+  /** Versions of blocks. */
+  readonly blocks: number;
+  readonly facts: number;
+  /** Spans of facts of which it was noted what took their place. */
+  readonly superseded: number;
+  /** Entries of the log of promotions. */
+  readonly promotions: number;
+  /** Lines that say what is there already. */
+  readonly repeated: number;
+  /** Lines whose id is there with other content (`onConflict: "skip"`). */
+  readonly conflicts: number;
+  /** Lines left out: of other spaces, expired meanwhile, facts without what they rest on. */
+  readonly skipped: number;
+  /** Whether the end line was there, and no line before it was missing. */
+  readonly complete: boolean;
+}
+
+export type Written = "entries" | "sessions" | "items" | "blocks" | "facts" | "superseded" | "promotions";
+export type Outcome = Written | "repeated" | "skipped";
+export type OnConflict = "stop" | "skip";
+
+/** A line of the file with its number, from 1. */
+export interface Numbered<T> {
+  readonly number: number;
+  readonly line: T;
+}
+
+export class Tally {
+  readonly #onConflict: OnConflict;
+  readonly #counts = {
+    ...{ lines: 0, entries: 0, sessions: 0, items: 0, blocks: 0, facts: 0, superseded: 0, promotions: 0 },
+    ...{ repeated: 0, conflicts: 0, skipped: 0 },
+  };
+  isComplete = false;
+
+  constructor(onConflict: OnConflict) {
+    this.#onConflict = onConflict;
+  }
+
+  get stopsAtConflict(): boolean {
+    return this.#onConflict === "stop";
+  }
+
+  get report(): ImportReport {
+    return { ...this.#counts, complete: this.isComplete };
+  }
+
+  readLine(): number {
+    return ++this.#counts.lines;
+  }
+
+  count(outcome: Outcome): void {
+    this.#counts[outcome]++;
+  }
+
+  /** What the line names is there with other content: it is counted, or ends the import. */
+  conflict(number: number, id: string, what: string): void {
+    this.#counts.conflicts++;
+    if (this.#onConflict === "skip") return;
+    throw new HoldfastError("conflict", `line ${number}: ${what} of this id is there already with other content`, {
+      hint: 'what stands before it is imported; change one of the two, or import with onConflict "skip"',
+      details: { line: number, id },
+    });
+  }
+
+  /** The error with the number of the line and what was done before it. */
+  atLine(error: unknown, number: number): unknown {
+    if (!(error instanceof HoldfastError)) return error;
+    const { code, message, hint, details } = error;
+    const line = typeof details["line"] === "number" ? details["line"] : number;
+    const bare = message.replace(/^(?:messages|items)\[0\]\.?/, ""); // each line is parsed as a list of one
+    return new HoldfastError(code, details["line"] === line ? message : `line ${line}: ${bare}`, {
+      ...(hint !== undefined && { hint }),
+      cause: error,
+      details: { ...details, line, report: this.report },
+    });
+  }
+}

@@ -1,0 +1,111 @@
+/** The file as SQLite sees it: is it ours, of which version, whole, and do its rows fit together. */
+import { pragma } from "../../stores/sqlite/connection.js";
+import { type Database, isNotOurs } from "../../stores/sqlite/driver.js";
+import { APPLICATION_ID, SCHEMA_VERSION } from "../../stores/sqlite/schema.js";
+import { count, error, type Finding, ok, REPAIR, RESTORE, repairable, warning } from "../diagnosis.js";
+import { number } from "../reading.js";
+import type { Look } from "./look.js";
+
+const PROBLEMS_SHOWN = 3;
+/** What SQLite says of an index that can be built anew from the items. */
+const OF_WORDS_INDEX = /\bFTS5\b.*\bwords\b/i;
+
+export function checkFormat(database: Database): Finding {
+  try {
+    if (number(database, "PRAGMA page_count") === 0) {
+      return error("it is empty", `if it held a memory, ${RESTORE}; otherwise it becomes one when it is opened`);
+    }
+    if (pragma(database, "application_id") === APPLICATION_ID) return ok("a file of Holdfast");
+    return error("it is a database of another program", "name the file of a memory; it is not touched");
+  } catch (cause) {
+    if (!isNotOurs(cause)) throw cause;
+    return error("it is not a database, or it is damaged", RESTORE);
+  }
+}
+
+/** Which version it is of. */
+export const schemaOf = (database: Database): number => Number(pragma(database, "user_version"));
+
+export function checkSchema(version: number): Finding {
+  if (version === SCHEMA_VERSION) return ok(`version ${version}`);
+  if (version > SCHEMA_VERSION) {
+    const what = `version ${version}, newer than this program knows (${SCHEMA_VERSION})`;
+    return error(what, "upgrade this program; it does not open the file");
+  }
+  return repairable(
+    warning(`version ${version}; this program's is ${SCHEMA_VERSION}`, "open it once: it is upgraded then"),
+  );
+}
+
+/** Problems by SQLite's own account: of its pages and tables, and of the words index. */
+export function findProblems({ database, deep }: Look): { readonly file: string[]; readonly words: string[] } {
+  const rows = database.prepare(deep ? "PRAGMA integrity_check(100)" : "PRAGMA quick_check(100)").all();
+  const problems = rows.map((row) => String(Object.values(row)[0])).filter((line) => line !== "ok");
+  return {
+    file: problems.filter((line) => !OF_WORDS_INDEX.test(line)),
+    words: problems.filter((line) => OF_WORDS_INDEX.test(line)),
+  };
+}
+
+export function checkIntegrity(problems: readonly string[], deep: boolean): Finding {
+  if (problems.length === 0) return ok(`SQLite's ${deep ? "full" : "quick"} check found nothing`);
+  const shown = problems.slice(0, PROBLEMS_SHOWN).map((line) => line.replace(/\s+/g, " "));
+  return error(
+    `the database is damaged: ${shown.join("; ")}${problems.length > shown.length ? "; …" : ""}`,
+    `${RESTORE}; a damaged file is not repaired in place (SQLite's shell can save rows: .recover)`,
+  );
+}
+
+/** Rows that point to nothing. Each question counts them. */
+const DANGLING: readonly { readonly what: string; readonly sql: string }[] = [
+  { what: "item of no space", sql: "SELECT count(*) FROM item WHERE space NOT IN (SELECT key FROM space)" },
+  {
+    what: "item of no session",
+    sql: "SELECT count(*) FROM item WHERE session IS NOT NULL AND session NOT IN (SELECT key FROM session)",
+  },
+  { what: "session of no space", sql: "SELECT count(*) FROM session WHERE space NOT IN (SELECT key FROM space)" },
+  { what: "block of no space", sql: "SELECT count(*) FROM block WHERE space NOT IN (SELECT key FROM space)" },
+  {
+    what: "block without its text",
+    sql: `SELECT count(*) FROM block WHERE NOT EXISTS
+      (SELECT 1 FROM block_edit WHERE block_edit.block = block.key AND block_edit.version = block.version)`,
+  },
+  { what: "fact of no space", sql: "SELECT count(*) FROM fact WHERE space NOT IN (SELECT key FROM space)" },
+  {
+    what: "fact that holds, without its item",
+    sql: `SELECT count(*) FROM fact WHERE state = 0 AND NOT EXISTS
+      (SELECT 1 FROM item WHERE item.id = fact.id AND item.space = fact.space)`,
+  },
+];
+
+export function checkReferences({ database }: Look): Finding {
+  const found = DANGLING.flatMap(({ what, sql }) => {
+    const rows = number(database, sql);
+    return rows > 0 ? [`${rows} × ${what}`] : [];
+  });
+  if (found.length === 0) return ok("every row belongs to something that is there");
+  return error(found.join("; "), `${RESTORE}: something other than Holdfast has changed the file`);
+}
+
+/** Numbers that are kept beside the rows they count. Each question counts those that are wrong. */
+const MISCOUNTED: readonly { readonly what: string; readonly sql: string }[] = [
+  { what: "the number of items", sql: "SELECT items <> (SELECT count(*) FROM item) FROM head" },
+  {
+    what: "the items or words of a space",
+    sql: `SELECT count(*) FROM space LEFT JOIN
+      (SELECT space AS key, count(*) AS items, sum(length) AS terms FROM item GROUP BY space) AS counted USING (key)
+      WHERE space.items <> coalesce(counted.items, 0) OR space.terms <> coalesce(counted.terms, 0)`,
+  },
+  {
+    what: "the next place in a session",
+    sql: `SELECT count(*) FROM session JOIN
+      (SELECT session AS key, max(seq) AS last FROM item WHERE session IS NOT NULL GROUP BY session) USING (key)
+      WHERE next_seq <= last`,
+  },
+];
+
+export function checkCounts({ database }: Look): Finding {
+  const found = MISCOUNTED.filter(({ sql }) => number(database, sql) > 0).map(({ what }) => what);
+  if (found.length === 0) return ok(count(number(database, "SELECT items FROM head"), "item"));
+  return repairable(error(`wrong: ${found.join(", ")}`, REPAIR));
+}

@@ -1,0 +1,36 @@
+/** The embedding model in the package: are its files whole, and can it run. */
+
+import { MODEL_NAME } from "../../embedding/minilm/choice.js";
+import { MODEL_FILES, type ModelFile, readModelFile } from "../../embedding/minilm/files.js";
+import { loadRuntime } from "../../embedding/minilm/network.js";
+import { HoldfastError } from "../../errors.js";
+import { error, type Finding, ok, warning } from "../diagnosis.js";
+
+/** Byte for byte. */
+export async function checkModel(folder: string): Promise<Finding> {
+  const problems: string[] = [];
+  for (const file of Object.keys(MODEL_FILES) as ModelFile[]) {
+    try {
+      await readModelFile(folder, file);
+    } catch (cause) {
+      if (!(cause instanceof HoldfastError)) throw cause;
+      problems.push(cause.message);
+    }
+  }
+  if (problems.length === 0) return ok(`${MODEL_NAME}: its files have the right SHA-256`);
+  return error(problems.join("; "), "install holdfast again: the model ships inside the package, in models/");
+}
+
+export async function checkRuntime(): Promise<Finding> {
+  try {
+    const { runtime } = await loadRuntime(["node", "web"]);
+    if (runtime === "node") return ok("onnxruntime-node");
+    return warning(
+      "onnxruntime-node cannot be loaded; onnxruntime-web embeds six to nine times slower",
+      "npm install onnxruntime-node",
+    );
+  } catch (cause) {
+    if (!(cause instanceof HoldfastError)) throw cause;
+    return error(cause.message, cause.hint ?? "install holdfast again");
+  }
+}

@@ -1,0 +1,85 @@
+/** What is found when a file is looked at: one check after the other, each with what to do about it. */
+import type { Contents } from "./contents.js";
+
+export const CHECKS = [
+  "file",
+  "mode",
+  "place",
+  "disk",
+  "format",
+  "schema",
+  "integrity",
+  "references",
+  "counts",
+  "words",
+  "vectors",
+  "log",
+  "purge",
+  "leases",
+  "parked",
+  "pending",
+  "space",
+  "model",
+  "runtime",
+] as const;
+export type CheckName = (typeof CHECKS)[number];
+
+export interface Finding {
+  readonly state: "ok" | "warning" | "error";
+  /** What was found. Never content. */
+  readonly what: string;
+  /** What to do about it. */
+  readonly todo?: string;
+  /** True if `repairFile` mends it. */
+  readonly repairable?: boolean;
+}
+
+export interface Check extends Finding {
+  readonly name: CheckName;
+}
+
+export interface Diagnosis {
+  readonly path: string;
+  /** The worst of all checks. */
+  readonly state: Finding["state"];
+  readonly checks: readonly Check[];
+  /** What the file holds, in numbers; absent if it cannot be read, or is of another version. */
+  readonly contents?: Contents;
+}
+
+export const ok = (what: string): Finding => ({ state: "ok", what });
+export const warning = (what: string, todo: string): Finding => ({ state: "warning", what, todo });
+export const error = (what: string, todo: string): Finding => ({ state: "error", what, todo });
+
+/** The same, for something that `repairFile` mends. */
+export const repairable = (finding: Finding): Finding => ({ ...finding, repairable: true });
+
+/** What to do about what `repairFile` mends. */
+export const REPAIR = "repair the file: holdfast doctor --repair";
+export const RESTORE = "stop all processes that use the file and restore a backup";
+
+export const worst = (checks: readonly Finding[]): Finding["state"] =>
+  checks.some(({ state }) => state === "error")
+    ? "error"
+    : checks.some(({ state }) => state === "warning")
+      ? "warning"
+      : "ok";
+
+/** "1 item", "2 items". */
+export const count = (n: number, noun: string, plural = `${noun}s`): string => `${n} ${n === 1 ? noun : plural}`;
+
+/** Bytes as people say them. */
+export function size(bytes: number): string {
+  const units = ["bytes", "kB", "MB", "GB", "TB"];
+  const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
+  const value = bytes / 1000 ** power;
+  return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[power]}`;
+}
+
+/** A time as people say it. */
+export function age(ms: number): string {
+  if (ms < 60_000) return count(Math.max(0, Math.round(ms / 1000)), "second");
+  if (ms < 3_600_000) return count(Math.round(ms / 60_000), "minute");
+  if (ms < 172_800_000) return count(Math.round(ms / 3_600_000), "hour");
+  return count(Math.round(ms / 86_400_000), "day");
+}

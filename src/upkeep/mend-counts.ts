@@ -1,0 +1,16 @@
+/** Mending numbers that are kept beside the rows they count. */
+import type { Mending } from "./mend.js";
+
+export function mendCounts({ database, transact }: Mending): Promise<string> {
+  return transact((transaction) => {
+    database.exec(`
+      UPDATE head SET items = (SELECT count(*) FROM item);
+      UPDATE space SET items = (SELECT count(*) FROM item WHERE item.space = space.key),
+        terms = (SELECT coalesce(sum(length), 0) FROM item WHERE item.space = space.key);
+      UPDATE session SET next_seq = coalesce(
+        (SELECT max(max(item.seq) + 1, session.next_seq) FROM item WHERE item.session = session.key), next_seq);
+    `);
+    for (const { key } of database.prepare("SELECT key FROM space").all()) transaction.touch(Number(key));
+    return "counted items and words anew";
+  });
+}

@@ -1,0 +1,54 @@
+/** Mending the words index from the text of the items. */
+import type { Row } from "../stores/sqlite/driver.js";
+import { wordsOf } from "../stores/sqlite/item-row.js";
+import { rebuildWords } from "../stores/sqlite/word-rebuild.js";
+import { WordWriter } from "../stores/sqlite/words.js";
+import { findWordFaults, type WordFaults } from "./checks/words.js";
+import { count } from "./diagnosis.js";
+import type { Mending } from "./mend.js";
+
+/** Items per transaction: others write between two of them. */
+const SLICE_ITEMS = 256;
+
+/** Items that are only missing are added, a few at a time; for everything else the index is built anew, at once. */
+export async function mendWords(mending: Mending): Promise<string> {
+  const { database, transact } = mending;
+  const words = new WordWriter(database);
+  const faults = await transact(() => tryToFind(mending));
+  if (faults && faults.wrong + faults.orphans === 0) {
+    if (faults.missing.length === 0) return "built the words index anew"; // when the file was opened
+    for (let at = 0; at < faults.missing.length; at += SLICE_ITEMS) {
+      await addMissing(mending, words, faults.missing.slice(at, at + SLICE_ITEMS));
+    }
+    return `indexed the words of ${count(faults.missing.length, "item")}`;
+  }
+  await transact(() => rebuildWords(database, words));
+  return "built the words index anew";
+}
+
+/** Undefined if the index cannot even be read. */
+function tryToFind({ database, deep }: Mending): WordFaults | undefined {
+  try {
+    database.exec("INSERT INTO words (words) VALUES ('integrity-check')");
+    return findWordFaults(database, deep);
+  } catch (error) {
+    if (typeof (error as { errcode?: unknown }).errcode !== "number") throw error;
+    return undefined;
+  }
+}
+
+async function addMissing({ database, transact }: Mending, words: WordWriter, keys: readonly number[]): Promise<void> {
+  const find = database.prepare("SELECT key, space, name, content, length FROM item WHERE key = ?");
+  const store = database.prepare("UPDATE item SET words = ?, length = ? WHERE key = ?");
+  await transact((transaction) => {
+    for (const row of keys.flatMap((key): Row | readonly Row[] => find.get(key) ?? [])) {
+      const [key, space] = [Number(row["key"]), Number(row["space"])];
+      const name = row["name"] === null ? undefined : String(row["name"]);
+      const { counts, words: packed, length } = wordsOf(name, String(row["content"]));
+      store.run(packed, length, key);
+      words.insert(key, space, counts, length);
+      transaction.touch(space, 0, length - Number(row["length"]));
+    }
+    words.flush();
+  });
+}

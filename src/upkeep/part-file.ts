@@ -1,0 +1,37 @@
+/**
+ * Files that are being written: beside their target, under a name that says whose they are. What a process that died
+ * has left behind is found by that name and removed.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isGone, newOwner } from "../buffers/hybrid/owner.js";
+
+const ENDING = ".part";
+const NAME = /^([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{8}\.part(-merged)?(-journal)?$/;
+
+/** A name for the target while it is written, which nobody else has. */
+export function partFileOf(target: string): string {
+  const { place, pid, start } = thisProcess();
+  const name = [hashOf(place), pid, start, randomBytes(4).toString("hex")].join("-");
+  return `${target}.${name}${ENDING}`;
+}
+
+/** Removes unfinished files of the target whose process is gone. Those of other machines are left alone. */
+export function removeStaleParts(target: string): void {
+  const { place } = thisProcess();
+  const [folder, prefix] = [dirname(target), `${basename(target)}.`];
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(prefix)) continue;
+    const [, where, pid, start] = NAME.exec(name.slice(prefix.length)) ?? [];
+    if (where === hashOf(place) && isGone(`${place} ${pid} ${start}`)) rmSync(join(folder, name), { force: true });
+  }
+}
+
+const hashOf = (place: string): string => createHash("sha256").update(place).digest("hex").slice(0, 8);
+
+/** The parts of this process's name: where its id means something, the id, and when it began. */
+function thisProcess(): { readonly place: string; readonly pid: string; readonly start: string } {
+  const [, place = "", pid = "", start = ""] = /^(.*) (\d+) (\d*)$/.exec(newOwner(0).process) ?? [];
+  return { place, pid, start };
+}

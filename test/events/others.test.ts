@@ -1,0 +1,71 @@
+/** Two memories on one file, each with its own threads and connections, as two processes have them; then a real one. */
+import { join } from "node:path";
+import type { MemoryEvent } from "holdfast";
+import { describe, expect, it } from "vitest";
+import { withPeers } from "../processes/peer-process.js";
+import { inFolder } from "../support/folder.js";
+import { newPath, open } from "../support/opened.js";
+import { HashEmbedder } from "../support/product.js";
+import { until } from "../support/until.js";
+
+const ADA = { user: "ada" };
+const say = (content: string) => [{ role: "user", content } as const];
+
+describe("a listener on a file that others write", () => {
+  it("is told what they do in its spaces, and what this process does once", async () => {
+    const path = newPath();
+    const [mine, other] = [await open({ path }), await open({ path })];
+    const told: MemoryEvent[] = [];
+    mine.events.subscribe((event) => told.push(event), { spaces: [ADA] });
+    await mine.session(ADA).add(say("mine"));
+    const { ids, commit } = await other.session(ADA).add(say("theirs"));
+    await other.session({ user: "bob" }).add(say("of no interest"));
+    await until(() => told.some(({ type }) => type === "changed"));
+    expect(told).toMatchObject([{ type: "added" }, { type: "changed", space: ADA, ids, removed: 0, commit }]);
+    await other.session(ADA).delete(ids);
+    await until(() => told.length === 3);
+    expect(told[2]).toMatchObject({ type: "changed", ids: [], removed: 1 });
+    await mine.forget(ADA);
+    const again = await other.session(ADA).add(say("back again"));
+    await until(() => told.length === 5);
+    expect(told.slice(3)).toMatchObject([{ type: "forgotten" }, { type: "changed", ids: again.ids }]);
+  });
+
+  it("takes none of a storm of its own commits for another's", async () => {
+    const path = newPath();
+    const mine = await open({ path, embedder: new HashEmbedder() });
+    const told: MemoryEvent[] = [];
+    mine.events.subscribe((event) => told.push(event), { spaces: [ADA] });
+    const ids = new Set<string>();
+    const stormUntil = performance.now() + 1_200; // over several looks
+    while (performance.now() < stormUntil) {
+      const added = await Promise.all(
+        ["a", "b", "c"].map((session) => mine.session({ ...ADA, session }).add(say("a lamp in a storm"))),
+      );
+      for (const one of added) for (const id of one.ids) ids.add(id);
+    }
+    await mine.flush();
+    const of = (type: MemoryEvent["type"]) =>
+      told.flatMap((event) => (event.type === type && "ids" in event ? event.ids : []));
+    expect(told.filter(({ type }) => type === "changed")).toEqual([]);
+    for (const type of ["added", "transferred", "flushed"] as const) {
+      expect(new Set(of(type)), type).toEqual(ids);
+      expect(of(type), type).toHaveLength(ids.size);
+    }
+  });
+
+  it("is told what a real process writes", async () => {
+    await inFolder(async (folder) => {
+      const path = join(folder, "memory.db");
+      await withPeers(1, async ([peer]) => {
+        const mine = await open({ path });
+        await peer?.call("open", { path });
+        const stream = mine.events.stream({ spaces: [ADA] });
+        const added = await peer?.call("add", ADA, say("from afar"));
+        const { value } = await stream.next();
+        expect(value).toMatchObject({ type: "changed", space: ADA, ids: added?.ids });
+        await mine.close();
+      });
+    });
+  });
+});

@@ -1,0 +1,227 @@
+/** MemFuse's Python SDK, as it is, with this server. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { makeKey, start, startWithKeys } from "../server/started.js";
+import { type Library, MemFuse, MemFuseHTTPError } from "./sdk.js";
+
+let url: string;
+
+beforeAll(async () => {
+  ({ url } = await start());
+});
+
+/** The status with which a call was refused. */
+const refusal = (call: Promise<unknown>): Promise<number> =>
+  call.then(
+    () => 0,
+    (error: unknown) => {
+      if (error instanceof MemFuseHTTPError) return error.statusCode;
+      throw error;
+    },
+  );
+
+describe("init", () => {
+  it("asks by name, creates what answers 404, and finds all of it the next time", async () => {
+    const client = new MemFuse(url);
+    const first = await client.init("alice", undefined, "monday");
+    expect(client.sent.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+      "GET /api/v1/users?name=alice 404",
+      "POST /api/v1/users 201",
+      "GET /api/v1/agents?name=agent_default 404",
+      "POST /api/v1/agents 201",
+      `GET /api/v1/sessions?name=monday&user_id=${first.ids.user} 404`,
+      "POST /api/v1/sessions 201",
+    ]);
+    const again = new MemFuse(url);
+    expect((await again.init("alice", undefined, "monday")).ids).toEqual(first.ids);
+    expect(again.sent.map(({ method, status }) => `${method} ${status}`)).toEqual(["GET 200", "GET 200", "GET 200"]);
+    expect([client.healthChecks, again.healthChecks]).toEqual([6, 3]);
+  });
+
+  it("makes a session of its own where none is named", async () => {
+    const client = new MemFuse(url);
+    const [one, other] = [await client.init("bob", "clerk"), await client.init("bob", "clerk")];
+    expect(one.session).toMatch(/^bob-clerk-[0-9a-f]{8}$/);
+    expect(other.session).not.toBe(one.session);
+    expect(other.ids).toMatchObject({ user: one.ids.user, agent: one.ids.agent });
+  });
+
+  describe.each<Library>(["requests", "aiohttp"])("over %s", (library) => {
+    it.each([
+      "Tom & Jerry",
+      "a&b",
+      "&",
+      "x=1&name=y",
+      "eve&user_id=0",
+      "eve&limit=1&cursor=2",
+      "Jörg Ünal 漢字 🦊",
+      "who? me/you",
+      " spaces  inside ",
+    ])("finds %j again", async (name) => {
+      const client = new MemFuse(url, { library });
+      const first = await client.init(name, `agent ${name}`, `talk ${name}`);
+      expect((await client.init(name, `agent ${name}`, `talk ${name}`)).ids).toEqual(first.ids);
+      const { data } = await client.request("GET", `/api/v1/users/${first.ids.user}`);
+      expect(data.user.name).toBe(name);
+    });
+  });
+
+  it("does not take a name for the beginning of a longer one", async () => {
+    const client = new MemFuse(url);
+    const tom = await client.init("Tom ", "clerk", "talk");
+    const both = await client.init("Tom & Jerry", "clerk", "talk");
+    expect(both.ids.user).not.toBe(tom.ids.user);
+    expect(both.ids.session).not.toBe(tom.ids.session);
+  });
+});
+
+describe("memory", () => {
+  it("adds, lists, reads, updates and deletes messages", async () => {
+    const memory = await new MemFuse(url).init("carol", "tutor", "lesson");
+    const { data: added } = await memory.add([
+      { role: "user", content: "I moved to Lisbon in May." },
+      { role: "assistant", content: "How do you like it?" },
+    ]);
+    const [question, answer] = added.message_ids as [string, string];
+    expect(added).toMatchObject({ total_messages: 2, repeated: false, round_id: `${memory.ids.session}:1` });
+    await memory.add([{ role: "user", content: "I like the hills." }]);
+
+    const contents = async (...options: Parameters<typeof memory.list>): Promise<string[]> =>
+      (await memory.list(...options)).data.messages.map(({ content }: { content: string }) => content);
+    const all = ["I moved to Lisbon in May.", "How do you like it?", "I like the hills."];
+    expect(await contents()).toEqual(all.toReversed());
+    expect(await contents(20, "id", "asc")).toEqual(all);
+    expect(await contents(2, "timestamp", "asc")).toEqual(all.slice(0, 2));
+    expect(await contents(1000), "as many as MemFuse would give: up to 100").toEqual(all.toReversed());
+    expect(await contents(10, "timestamp", "desc", false)).toEqual(all.toReversed());
+
+    const { data: read } = await memory.read([answer, question]);
+    expect(read.messages.map(({ id }: { id: string }) => id)).toEqual([answer, question]);
+    expect(read.messages[1]).toMatchObject({ role: "user", session_id: memory.ids.session, metadata: {} });
+    expect(Date.parse(read.messages[1].created_at)).toBeGreaterThan(Date.now() - 60_000);
+
+    expect((await memory.update([question], [{ role: "user", content: "I moved to Porto." }])).data).toEqual({
+      message_ids: [question],
+    });
+    expect((await memory.query("Porto")).data.results[0].content).toBe("I moved to Porto.");
+    expect((await memory.query("Lisbon")).data.total, "the old text is in no answer").toBe(0);
+
+    expect((await memory.delete([question, answer])).data).toEqual({ message_ids: [question, answer] });
+    expect(await contents()).toEqual(["I like the hills."]);
+    expect(await refusal(memory.read([question]))).toBe(404);
+  });
+
+  it("names what is missing, and does nothing to the rest", async () => {
+    const memory = await new MemFuse(url).init("dora", "tutor", "lesson");
+    const { data } = await memory.add([{ role: "user", content: "Keep me." }]);
+    const [id] = data.message_ids;
+    const other = await new MemFuse(url).init("dora", "tutor", "other lesson");
+    const { data: elsewhere } = await other.add([{ role: "user", content: "Said elsewhere." }]);
+    const ids = [id, "nobody", elsewhere.message_ids[0]];
+    const texts = ids.map(() => ({ role: "user", content: "Changed." }));
+    for (const call of [memory.read(ids), memory.update(ids, texts), memory.delete(ids)]) {
+      const error = await call.then(undefined, (thrown: MemFuseHTTPError) => thrown);
+      expect(error).toMatchObject({ statusCode: 404 });
+      const { errors } = (error as MemFuseHTTPError).response;
+      expect(errors?.map(({ message }) => message)).toEqual([`nobody is not there`, `${ids[2]} is not there`]);
+    }
+    expect((await memory.read([id])).data.messages[0].content).toBe("Keep me.");
+    expect((await other.list()).data.messages).toHaveLength(1);
+  });
+
+  it("keeps knowledge and finds it, also when a session with an agent asks", async () => {
+    const memory = await new MemFuse(url).init("erin", "tutor", "lesson");
+    const { data } = await memory.addKnowledge(["Erin is allergic to figs.", "Erin has two cats."]);
+    const [figs, cats] = data.knowledge_ids;
+    expect((await memory.listKnowledge()).data.knowledge.map(({ id }: { id: string }) => id)).toEqual([figs, cats]);
+    for (const ask of [memory.query("figs"), memory.querySession("figs")]) {
+      const [hit] = (await ask).data.results;
+      expect(hit).toMatchObject({ id: figs, type: "knowledge", role: null });
+      expect(hit.metadata).toMatchObject({ user_id: memory.ids.user, agent_id: null, session_id: null, scope: null });
+    }
+    expect((await memory.query("figs", { include_knowledge: false })).data.total).toBe(0);
+    await memory.updateKnowledge([figs], ["Erin is allergic to nuts."]);
+    expect((await memory.query("figs")).data.total).toBe(0);
+    expect((await memory.readKnowledge([cats, figs])).data.knowledge[1]).toMatchObject({
+      content: "Erin is allergic to nuts.",
+      user_id: memory.ids.user,
+    });
+    expect(await refusal(memory.readKnowledge([figs, "nobody"]))).toBe(404);
+    expect(await refusal(memory.deleteKnowledge([figs, "nobody"]))).toBe(404);
+    await memory.deleteKnowledge([figs]);
+    expect((await memory.listKnowledge()).data.knowledge.map(({ id }: { id: string }) => id)).toEqual([cats]);
+  });
+
+  it("tags what it finds by the session that asks, over all sessions of the user", async () => {
+    const client = new MemFuse(url);
+    const here = await client.init("fred", "tutor", "here");
+    const there = await client.init("fred", "tutor", "there");
+    const other = await client.init("fred", "clerk", "desk");
+    await here.add([{ role: "user", content: "Figs are ripe in August." }]);
+    await there.add([{ role: "user", content: "Figs are sweet." }]);
+    await other.add([{ role: "user", content: "Figs are sold out." }]);
+    await here.addKnowledge(["Figs grow on trees."]);
+    const tagsOf = async (ask: ReturnType<typeof here.query>): Promise<{ [content: string]: string | null }> =>
+      Object.fromEntries(
+        (await ask).data.results.map((hit: { content: string; metadata: { scope: string | null } }) => [
+          hit.content,
+          hit.metadata.scope,
+        ]),
+      );
+    expect(await tagsOf(here.query("figs"))).toEqual({
+      "Figs are ripe in August.": null,
+      "Figs are sweet.": null,
+      "Figs are sold out.": null,
+      "Figs grow on trees.": null,
+    });
+    expect(await tagsOf(here.querySession("figs")), "the agent's messages, and what belongs to no agent").toEqual({
+      "Figs are ripe in August.": "in_session",
+      "Figs are sweet.": "cross_session",
+      "Figs grow on trees.": null,
+    });
+    expect(await tagsOf(here.querySession("figs", { include_knowledge: false }))).toEqual({
+      "Figs are ripe in August.": "in_session",
+      "Figs are sweet.": "cross_session",
+    });
+    expect(await tagsOf(other.querySession("figs", { include_knowledge: false, top_k: 1 }))).toEqual({
+      "Figs are sold out.": "in_session",
+    });
+    expect(await tagsOf(here.query("figs", { include_messages: false, include_knowledge: false }))).toEqual({});
+    const [hit] = (await here.query("August")).data.results;
+    expect(hit.metadata).toMatchObject({
+      user_id: here.ids.user,
+      agent_id: here.ids.agent,
+      session_id: here.ids.session,
+      session_name: "here",
+      level: 0,
+      retrieval: { source: "store", method: "keyword" },
+    });
+  });
+
+  it("finds an agent's few messages among many of another's", async () => {
+    const client = new MemFuse(url);
+    const busy = await client.init("gina", "busy", "talk");
+    const rare = await client.init("gina", "rare", "talk too");
+    const many = Array.from({ length: 60 }, (_, at) => ({ role: "user", content: `Figs, figs, figs: basket ${at}.` }));
+    await busy.add(many);
+    await rare.add([{ role: "user", content: "There was a long story about a market, and figs were in it." }]);
+    const { data } = await rare.querySession("figs", { top_k: 1 });
+    expect(data.results.map(({ content }: { content: string }) => content)).toEqual([
+      "There was a long story about a market, and figs were in it.",
+    ]);
+  });
+});
+
+describe("with a key of one user", () => {
+  it("works for that user, with any agent, and for nobody else", async () => {
+    const { anyone, path } = await startWithKeys();
+    const { secret } = await makeKey(path, { access: "write", spaces: [{ user: "Tom & Jerry" }] });
+    const client = new MemFuse(anyone.url, { key: secret });
+    const memory = await client.init("Tom & Jerry", "any agent", "talk");
+    await memory.add([{ role: "user", content: "I like cheese." }]);
+    expect((await memory.querySession("cheese")).data.total).toBe(1);
+    expect(await refusal(client.init("alice"))).toBe(403);
+    expect(await refusal(new MemFuse(anyone.url).init("Tom & Jerry"))).toBe(401);
+    expect((await client.request("GET", "/api/v1/users")).data.users).toHaveLength(1);
+    expect((await client.request("GET", "/api/v1/sessions")).data.sessions).toHaveLength(1);
+  });
+});

@@ -1,0 +1,193 @@
+/**
+ * MemFuse's Python SDK, re-enacted: the same requests in the same order, down to the bytes of their first lines. It asks for
+ * /health before each call, writes names into URLs as they are, sends null for what it was not given, bodies with DELETE,
+ * and reads every answer as JSON. `requests` (the synchronous client) makes a space %20, `aiohttp` (the other one) a plus.
+ */
+import { Agent, request } from "node:http";
+import { checkAnswer, type Envelope } from "./dialect.js";
+
+export class MemFuseHTTPError extends Error {
+  readonly statusCode: number;
+  readonly response: Envelope;
+
+  constructor(response: Envelope, statusCode: number) {
+    super(`API request failed: ${response.message}`);
+    this.statusCode = statusCode;
+    this.response = response;
+  }
+}
+
+export interface Line {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+}
+
+type Message = { readonly role: string; readonly content: string };
+type Body = { readonly [key: string]: unknown };
+export type Library = "requests" | "aiohttp";
+
+/** One connection after the other, as a session of `requests` keeps it. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+export class MemFuse {
+  /** What was sent, without the questions for health. */
+  readonly sent: Line[] = [];
+  healthChecks = 0;
+  readonly #url: string;
+  readonly #key: string | undefined;
+  readonly #library: Library;
+
+  constructor(url: string, { key, library = "requests" }: { key?: string; library?: Library } = {}) {
+    this.#url = url;
+    this.#key = key;
+    this.#library = library;
+  }
+
+  async init(user: string, agentName = "agent_default", session?: string): Promise<Memory> {
+    const userId: string = await this.#getOrCreate("user", user, "User created by MemFuse client");
+    const agentId: string = await this.#getOrCreate("agent", agentName, "Agent created by MemFuse client");
+    const entry = await this.#session(userId, agentId, session);
+    return new Memory(this, { user: userId, agent: agentId, session: entry.id }, session ?? entry.name);
+  }
+
+  async #getOrCreate(kind: "user" | "agent", name: string, description: string): Promise<string> {
+    try {
+      return (await this.request("GET", `/api/v1/${kind}s?name=${name}`)).data[`${kind}s`][0].id;
+    } catch (error) {
+      if (!(error instanceof MemFuseHTTPError) || error.statusCode !== 404) throw error;
+      return (await this.request("POST", `/api/v1/${kind}s`, { name, description })).data[kind].id;
+    }
+  }
+
+  async #session(user_id: string, agent_id: string, name?: string): Promise<{ id: string; name: string }> {
+    const create = async () =>
+      (await this.request("POST", "/api/v1/sessions", { user_id, agent_id, name: name ?? null })).data.session;
+    if (name === undefined) return create();
+    try {
+      return (await this.request("GET", `/api/v1/sessions?name=${name}&user_id=${user_id}`)).data.sessions[0];
+    } catch (error) {
+      if (!(error instanceof MemFuseHTTPError) || error.statusCode !== 404) throw error;
+      return create();
+    }
+  }
+
+  /** Every answer is checked against the operation that gives it. */
+  async request(method: string, endpoint: string, data?: Body): Promise<Envelope> {
+    const health = await this.#send("GET", "/api/v1/health");
+    this.healthChecks++;
+    if (health.status !== 200) throw new Error("Cannot connect to MemFuse server");
+    const { status, json } = await this.#send(method, endpoint, data);
+    this.sent.push({ method, path: endpoint, status });
+    if (status >= 400) throw new MemFuseHTTPError(json, status);
+    return json;
+  }
+
+  #send(method: string, endpoint: string, data?: Body): Promise<{ readonly status: number; readonly json: Envelope }> {
+    const path = this.#library === "requests" ? encodeURI(endpoint) : encodeURI(endpoint).replaceAll("%20", "+");
+    const body = data === undefined ? undefined : JSON.stringify(data);
+    return new Promise((resolve, reject) => {
+      const call = request(`${this.#url}`, {
+        method,
+        path,
+        agent,
+        headers: {
+          ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
+          ...(body !== undefined && { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) }),
+        },
+      });
+      call.on("error", reject);
+      call.on("response", async (response) => {
+        try {
+          let text = "";
+          for await (const chunk of response.setEncoding("utf8")) text += chunk;
+          const json = JSON.parse(text) as Envelope;
+          checkAnswer(method, path, response.statusCode ?? 0, json);
+          resolve({ status: response.statusCode ?? 0, json });
+        } catch (error) {
+          reject(error);
+        }
+      });
+      call.end(body);
+    });
+  }
+}
+
+export class Memory {
+  readonly ids: { readonly user: string; readonly agent: string; readonly session: string };
+  readonly session: string;
+  readonly #client: MemFuse;
+
+  constructor(client: MemFuse, ids: Memory["ids"], session: string) {
+    this.#client = client;
+    this.ids = ids;
+    this.session = session;
+  }
+
+  add(messages: readonly Message[]) {
+    return this.#client.request("POST", this.#messages, { messages });
+  }
+
+  /** As its doc strings have it: 20, timestamp, desc. */
+  list(limit = 20, sortBy = "timestamp", order = "desc", bufferOnly?: boolean) {
+    const only = bufferOnly === undefined ? "" : `&buffer_only=${bufferOnly}`;
+    return this.#client.request("GET", `${this.#messages}?limit=${limit}&sort_by=${sortBy}&order=${order}${only}`);
+  }
+
+  read(message_ids: readonly string[]) {
+    return this.#client.request("POST", `${this.#messages}/read`, { message_ids });
+  }
+
+  update(message_ids: readonly string[], new_messages: readonly Message[]) {
+    return this.#client.request("PUT", this.#messages, { message_ids, new_messages });
+  }
+
+  delete(message_ids: readonly string[]) {
+    return this.#client.request("DELETE", this.#messages, { message_ids });
+  }
+
+  query(query: string, options: Body = {}) {
+    return this.#client.request("POST", `/api/v1/users/${this.ids.user}/query`, {
+      query,
+      session_id: null,
+      agent_id: null,
+      top_k: 5,
+      store_type: null,
+      include_messages: true,
+      include_knowledge: true,
+      ...options,
+    });
+  }
+
+  querySession(query: string, options: Body = {}) {
+    return this.query(query, { session_id: this.ids.session, agent_id: this.ids.agent, ...options });
+  }
+
+  addKnowledge(knowledge: readonly string[]) {
+    return this.#client.request("POST", this.#knowledge, { knowledge });
+  }
+
+  listKnowledge() {
+    return this.#client.request("GET", this.#knowledge);
+  }
+
+  readKnowledge(knowledge_ids: readonly string[]) {
+    return this.#client.request("POST", `${this.#knowledge}/read`, { knowledge_ids });
+  }
+
+  updateKnowledge(knowledge_ids: readonly string[], new_knowledge: readonly string[]) {
+    return this.#client.request("PUT", this.#knowledge, { knowledge_ids, new_knowledge });
+  }
+
+  deleteKnowledge(knowledge_ids: readonly string[]) {
+    return this.#client.request("DELETE", this.#knowledge, { knowledge_ids });
+  }
+
+  get #messages(): string {
+    return `/api/v1/sessions/${this.ids.session}/messages`;
+  }
+
+  get #knowledge(): string {
+    return `/api/v1/users/${this.ids.user}/knowledge`;
+  }
+}

@@ -1,0 +1,32 @@
+/** Parts of the compiled server that are not public. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ALL_OPERATIONS as All } from "../../dist/schemas/all.js";
+import type { Operation } from "../../dist/schemas/operation.js";
+import type { ServerLog as Log } from "../../dist/server/log.js";
+import type { untilStopped as until } from "../../dist/server/run.js";
+import { root } from "../support/root.js";
+
+export type { Operation } from "../../dist/schemas/operation.js";
+
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
+
+export type OperationName = keyof typeof All;
+const all = (await part("schemas/all.js")) as { readonly ALL_OPERATIONS: typeof All };
+
+export interface Listed {
+  readonly name: OperationName;
+  readonly operation: Operation;
+  readonly method: string;
+  /** With its parameters in braces, under /api/v1. */
+  readonly path: string;
+}
+
+/** Every route there is. */
+export const OPERATIONS: readonly Listed[] = Object.entries(all.ALL_OPERATIONS).map(([name, operation]) => {
+  const [method = "", path = ""] = operation.route.split(" ");
+  return { name: name as OperationName, operation: operation as Operation, method, path };
+});
+
+export const { ServerLog } = (await part("server/log.js")) as { readonly ServerLog: typeof Log };
+export const { untilStopped } = (await part("server/run.js")) as { readonly untilStopped: typeof until };

@@ -1,0 +1,16 @@
+/**
+ * The process that is killed while it imports. It tells what is done after each batch and goes on at once, so that the kill
+ * meets it in the midst of a later one.
+ *
+ * Arguments: the path of the memory, the path of the export.
+ */
+import { createReadStream } from "node:fs";
+import { importLines, openMemory, splitLines } from "holdfast";
+import { report } from "../support/child.js";
+
+const [, , path, file] = process.argv as unknown as [string, string, string, string];
+
+const memory = await openMemory({ path });
+await importLines(memory, splitLines(createReadStream(file)), { onProgress: (progress) => report(progress) });
+await memory.close();
+process.disconnect?.();
