@@ -8,7 +8,7 @@ import { type OpenedMemory, openMemoryAt } from "./opened-memory.js";
 import { Printer } from "./output/printer.js";
 import { Progress } from "./output/progress.js";
 import { timeText } from "./output/time.js";
-import { type FilePlace, fileOnly, type Need, type PlaceFlags, placeOf, placeText } from "./place.js";
+import { embeddingModelAt, type FilePlace, fileOnly, type Need, type PlaceFlags, placeOf, placeText } from "./place.js";
 import { type ScopeFlags, scopeOf, scopeText, whereParts } from "./scope-flags.js";
 
 export interface GlobalFlags extends PlaceFlags {
@@ -91,6 +91,12 @@ export class Call {
   /** For commands, and flags, that work on the file itself. */
   file(what = this.#typed.name): Promise<FilePlace> {
     return fileOnly(this.flags(), this.io.env, what);
+  }
+
+  /** Whether the file is used by words only. Of a server nothing is known. */
+  async isModelOff(): Promise<boolean> {
+    const place = await placeOf(this.flags(), this.io.env);
+    return place.kind === "file" && (await embeddingModelAt(place, this.io.env)) === "none";
   }
 
   /** A command that was asked to end does not wait for its answer. The memory is closed in order all the same. */

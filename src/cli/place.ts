@@ -4,12 +4,15 @@
  * A flag wins over the environment: --path or --url, then HOLDFAST_URL, then HOLDFAST_STORE_PATH, then the configuration
  * file, then the person's own file (default-path.ts).
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { defaultPath } from "./default-path.js";
 import type { Environment } from "./io.js";
+
+/** Gone when the command ends: for trying things out. */
+const IN_MEMORY = ":memory:";
 
 export interface PlaceFlags {
   readonly path?: string;
@@ -73,10 +76,8 @@ export async function embeddingModelAt({ path, config }: FilePlace, env: Environ
 }
 
 export async function openFile({ path, config }: FilePlace, { meaning, create }: Need): Promise<Memory> {
-  if (path !== ":memory:") {
-    if (create) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    else requireFile(path);
-  }
+  if (create) makeFolder(path);
+  else requireFile(path);
   const { openMemory } = await import("../memory.js");
   return openMemory({
     path,
@@ -86,8 +87,18 @@ export async function openFile({ path, config }: FilePlace, { meaning, create }:
   });
 }
 
+/** The folder of a file that is to be made. */
+export function makeFolder(path: string): void {
+  if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+}
+
 export function requireFile(path: string): void {
-  if (existsSync(path)) return;
+  if (path === IN_MEMORY) return;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) {
+    throw new HoldfastError("invalid_input", `${path} is a folder`, { hint: "name the file: --path FILE" });
+  }
+  if (found) return;
   throw new HoldfastError("not_found", `there is no memory at ${path}`, {
     hint: 'holdfast add "…" makes it; --path names another file',
   });

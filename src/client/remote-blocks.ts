@@ -50,8 +50,8 @@ export class RemoteBlocks implements Blocks {
     return this.#transport.call("deleteBlock", this.#of(name));
   }
 
-  async history(name: string, { limit }: HistoryOptions = {}): Promise<readonly BlockEdit[]> {
-    return this.#transport.call("blockHistory", { ...this.#of(name), query: { limit } });
+  async history(name: string, options: HistoryOptions = {}): Promise<readonly BlockEdit[]> {
+    return this.#transport.call("blockHistory", { ...this.#of(name), query: { ...options } });
   }
 
   async version(name: string, version: number): Promise<string> {

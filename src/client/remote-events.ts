@@ -4,6 +4,7 @@
  */
 import { HoldfastError } from "../errors.js";
 import type { MemoryEvent, MissedEvents } from "../events/event.js";
+import { parseScope } from "../input/scope.js";
 import type { Scope } from "../types.js";
 import { ServerSentReader } from "./server-sent.js";
 import { Cut, readStream } from "./text-stream.js";
@@ -34,6 +35,7 @@ export async function* remoteEvents(
   transport: Transport,
   { scope, signal }: RemoteEventsOptions,
 ): AsyncGenerator<RemoteEvent, void, void> {
+  if (scope !== undefined) parseScope(scope, "options.scope"); // an empty one is not everyone's
   const listening = transport.under(signal);
   try {
     yield* listen(listening, scope);

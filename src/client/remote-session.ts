@@ -7,7 +7,7 @@ import { SessionConversation } from "../conversation/session-conversation.js";
 import { HoldfastError } from "../errors.js";
 import type { Facts } from "../facts/session-facts.js";
 import { newId } from "../ids.js";
-import { type AddOptions, parseAddOptions, type UpdateOptions } from "../input/call.js";
+import { type AddOptions, parseAddOptions, parseUpdateOptions, type UpdateOptions } from "../input/call.js";
 import type { ContextOptions } from "../input/context.js";
 import { Grants, type SessionOptions } from "../input/grants.js";
 import { parseIdentity } from "../input/identity.js";
@@ -117,8 +117,8 @@ export class RemoteSession implements Session {
     return (await this.#transport.call("promote", { scope: this.scope, body: { ...options, ids } })).ids;
   }
 
-  async promotions({ limit, cursor }: PageOptions = {}): Promise<Page<Promotion>> {
-    return this.#transport.call("promotions", { scope: this.scope, query: { limit, cursor } });
+  async promotions(options: PageOptions = {}): Promise<Page<Promotion>> {
+    return this.#transport.call("promotions", { scope: this.scope, query: { ...options } });
   }
 
   async get(ids: readonly string[]): Promise<readonly Item[]> {
@@ -131,7 +131,7 @@ export class RemoteSession implements Session {
 
   async update(id: string, patch: ItemPatch, options: UpdateOptions = {}): Promise<number> {
     const params = { id: parseIdentity(id, "id") };
-    const body = { ...entryOf({ ...patch }, "patch"), expectVersion: options?.expectVersion };
+    const body = { ...entryOf({ ...patch }, "patch"), ...parseUpdateOptions(options) };
     return (await this.#transport.call("update", { scope: this.scope, params, body })).version;
   }
 

@@ -40,6 +40,7 @@ export async function* remoteExport(
   transport: Transport,
   { scope, cursor: start, signal }: RemoteExportOptions,
 ): AsyncGenerator<string, void, void> {
+  if (scope !== undefined) parseScope(scope, "options.scope");
   const reading = transport.under(signal);
   const { clock, retries } = transport.endpoint;
   let cursor = start;

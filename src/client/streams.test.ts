@@ -247,8 +247,12 @@ describe("an import", () => {
     expect(sent).toHaveLength(2);
   });
 
-  it("is refused for a scope or an option that is none", async () => {
+  it("is refused for a scope or an option that is none, and so are the others", async () => {
     const { memory, sent } = server([]);
+    await expect(all(memory.export({ scope: {} }))).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(all(memory.events({ scope: {} }))).rejects.toMatchObject({ code: "invalid_input" });
+    const both = { scope: { user: "ada" }, into: { user: "ada" } };
+    await expect(memory.import([], both)).rejects.toMatchObject({ code: "invalid_input" });
     await expect(memory.import([], { scope: {} })).rejects.toMatchObject({ code: "invalid_input" });
     await expect(memory.import([], { onConflict: "ski" as "skip" })).rejects.toMatchObject({ code: "invalid_input" });
     expect(sent).toEqual([]);

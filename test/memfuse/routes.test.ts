@@ -178,22 +178,22 @@ describe("what there is more", () => {
   it("pages of users, agents, sessions and knowledge", async () => {
     const { user_id } = await makePlace(admin, "paging");
     await admin.data(`POST /api/v1/users/${user_id}/knowledge`, { body: { knowledge: ["One.", "Two."] } });
-    for (const [path, field] of [
-      ["/users", "users"],
-      ["/agents", "agents"],
-      ["/sessions", "sessions"],
-      [`/users/${user_id}/knowledge`, "knowledge"],
+    for (const [path, field, limit] of [
+      ["/users", "users", "30"],
+      ["/agents", "agents", "30"],
+      ["/sessions", "sessions", "30"],
+      [`/users/${user_id}/knowledge`, "knowledge", "2"],
     ] as const) {
       type Page = { [field: string]: { id: string }[] } & { next?: string };
       const all = await admin.data<Page>(`GET /api/v1${path}`);
       const ids: (string | undefined)[] = [];
       for (let cursor: string | undefined = ""; cursor !== undefined; ) {
-        const query = { limit: "2", ...(cursor !== "" && { cursor }) };
+        const query = { limit, ...(cursor !== "" && { cursor }) };
         const page: Page = await admin.data<Page>(`GET /api/v1${path}`, { query });
         ids.push(...(page[field] ?? []).map(({ id }) => id));
         cursor = page.next;
       }
-      expect(ids.length, path).toBeGreaterThan(2);
+      expect(ids.length, path).toBeGreaterThan(Number(limit));
       expect(ids, path).toEqual((all[field] ?? []).map(({ id }) => id));
     }
   });

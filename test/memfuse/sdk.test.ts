@@ -1,12 +1,14 @@
 /** MemFuse's Python SDK, as it is, with this server. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { makeKey, start, startWithKeys } from "../server/started.js";
+import { type Caller, start } from "../server/started.js";
 import { type Library, MemFuse, MemFuseHTTPError } from "./sdk.js";
 
+let server: Caller;
 let url: string;
 
 beforeAll(async () => {
-  ({ url } = await start());
+  server = await start();
+  ({ url } = server);
 });
 
 /** The status with which a call was refused. */
@@ -52,7 +54,6 @@ describe("init", () => {
       "&",
       "x=1&name=y",
       "eve&user_id=0",
-      "eve&limit=1&cursor=2",
       "Jörg Ünal 漢字 🦊",
       "who? me/you",
       " spaces  inside ",
@@ -67,6 +68,8 @@ describe("init", () => {
 
   it("does not take a name for the beginning of a longer one", async () => {
     const client = new MemFuse(url);
+    await client.init("eve");
+    expect(await refusal(client.init("eve&limit=1")), "what cannot be told is refused").toBe(422);
     const tom = await client.init("Tom ", "clerk", "talk");
     const both = await client.init("Tom & Jerry", "clerk", "talk");
     expect(both.ids.user).not.toBe(tom.ids.user);
@@ -213,14 +216,14 @@ describe("memory", () => {
 
 describe("with a key of one user", () => {
   it("works for that user, with any agent, and for nobody else", async () => {
-    const { anyone, path } = await startWithKeys();
-    const { secret } = await makeKey(path, { access: "write", spaces: [{ user: "Tom & Jerry" }] });
-    const client = new MemFuse(anyone.url, { key: secret });
-    const memory = await client.init("Tom & Jerry", "any agent", "talk");
+    const body = { access: "write", spaces: [{ user: "Ernie & Bert" }] };
+    const { secret } = await server.data<{ secret: string }>("POST /api/v1/keys", { body });
+    const client = new MemFuse(url, { key: secret });
+    const memory = await client.init("Ernie & Bert", "any agent", "talk");
     await memory.add([{ role: "user", content: "I like cheese." }]);
     expect((await memory.querySession("cheese")).data.total).toBe(1);
     expect(await refusal(client.init("alice"))).toBe(403);
-    expect(await refusal(new MemFuse(anyone.url).init("Tom & Jerry"))).toBe(401);
+    expect(await refusal(new MemFuse(url, { key: `${secret}x` }).init("Ernie & Bert"))).toBe(401);
     expect((await client.request("GET", "/api/v1/users")).data.users).toHaveLength(1);
     expect((await client.request("GET", "/api/v1/sessions")).data.sessions).toHaveLength(1);
   });

@@ -1,9 +1,11 @@
 /** An external index follows a reindex: the new vectors go to it, the old ones leave it, and no process mixes them up. */
 import { HoldfastError, type VectorSpace } from "holdfast";
+import { QdrantIndex } from "holdfast/qdrant";
 import type { FoundPoint, Point, PointSearch, VectorIndex } from "holdfast/stores";
 import { describe, expect, it } from "vitest";
 import { MirrorEmbedder, mirrored } from "../meaning/mirror.js";
 import { newPath, open } from "../support/opened.js";
+import { QdrantServer } from "../support/qdrant-server.js";
 
 const ADA = { user: "ada", session: "s" };
 const said = (content: string) => ({ role: "user" as const, content });
@@ -78,8 +80,7 @@ describe("an external index", () => {
     await old.session(ADA).delete([ids[2] as string]);
     await old.close();
     const oldPoints = [...(server.get("old")?.values() ?? [])];
-    const { embed } = new MirrorEmbedder({ model: "new" });
-    const [foreign] = await embed.call(new MirrorEmbedder({ model: "new" }), ["blue kettle"]);
+    const [foreign] = await new MirrorEmbedder({ model: "new" }).embed(["blue kettle"]);
     expect(
       oldPoints.map(({ vector }) => vector),
       "no new vector among the old",
@@ -92,5 +93,28 @@ describe("an external index", () => {
     await renewed.close();
     expect(sizes(server)).toEqual({ old: 0, new: 4 });
     expect([...(server.get("new")?.values() ?? [])].map(({ vector }) => vector)).toContainEqual(foreign);
+  });
+
+  it("of Qdrant's keeps the points of each model in a collection, and deletes former ones in theirs", async () => {
+    const server = await QdrantServer.start();
+    try {
+      const space = (model: string): VectorSpace => ({ model, runtime: "test", dimensions: 2 });
+      const id = "00000000-0000-7000-8000-000000000001";
+      const point = { id, vector: new Float32Array([1, 0]), spaceId: "s", key: 1, version: 1, part: 0 };
+      const counts = () => Object.fromEntries([...server.collections].map(([name, { points }]) => [name, points.size]));
+      const [old, renewed] = [new QdrantIndex({ url: server.url }), new QdrantIndex({ url: server.url })];
+      await old.prepare(space("old"));
+      await old.upsert([point]);
+      await renewed.prepare(space("new"));
+      await renewed.upsert([point]);
+      expect(counts()).toEqual({ holdfast_old_test_2: 1, holdfast_new_test_2: 1 });
+      await renewed.deleteFormer(space("old"), [id]);
+      await renewed.deleteFormer(space("old"), [id]);
+      await renewed.deleteFormer(space("unheard-of"), [id]);
+      expect(counts()).toEqual({ holdfast_old_test_2: 0, holdfast_new_test_2: 1 });
+      await Promise.all([old.close(), renewed.close()]);
+    } finally {
+      await server.close();
+    }
   });
 });

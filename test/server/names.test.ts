@@ -56,7 +56,7 @@ describe.each(NAMES)("the name %j", (name) => {
 
     await anyone.data("POST /api/v1/blocks", { query, body: { name, content: "text" } });
     expect(await anyone.data(`GET /api/v1/blocks/${path}`, { query })).toMatchObject({ name, space: { user: name } });
-    expect(await anyone.data(`GET /api/v1/blocks/${path}/history`, { query })).toHaveLength(1);
+    expect(await anyone.data(`GET /api/v1/blocks/${path}/versions/1`, { query })).toEqual({ content: "text" });
     await anyone.data(`DELETE /api/v1/blocks/${path}`, { query });
 
     const entries = await anyone.data<{ items: { id: string }[] }>("GET /api/v1/registry/users", { query: { name } });

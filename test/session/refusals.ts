@@ -44,6 +44,7 @@ const BY_THE_ENGINE: Calls = {
     await s.update("m1", { tier: "working" });
     await s.update("m1", { tier: "semantic" }, { expectVersion: 1 });
   },
+  "an unknown option of an edit": (s) => s.update("m1", { tier: "working" }, { expectedVersion: 1 } as never),
   "a cursor that is none": (s) => s.list({ cursor: "garbage" }),
   "within a session that is not named": (_, memory) =>
     memory.session({ user: "ada" }).query("x", { within: "session" }),
@@ -105,6 +106,8 @@ const BY_THE_SCHEMAS: Calls = {
   "an edit in two ways": (s) => s.blocks.edit("persona", { append: "x", content: "y" } as never),
   "a fact without content": (s) => s.facts.upsert({ category: "c" } as never),
   "a confidence above one": (s) => s.facts.upsert({ category: "c", content: "x", confidence: 2 }),
+  "an unknown option of a history": (s) => s.blocks.history("persona", { last: 5 } as never),
+  "an unknown option of promotions": (s) => s.promotions({ last: 5 } as never),
   "a policy that is none": (s) => s.blocks.create({ name: "p", policy: "hope" as never }),
   "a key for nothing": (_, memory) => memory.keys.create({ access: "read", spaces: [] }),
   "a retention of no time": (_, memory) => memory.users.retain("ada", 0),

@@ -139,13 +139,16 @@ describe("beside a process that writes as fast as it can", () => {
     expect(loop.max / 1e6).toBeLessThan(tookMs);
   });
 
-  it("a backup that is killed leaves no file under its name; the next one removes what it left", async () => {
+  it("a backup whose process ends leaves no file under its name; the next one removes what a killed one left", async () => {
     const path = await usedFile();
     fatten(path, 30);
     const to = target();
     const files = () => readdirSync(dirname(to));
-    const child = fork(new URL("./backup-process.js", import.meta.url), [path, to], { execArgv: [] });
-    expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+    const end = (how: string) =>
+      once(fork(new URL("./backup-process.js", import.meta.url), [path, to, how], { execArgv: [] }), "exit");
+    expect(await end("exit")).toEqual([7, null]);
+    expect(files()).toEqual([]); // it had time to tidy up
+    expect(await end("kill")).toEqual([null, "SIGKILL"]);
     expect(existsSync(to)).toBe(false);
     expect(files()).not.toEqual([]);
     expect(files().filter((name) => !/^backup\.db\..*\.part(-journal)?$/.test(name))).toEqual([]);

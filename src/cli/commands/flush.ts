@@ -41,11 +41,14 @@ export const flushCommand: Definition = {
 async function print(call: Call, report: FlushReport): Promise<void> {
   const { printer } = call;
   const { pending, parked } = report;
-  if (pending > 0) call.exitCode = EXIT.tryAgain;
+  const isOff = pending > 0 && (await call.isModelOff());
+  if (pending > 0 && !isOff) call.exitCode = EXIT.tryAgain;
   if (printer.json) return printer.value(report);
   await printer.line(pending === 0 ? "nothing waits" : `still to be embedded: ${counted(pending, "item")}`);
-  if (pending > 0)
-    printer.note(styled("yellow", "the embedding model is off, or does not answer; holdfast doctor says more"));
-  if (parked > 0)
+  if (isOff) printer.note(styled("yellow", "the embedding model is off: they are found by their words"));
+  else if (pending > 0)
+    printer.note(styled("yellow", "the embedding model does not answer; holdfast doctor says more"));
+  if (parked > 0) {
     printer.note(styled("yellow", `could not be embedded: ${counted(parked, "item")}; words find them all the same`));
+  }
 }

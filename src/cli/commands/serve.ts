@@ -1,11 +1,10 @@
 /** holdfast serve: the HTTP server. */
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import type { OpenOptions } from "../../memory.js";
 import { type Definition, flag } from "../definition.js";
 import { gathered, wholeNumber } from "../flag-values.js";
 import type { Environment } from "../io.js";
 import { styled } from "../output/style.js";
+import { makeFolder } from "../place.js";
 import { DEFAULT_USER } from "../scope-flags.js";
 
 interface ServeFlags {
@@ -38,7 +37,7 @@ export const serveCommand: Definition = {
     const { printer, io } = call;
     const { port, host, requireKey, allowHost, allowOrigin } = call.flags<ServeFlags>();
     const { path, config } = await call.file();
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(path);
     const options = {
       path,
       ...(config !== undefined && { config }),

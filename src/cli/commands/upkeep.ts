@@ -1,6 +1,4 @@
 /** holdfast backup, restore and doctor: the file itself. */
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import type { CopyReport } from "../../upkeep/backup.js";
 import type { Diagnosis } from "../../upkeep/diagnosis.js";
 import type { Watch } from "../../upkeep/progress.js";
@@ -10,7 +8,7 @@ import { EXIT } from "../exit-code.js";
 import { counted } from "../output/counted.js";
 import type { Progress } from "../output/progress.js";
 import { type Part, styled } from "../output/style.js";
-import { embeddingModelAt, requireFile } from "../place.js";
+import { embeddingModelAt, makeFolder, requireFile } from "../place.js";
 import { whereParts } from "../scope-flags.js";
 
 export const backupCommand: Definition = {
@@ -44,7 +42,7 @@ export const restoreCommand: Definition = {
   async run(call) {
     const { path } = await call.file();
     const { overwrite = false } = call.flags<{ overwrite?: boolean }>();
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(path);
     const { restoreFile } = await import("../../upkeep/backup.js");
     const report = await watched(call, "restoring", (watch) =>
       restoreFile({ from: call.arg(0), to: path, overwrite, ...watch }),

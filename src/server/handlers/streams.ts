@@ -5,11 +5,12 @@ import { parseScope } from "../../input/scope.js";
 import type { STREAMS } from "../../schemas/streams.js";
 import { exportLines } from "../../transfer/export.js";
 import { importLines } from "../../transfer/import.js";
+import { splitLines } from "../../transfer/split-lines.js";
 import type { Call } from "../call.js";
 import { knockOf } from "../dispatch.js";
 import type { Door } from "../door.js";
 import { eventResponse } from "../event-stream.js";
-import { linesIn, ndjson } from "../ndjson.js";
+import { ndjson } from "../ndjson.js";
 import { isEmpty } from "./operation.js";
 
 export interface StreamParts {
@@ -37,7 +38,7 @@ export const streamHandlers = ({ door, stopping }: StreamParts): StreamHandlers 
   },
   import: async ({ memory, scope, caller, query: { onConflict, into } }, c) => {
     if (into === "scope" && isEmpty(scope)) throw noScope();
-    return importLines(memory, linesIn(c.req.raw.body), {
+    return importLines(memory, splitLines(c.req.raw.body ?? new Blob([]).stream()), {
       ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
       allow: (space, as) => (as === "agent" && "agent" in space ? caller.mayActAs(space.agent) : caller.covers(space)),
       ...(onConflict !== undefined && { onConflict }),

@@ -15,7 +15,8 @@ describe("a query string with a name", () => {
     ["?name=a&b=c&d", { name: "a&b=c&d" }],
     ["?name=&", { name: "&" }],
     ["?name=a&name=b", { name: "a&name=b" }],
-    ["?name=a&limit=5", { name: "a&limit=5" }],
+    ["?name=a&limit=5&b", { name: "a&limit=5&b" }],
+    ["?name=a%26limit=5", { name: "a&limit=5" }],
     ["?limit=5&name=a", { limit: "5", name: "a" }],
     ["?name=", { name: "" }],
     ["?name", { name: "" }],
@@ -36,5 +37,10 @@ describe("a query string with a name", () => {
     ["?user_id=1&agent_id=2", { user_id: "1", agent_id: "2" }],
   ])("%s, with ids after the name", (search, expected) => {
     expect(read(search, sessions)).toEqual(expected);
+  });
+
+  it.each(["?name=a&limit=5", "?name=a&cursor=", "?name=a&b&limit=5&user_id=1"])("%s is not guessed at", (search) => {
+    const both = z.strictObject({ ...users.shape, ...sessions.shape });
+    expect(() => read(search, both)).toThrow(/does not go with a name/);
   });
 });

@@ -4,6 +4,10 @@
  * is encoded is read the same way.
  */
 import type { z } from "zod";
+import { HoldfastError } from "../../errors.js";
+
+/** What the SDK writes after a name. */
+const IDS: ReadonlySet<string> = new Set(["user_id", "agent_id"]);
 
 export function queryWithName(url: string, schema: z.ZodObject | undefined): Record<string, string> {
   const pairs = searchOf(url).split("&");
@@ -12,19 +16,27 @@ export function queryWithName(url: string, schema: z.ZodObject | undefined): Rec
   const named = first < 0 ? [] : pairs.slice(first);
   const after = followers(named, Object.keys(schema?.shape ?? {}));
   const name = named.slice(0, named.length - after.length).join("&");
-  return Object.fromEntries([...before, ...(name === "" ? [] : [name]), ...after].filter(Boolean).map(parsePair));
+  return Object.fromEntries([...before, name, ...after].filter((pair) => pair !== "").map(parsePair));
 }
-
-/** What the SDK writes after a name. */
-const FOLLOWERS: ReadonlySet<string> = new Set(["user_id", "agent_id"]);
 
 /** The ids at the end, as far as the route takes them. One that comes again belongs to the name. */
 function followers(pairs: readonly string[], known: readonly string[]): readonly string[] {
-  const open = new Set(known.filter((key) => FOLLOWERS.has(key)));
+  const open = new Set(known.filter((key) => key !== "name"));
   let start = pairs.length;
-  while (start > 1 && open.delete(keyOf(pairs[start - 1] ?? ""))) start--;
+  for (; start > 1; start--) {
+    const key = keyOf(pairs[start - 1] ?? "");
+    if (!open.delete(key)) break;
+    if (!IDS.has(key)) throw isItTheName(key);
+  }
   return pairs.slice(start);
 }
+
+/** To guess could mean to answer with somebody else. */
+const isItTheName = (field: string): HoldfastError =>
+  new HoldfastError("invalid_input", `${field} does not go with a name`, {
+    hint: `leave it out; if it belongs to the name, write the & in it as %26`,
+    details: { field },
+  });
 
 function searchOf(url: string): string {
   const start = url.indexOf("?");

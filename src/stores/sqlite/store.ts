@@ -62,6 +62,8 @@ import type { ThreadOptions } from "./worker.js";
 /** After so many commits or messages a checkpoint is due. 250 single adds make about 14 MB of log. */
 const COMMITS_DUE = 250;
 const MESSAGES_DUE = 1_000;
+/** After so many slices of housekeeping a checkpoint is due, too. */
+const SLICES_DUE = 16;
 /** More rows than this are read by the reader thread, not on the main thread. */
 const PEEK_MAX = 64;
 const MIRROR_BYTES = 224 * 1024 * 1024;
@@ -315,7 +317,11 @@ export class SqliteStore implements Store {
 
   async maintain(now: number): Promise<void> {
     await this.#writer("trim", now);
-    while (await this.#writer<boolean>("tidyVectors", now));
+    for (let slice = 1; await this.#writer<boolean>("tidyVectors", now); slice++) {
+      if (slice % SLICES_DUE !== 0) continue;
+      this.#checkpointing ??= this.#checkpoint(); // what is removed is overwritten, and all of that is logged
+      await this.#checkpointing;
+    }
     if (await this.#writer<boolean>("purgeOverdue", now)) {
       // The process that forgot is gone, and with it the traces to look for, so this rewrites the file.
       await this.purge(0);

@@ -232,14 +232,18 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
 
   check("makes pending what waited or was parked, only if the new space does not have it either", async (probe) => {
     const { indexer, reindexer } = await start(probe);
-    await probe.add(ADA, [{ id: "waits" }, { id: "parked" }], { session: "s" });
+    await probe.add(ADA, [{ id: "waits" }, { id: "parked" }, { id: "refused" }], { session: "s" });
     const [fence, parked] = [await indexer.claim(LANE), await indexer.waiting(LANE, "parked")];
-    await indexer.park(LANE, fence, [parked]);
+    const refused = await indexer.waiting(LANE, "refused");
+    await indexer.park(LANE, fence, [parked, refused]);
+    await reindexer.write(await reindexer.missing(), [], [{ ...keyOf(refused), error: "refused here too" }]);
     await reindexer.fill(NORTH);
-    expect(await probe.store.indexingStats()).toMatchObject({ pending: 1, parked: 1 });
+    expect(await probe.store.indexingStats()).toMatchObject({ pending: 1, parked: 2 });
     expect(await reindexer.switch()).toBe(true);
     await probe.store.maintain(probe.now);
-    expect(await probe.store.indexingStats()).toMatchObject({ pending: 0, parked: 0, embedded: 6 });
+    expect(await probe.store.indexingStats()).toMatchObject({ pending: 0, parked: 1, embedded: 6 });
+    const { items } = await probe.store.parked({ spaces: [ADA], limit: 10, now: probe.now });
+    expect(items).toMatchObject([{ id: "refused", error: "refused here too", attempts: 1 }]);
     expect(await indexer.nearIds([ADA], NORTH, OF_NEXT)).toEqual(["parked", "waits", "empty", "y", "x"]);
     await probe.update(ADA, "waits", { content: "edited", parts: null });
     expect(await indexer.pendingIds(LANE)).toEqual(["waits"]);
