@@ -1,5 +1,5 @@
 /**
- * The guided demo behind `npm start`: a process adds a conversation and is killed in the middle of it; a second one
+ * The guided demo behind `npm run demo`: a process adds a conversation and is killed in the middle of it; a second one
  * opens the file and shows that every message that was acknowledged is there, in order, and found.
  */
 import { type ChildProcess, fork } from "node:child_process";

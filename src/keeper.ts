@@ -9,6 +9,7 @@ export class Keeper {
   readonly #clock: Clock;
   readonly #store: Store;
   readonly #forgetExpired: () => Promise<unknown>;
+  readonly #stopping = new AbortController();
   #cancel: () => void;
   #sweeping: Promise<void> | undefined;
 
@@ -39,12 +40,13 @@ export class Keeper {
 
   async #sweep(): Promise<void> {
     await this.#forgetExpired();
-    await this.#store.maintain(this.#clock.now());
+    await this.#store.maintain(this.#clock.now(), this.#stopping.signal);
   }
 
   /** Resolves when nothing of it runs any more. */
   async stop(): Promise<void> {
     this.#cancel();
+    this.#stopping.abort();
     await this.#sweeping?.catch(() => undefined); // whoever asked for that sweep has its error
   }
 }

@@ -92,6 +92,13 @@ export function makeFolder(path: string): void {
   if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
 }
 
+/** The folder in which a file is to be made on somebody's word. */
+export function requireFolder(path: string): void {
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new HoldfastError("not_found", `there is no folder ${folder}`, { hint: "make it first, or name another" });
+}
+
 export function requireFile(path: string): void {
   if (path === IN_MEMORY) return;
   const found = statSync(path, { throwIfNoEntry: false });

@@ -16,8 +16,8 @@ import type { GuardedEmbedder } from "../embedding/guarded.js";
 import { HoldfastError } from "../errors.js";
 import type { ChunkStrategy } from "../retrieval/chunks/strategy.js";
 import type { PendingItem } from "../stores/indexing.js";
-import type { NextSpace, ReindexWrite, ToReindex } from "../stores/reindexing.js";
-import type { Store } from "../stores/store.js";
+import type { NextSpace, ReindexingWrite, ReindexWrite, ToReindex } from "../stores/reindexing.js";
+import type { Done, Store, Write } from "../stores/store.js";
 import type { VectorSpace } from "../types.js";
 
 /** What is embedded at a time and written in one transaction, about 10 ms long. More: more is lost when it is killed. */
@@ -28,6 +28,10 @@ const FEW = 64;
 const PATIENCE = 10;
 /** How often in a row the embedder may fail without having embedded anything. */
 const FAILURES_MAX = 3;
+
+/** How often a commit is tried when the store is busy (for as long as it waits itself, each time), or its thread has died. */
+const ATTEMPTS_MAX = 5;
+const PASSING: ReadonlySet<string> = new Set(["busy", "outcome_unknown"]);
 
 export interface ReindexReport {
   readonly vectorSpace: VectorSpace;
@@ -63,19 +67,19 @@ export class ReindexRun {
   }
 
   async toTheEnd(): Promise<ReindexReport> {
-    const { store, commits, embedder, signal, clock } = this.#parts;
+    const { store, embedder, signal, clock } = this.#parts;
     signal.throwIfAborted();
     const description = await embedder.describe();
     const vectorSpace = description.space;
-    const { isServed } = await commits.one<"begin_reindex">({ op: "begin_reindex", vectorSpace });
+    const { isServed } = await this.#commit<"begin_reindex">({ op: "begin_reindex", vectorSpace });
     if (!isServed) while (!(await this.#step(description)));
-    await store.maintain(clock.now());
+    await store.maintain(clock.now(), signal);
     return { vectorSpace, embedded: this.#embedded, refused: this.#refused, switched: !isServed };
   }
 
   /** One slice, then the switch if the time has come. True if that is done. */
   async #step(description: EmbedderDescription): Promise<boolean> {
-    const { store, commits, signal, clock } = this.#parts;
+    const { store, signal, clock } = this.#parts;
     signal.throwIfAborted();
     const { space: vectorSpace } = description;
     const limits = { limit: SLICE_ITEMS, maxBytes: SLICE_BYTES };
@@ -85,7 +89,7 @@ export class ReindexRun {
     const isClose = this.#stalled >= PATIENCE && this.#remaining <= FEW;
     if (!isAll && this.#remaining > 0 && !isClose) return false;
     const missingMax = isClose ? FEW : 0;
-    return (await commits.one<"switch_space">({ op: "switch_space", vectorSpace, missingMax })).switched;
+    return (await this.#commit<"switch_space">({ op: "switch_space", vectorSpace, missingMax })).switched;
   }
 
   /** Embeds and writes. If the embedder fails, what it has done until then is written all the same. */
@@ -116,7 +120,6 @@ export class ReindexRun {
     done: readonly CachedItem[],
     refused: ReindexWrite["refused"],
   ): Promise<void> {
-    const { commits, onProgress } = this.#parts;
     const items = done.map(({ key, version, spans, vectors, borrowed }) => ({
       key,
       version,
@@ -124,12 +127,27 @@ export class ReindexRun {
       vectors,
       borrowed,
     }));
-    const { written, next } = await commits.one<"reindex">({ op: "reindex", vectorSpace, range, items, refused });
+    const { written, next } = await this.#commit<"reindex">({ op: "reindex", vectorSpace, range, items, refused });
     this.#embedded += written.length;
     this.#refused = next.refused;
     this.#stalled = next.remaining < this.#remaining ? 0 : this.#stalled + 1;
     this.#remaining = next.remaining;
-    onProgress?.(next);
+    this.#parts.onProgress?.(next);
+  }
+
+  /** All of these can be repeated: a store that is held by another process, or fails for a moment, does not end the run. */
+  async #commit<Op extends ReindexingWrite["op"]>(
+    write: Extract<ReindexingWrite, { op: Op }>,
+  ): Promise<Extract<Done, { op: Op }>> {
+    const { commits, signal } = this.#parts;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await commits.one<Op>(write as Extract<Write, { op: Op }>);
+      } catch (error) {
+        const isPassing = error instanceof HoldfastError && PASSING.has(error.code);
+        if (!isPassing || attempt >= ATTEMPTS_MAX || signal.aborted) throw error;
+      }
+    }
   }
 
   /** An embedder that is down is waited for, as long as it gets on at all. */

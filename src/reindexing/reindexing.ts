@@ -40,7 +40,7 @@ export class Reindexing {
     this.#commits = new RepeatableCommits(store, options.clock);
   }
 
-  /** Resolves when the new vectors are served and the old ones are gone. One at a time. */
+  /** Resolves when the new vectors are served and the old ones are gone; others may still do that after it. One at a time. */
   async run(options: ReindexOptions): Promise<ReindexReport> {
     this.#requireIdle();
     const running = this.#run(options);
@@ -86,7 +86,7 @@ export class Reindexing {
   async abandon(): Promise<boolean> {
     this.#requireIdle();
     const { abandoned } = await this.#commits.one<"abandon_reindex">({ op: "abandon_reindex" });
-    await this.#store.maintain(this.#options.clock.now());
+    await this.#store.maintain(this.#options.clock.now(), this.#closing.signal);
     return abandoned;
   }
 

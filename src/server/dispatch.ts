@@ -15,7 +15,7 @@ import type { Caller } from "./caller.js";
 import type { Door, Knock } from "./door.js";
 import type { ServerLog } from "./log.js";
 import { queryWithName } from "./memfuse/raw-name.js";
-import { parseWith, readJson } from "./request.js";
+import { idempotencyKeyOf, parseWith, readJson } from "./request.js";
 import type { Traffic } from "./traffic.js";
 
 export interface DispatchParts {
@@ -99,7 +99,7 @@ async function callOf(
   const body = operation.body && parseWith(operation.body, (await readJson(c, parts.maxBodyBytes)) ?? {}, "");
   const named = spacesIn(body);
   for (const space of named) caller?.requireSpace(space);
-  return new RequestCall(parts.memory, caller, scope, named, { params, query, body }, c.req.header("idempotency-key"));
+  return new RequestCall(parts.memory, caller, scope, named, { params, query, body }, idempotencyKeyOf(c));
 }
 
 /** The query string in its two parts. An operation that takes no scope refuses one. */

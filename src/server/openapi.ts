@@ -113,12 +113,14 @@ function parametersOf({ scope, params, query, idempotent }: Operation, describe:
 }
 
 function fieldsOf(schema: z.ZodObject | undefined, place: "path" | "query", describe: Describe): readonly Parameter[] {
-  return Object.entries(schema?.shape ?? {}).map(([name, field]) => {
+  if (!schema) return [];
+  const { required = [] } = z.toJSONSchema(schema, { io: "output", unrepresentable: "any" });
+  return Object.entries(schema.shape).map(([name, field]) => {
     const { description, ...rest } = describe(field as z.ZodType, "output") as { description?: string };
     return {
       name,
       in: place,
-      required: place === "path" || !(field as z.ZodType).safeParse(undefined).success,
+      required: required.includes(name),
       ...(description !== undefined && { description }),
       schema: rest,
     };

@@ -18,6 +18,21 @@ export async function readJson(c: Context, maxBytes: number): Promise<unknown> {
   }
 }
 
+/** A header carries visible ASCII; other text comes as RFC 8187 writes it: UTF-8''%E2%82%AC. */
+export function idempotencyKeyOf(c: Context): string | undefined {
+  const given = c.req.header("idempotency-key");
+  const encoded = given === undefined ? undefined : /^UTF-8''(.*)$/i.exec(given)?.[1];
+  if (encoded === undefined) return given;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new HoldfastError("invalid_input", "the Idempotency-Key is not well encoded", {
+      hint: "send visible ASCII, or UTF-8'' and the text percent-encoded",
+      details: { fields: [{ field: "Idempotency-Key", message: "is not well encoded" }] },
+    });
+  }
+}
+
 async function readText(c: Context, maxBytes: number): Promise<string> {
   const length = c.req.header("content-length");
   if (length !== undefined) {

@@ -38,7 +38,6 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
     await listen(server, settings.port, settings.host);
     const { port } = server.address() as AddressInfo;
     const url = `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;
-    log.info("listening", { url });
     return {
       url,
       port,

@@ -258,8 +258,8 @@ export class FaultyStore implements Store {
     return this.#inner.purge(deadlineMs);
   }
 
-  maintain(now: number): Promise<void> {
-    return this.#inner.maintain(now);
+  maintain(now: number, signal?: AbortSignal): Promise<void> {
+    return this.#inner.maintain(now, signal);
   }
 
   stats(): Promise<StoreStats> {

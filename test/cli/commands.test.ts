@@ -215,7 +215,7 @@ describe("wrong usage", () => {
       [["import", join(folder, "nowhere.jsonl"), "--path", path], 3, "ENOENT"],
       [["export", folder, "--path", path], 1, "exists already"],
       [["stats", "--path", folder], 2, "is a folder"],
-      [["backup", join(folder, "no", "such", "b.db"), "--path", path], 3, "no such"],
+      [["backup", join(folder, "no", "such", "b.db"), "--path", path], 3, "there is no folder"],
       [["query", "x", "--config", join(folder, "none.yaml")], 2, "does not exist"],
       [["query", "x", "--url", "ftp://x"], 2, "http"],
       [["query", "x", "--url", "http://127.0.0.1:1"], 5, "could not be reached"],

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
+import type { z } from "zod";
 import type { MEMFUSE as Table } from "../../dist/schemas/memfuse.js";
 import type { Operation } from "../../dist/schemas/operation.js";
 import { root } from "../support/root.js";
@@ -31,11 +32,13 @@ const PATTERNS = DIALECT.map((listed) => ({
   pattern: new RegExp(`^/api/v1${listed.path.replaceAll(/\{\w+\}/g, "[^/?]+")}/?(\\?|$)`),
 }));
 
-export interface Envelope {
+/** What `data` of an operation's answer holds. */
+export type DataOf<Name extends DialectName> = z.output<(typeof Table)[Name]["data"]>;
+
+export interface Envelope<Data = unknown> {
   readonly status: string;
   readonly code: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers as Python reads them
-  readonly data: any;
+  readonly data: Data;
   readonly message: string;
   readonly errors: readonly { readonly field: string; readonly message: string }[] | null;
   readonly error?: { readonly code: string; readonly hint?: string };
@@ -52,7 +55,7 @@ export function checkAnswer(method: string, path: string, status: number, answer
     return;
   }
   const { operation } = found.listed;
-  const isRetry = operation.idempotent && answer.data.repeated;
+  const isRetry = operation.idempotent && (answer.data as { repeated: boolean }).repeated;
   expect(status, operation.route).toBe(isRetry ? 200 : operation.status);
   expect(answer).toMatchObject({ status: "success", errors: null });
   expect(operation.data.parse(answer.data), operation.route).toEqual(answer.data);

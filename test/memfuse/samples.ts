@@ -1,6 +1,6 @@
 /** A request to every operation of MemFuse that the server carries out, and ones that it refuses. */
 import type { Caller } from "../server/started.js";
-import type { DialectName } from "./dialect.js";
+import type { DataOf, DialectName } from "./dialect.js";
 
 /** Somebody's memory as MemFuse sees it: ids of one of each. */
 export interface Place {
@@ -22,23 +22,31 @@ export interface Sample {
 
 /** Everything in it holds the marker. `admin` may do all. */
 export async function makePlace(admin: Caller, name: string, marker = "plain"): Promise<Place> {
-  // biome-ignore lint/suspicious/noExplicitAny: each answer has its own form
-  const post = (path: string, body: unknown) => admin.data<any>(`POST /api/v1${path}`, { body });
-  const { user } = await post("/users", { name, description: `about ${marker}` });
-  const { agent } = await post("/agents", { name: `${name}-bot`, description: `about ${marker}` });
-  const { session } = await post("/sessions", { user_id: user.id, agent_id: agent.id, name: `${marker} talk` });
-  const messages = [{ role: "user", content: `I moved to ${marker} in May.`, metadata: { marker } }];
-  const added = await post(`/sessions/${session.id}/messages`, { messages });
-  const knowledge = await post(`/users/${user.id}/knowledge`, { knowledge: [`${marker} is by the sea.`] });
-  const { api_key } = await post(`/users/${user.id}/api-keys`, { name: marker });
+  const post = <Name extends DialectName>(path: string, body: unknown) =>
+    admin.data<DataOf<Name>>(`POST /api/v1${path}`, { body });
+  const description = `about ${marker}`;
+  const { user } = await post<"memfuseCreateUser">("/users", { name, description });
+  const { agent } = await post<"memfuseCreateAgent">("/agents", { name: `${name}-bot`, description });
+  const { session } = await post<"memfuseCreateSession">("/sessions", {
+    user_id: user.id,
+    agent_id: agent.id,
+    name: `${marker} talk`,
+  });
+  const added = await post<"memfuseAddMessages">(`/sessions/${session.id}/messages`, {
+    messages: [{ role: "user", content: `I moved to ${marker} in May.`, metadata: { marker } }],
+  });
+  const { knowledge_ids } = await post<"memfuseAddKnowledge">(`/users/${user.id}/knowledge`, {
+    knowledge: [`${marker} is by the sea.`],
+  });
+  const { api_key } = await post<"memfuseCreateApiKey">(`/users/${user.id}/api-keys`, { name: marker });
   return {
     name,
     user_id: user.id,
     agent_id: agent.id,
     session_id: session.id,
     round_id: added.round_id,
-    message_id: added.message_ids[0],
-    knowledge_id: knowledge.knowledge_ids[0],
+    message_id: added.message_ids[0] ?? "",
+    knowledge_id: knowledge_ids[0] ?? "",
     key_id: api_key.id,
   };
 }

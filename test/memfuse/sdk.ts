@@ -4,7 +4,7 @@
  * and reads every answer as JSON. `requests` (the synchronous client) makes a space %20, `aiohttp` (the other one) a plus.
  */
 import { Agent, request } from "node:http";
-import { checkAnswer, type Envelope } from "./dialect.js";
+import { checkAnswer, type DataOf, type DialectName, type Envelope } from "./dialect.js";
 
 export class MemFuseHTTPError extends Error {
   readonly statusCode: number;
@@ -45,42 +45,49 @@ export class MemFuse {
   }
 
   async init(user: string, agentName = "agent_default", session?: string): Promise<Memory> {
-    const userId: string = await this.#getOrCreate("user", user, "User created by MemFuse client");
-    const agentId: string = await this.#getOrCreate("agent", agentName, "Agent created by MemFuse client");
+    const userId = await this.#user(user);
+    const agentId = await this.#agent(agentName);
     const entry = await this.#session(userId, agentId, session);
     return new Memory(this, { user: userId, agent: agentId, session: entry.id }, session ?? entry.name);
   }
 
-  async #getOrCreate(kind: "user" | "agent", name: string, description: string): Promise<string> {
-    try {
-      return (await this.request("GET", `/api/v1/${kind}s?name=${name}`)).data[`${kind}s`][0].id;
-    } catch (error) {
-      if (!(error instanceof MemFuseHTTPError) || error.statusCode !== 404) throw error;
-      return (await this.request("POST", `/api/v1/${kind}s`, { name, description })).data[kind].id;
-    }
+  async #user(name: string): Promise<string> {
+    const found = await unless404(this.request<"memfuseListUsers">("GET", `/api/v1/users?name=${name}`));
+    if (found) return first(found.data.users).id;
+    const description = "User created by MemFuse client";
+    return (await this.request<"memfuseCreateUser">("POST", "/api/v1/users", { name, description })).data.user.id;
+  }
+
+  async #agent(name: string): Promise<string> {
+    const found = await unless404(this.request<"memfuseListAgents">("GET", `/api/v1/agents?name=${name}`));
+    if (found) return first(found.data.agents).id;
+    const description = "Agent created by MemFuse client";
+    return (await this.request<"memfuseCreateAgent">("POST", "/api/v1/agents", { name, description })).data.agent.id;
   }
 
   async #session(user_id: string, agent_id: string, name?: string): Promise<{ id: string; name: string }> {
-    const create = async () =>
-      (await this.request("POST", "/api/v1/sessions", { user_id, agent_id, name: name ?? null })).data.session;
-    if (name === undefined) return create();
-    try {
-      return (await this.request("GET", `/api/v1/sessions?name=${name}&user_id=${user_id}`)).data.sessions[0];
-    } catch (error) {
-      if (!(error instanceof MemFuseHTTPError) || error.statusCode !== 404) throw error;
-      return create();
+    if (name !== undefined) {
+      const path = `/api/v1/sessions?name=${name}&user_id=${user_id}`;
+      const found = await unless404(this.request<"memfuseListSessions">("GET", path));
+      if (found) return first(found.data.sessions);
     }
+    const body = { user_id, agent_id, name: name ?? null };
+    return (await this.request<"memfuseCreateSession">("POST", "/api/v1/sessions", body)).data.session;
   }
 
   /** Every answer is checked against the operation that gives it. */
-  async request(method: string, endpoint: string, data?: Body): Promise<Envelope> {
+  async request<Name extends DialectName>(
+    method: string,
+    endpoint: string,
+    data?: Body,
+  ): Promise<Envelope<DataOf<Name>>> {
     const health = await this.#send("GET", "/api/v1/health");
     this.healthChecks++;
     if (health.status !== 200) throw new Error("Cannot connect to MemFuse server");
     const { status, json } = await this.#send(method, endpoint, data);
     this.sent.push({ method, path: endpoint, status });
     if (status >= 400) throw new MemFuseHTTPError(json, status);
-    return json;
+    return json as Envelope<DataOf<Name>>;
   }
 
   #send(method: string, endpoint: string, data?: Body): Promise<{ readonly status: number; readonly json: Envelope }> {
@@ -113,6 +120,23 @@ export class MemFuse {
   }
 }
 
+/** Undefined where the answer was 404: then it creates. */
+async function unless404<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof MemFuseHTTPError && error.statusCode === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Python's `[0]`. */
+function first<T>(list: readonly T[]): T {
+  const [one] = list;
+  if (one === undefined) throw new Error("list index out of range");
+  return one;
+}
+
 export class Memory {
   readonly ids: { readonly user: string; readonly agent: string; readonly session: string };
   readonly session: string;
@@ -125,29 +149,32 @@ export class Memory {
   }
 
   add(messages: readonly Message[]) {
-    return this.#client.request("POST", this.#messages, { messages });
+    return this.#client.request<"memfuseAddMessages">("POST", this.#messages, { messages });
   }
 
   /** As its doc strings have it: 20, timestamp, desc. */
   list(limit = 20, sortBy = "timestamp", order = "desc", bufferOnly?: boolean) {
     const only = bufferOnly === undefined ? "" : `&buffer_only=${bufferOnly}`;
-    return this.#client.request("GET", `${this.#messages}?limit=${limit}&sort_by=${sortBy}&order=${order}${only}`);
+    return this.#client.request<"memfuseListMessages">(
+      "GET",
+      `${this.#messages}?limit=${limit}&sort_by=${sortBy}&order=${order}${only}`,
+    );
   }
 
   read(message_ids: readonly string[]) {
-    return this.#client.request("POST", `${this.#messages}/read`, { message_ids });
+    return this.#client.request<"memfuseReadMessages">("POST", `${this.#messages}/read`, { message_ids });
   }
 
   update(message_ids: readonly string[], new_messages: readonly Message[]) {
-    return this.#client.request("PUT", this.#messages, { message_ids, new_messages });
+    return this.#client.request<"memfuseUpdateMessages">("PUT", this.#messages, { message_ids, new_messages });
   }
 
   delete(message_ids: readonly string[]) {
-    return this.#client.request("DELETE", this.#messages, { message_ids });
+    return this.#client.request<"memfuseDeleteMessages">("DELETE", this.#messages, { message_ids });
   }
 
   query(query: string, options: Body = {}) {
-    return this.#client.request("POST", `/api/v1/users/${this.ids.user}/query`, {
+    return this.#client.request<"memfuseQuery">("POST", `/api/v1/users/${this.ids.user}/query`, {
       query,
       session_id: null,
       agent_id: null,
@@ -164,23 +191,23 @@ export class Memory {
   }
 
   addKnowledge(knowledge: readonly string[]) {
-    return this.#client.request("POST", this.#knowledge, { knowledge });
+    return this.#client.request<"memfuseAddKnowledge">("POST", this.#knowledge, { knowledge });
   }
 
   listKnowledge() {
-    return this.#client.request("GET", this.#knowledge);
+    return this.#client.request<"memfuseListKnowledge">("GET", this.#knowledge);
   }
 
   readKnowledge(knowledge_ids: readonly string[]) {
-    return this.#client.request("POST", `${this.#knowledge}/read`, { knowledge_ids });
+    return this.#client.request<"memfuseReadKnowledge">("POST", `${this.#knowledge}/read`, { knowledge_ids });
   }
 
   updateKnowledge(knowledge_ids: readonly string[], new_knowledge: readonly string[]) {
-    return this.#client.request("PUT", this.#knowledge, { knowledge_ids, new_knowledge });
+    return this.#client.request<"memfuseUpdateKnowledge">("PUT", this.#knowledge, { knowledge_ids, new_knowledge });
   }
 
   deleteKnowledge(knowledge_ids: readonly string[]) {
-    return this.#client.request("DELETE", this.#knowledge, { knowledge_ids });
+    return this.#client.request<"memfuseDeleteKnowledge">("DELETE", this.#knowledge, { knowledge_ids });
   }
 
   get #messages(): string {

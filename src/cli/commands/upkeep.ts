@@ -8,7 +8,7 @@ import { EXIT } from "../exit-code.js";
 import { counted } from "../output/counted.js";
 import type { Progress } from "../output/progress.js";
 import { type Part, styled } from "../output/style.js";
-import { embeddingModelAt, makeFolder, requireFile } from "../place.js";
+import { embeddingModelAt, makeFolder, requireFile, requireFolder } from "../place.js";
 import { whereParts } from "../scope-flags.js";
 
 export const backupCommand: Definition = {
@@ -23,6 +23,7 @@ export const backupCommand: Definition = {
     const { path } = await call.file();
     const { overwrite = false } = call.flags<{ overwrite?: boolean }>();
     requireFile(path);
+    requireFolder(call.arg(0));
     const { backupFile } = await import("../../upkeep/backup.js");
     const report = await watched(call, "copying", (watch) =>
       backupFile({ path, to: call.arg(0), overwrite, ...watch }),

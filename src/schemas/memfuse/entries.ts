@@ -17,8 +17,7 @@ export type MemFuseEntry = z.output<typeof Entry>;
 
 const byName = z.strictObject({
   name: Name.exactOptional().meta({
-    description:
-      "The one of this name; 404 if there is none. It comes last: all that follows belongs to it, also an &.",
+    description: "The one of this name; 404 if there is none. It comes last: what follows belongs to it, also an &.",
   }),
   ...pageFields,
 });

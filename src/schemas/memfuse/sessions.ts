@@ -28,7 +28,7 @@ export const MEMFUSE_SESSIONS = {
     scope: "none",
     query: z.strictObject({
       name: Name.exactOptional().meta({
-        description: "Nothing but user_id and agent_id may follow it: all else belongs to it, also an &.",
+        description: "Only user_id and agent_id may follow it: all else belongs to it, also an &.",
       }),
       user_id: Name.exactOptional(),
       agent_id: Name.exactOptional(),

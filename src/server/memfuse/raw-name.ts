@@ -34,7 +34,7 @@ function followers(pairs: readonly string[], known: readonly string[]): readonly
 /** To guess could mean to answer with somebody else. */
 const isItTheName = (field: string): HoldfastError =>
   new HoldfastError("invalid_input", `${field} does not go with a name`, {
-    hint: `leave it out; if it belongs to the name, write the & in it as %26`,
+    hint: "leave it out; if it belongs to the name, write the & in it as %26",
     details: { field },
   });
 

@@ -315,14 +315,14 @@ export class SqliteStore implements Store {
     return this.#reader("findResidue", descriptorOf(this.#options.path), traces);
   }
 
-  async maintain(now: number): Promise<void> {
+  async maintain(now: number, signal?: AbortSignal): Promise<void> {
     await this.#writer("trim", now);
-    for (let slice = 1; await this.#writer<boolean>("tidyVectors", now); slice++) {
+    for (let slice = 1; !signal?.aborted && (await this.#writer<boolean>("tidyVectors", now)); slice++) {
       if (slice % SLICES_DUE !== 0) continue;
       this.#checkpointing ??= this.#checkpoint(); // what is removed is overwritten, and all of that is logged
       await this.#checkpointing;
     }
-    if (await this.#writer<boolean>("purgeOverdue", now)) {
+    if (!signal?.aborted && (await this.#writer<boolean>("purgeOverdue", now))) {
       // The process that forgot is gone, and with it the traces to look for, so this rewrites the file.
       await this.purge(0);
     }

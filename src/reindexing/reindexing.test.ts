@@ -1,0 +1,78 @@
+/** Re-embedding over the store in RAM, which fails when the test says so, with an embedder that does the same. */
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../config.js";
+import { MemoryStore } from "../stores/memory/memory-store.js";
+import type { NextSpace } from "../stores/reindexing.js";
+import { FakeClock } from "../testing/fake-clock.js";
+import { FaultyStore } from "../testing/faulty-store.js";
+import { HashEmbedder } from "../testing/hash-embedder.js";
+import { Reindexing } from "./reindexing.js";
+
+const ADA = { user: "ada" } as const;
+
+async function bench(count: number) {
+  const clock = new FakeClock();
+  const store = new FaultyStore(new MemoryStore());
+  const items = Array.from({ length: count }, (_, at) => {
+    const content = `message ${at}`;
+    return { id: `m${at}`, kind: "message", content, metadata: {}, tier: "episodic", occurredAt: clock.now() } as const;
+  });
+  await store.commit([[{ op: "add", space: ADA, items, existing: "same" }]], clock.now(), "fill");
+  return { clock, store, reindexing: new Reindexing(store, loadConfig({ file: undefined, env: {}, code: { clock } })) };
+}
+
+/** Lets time pass until it has ended. */
+async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  work.then(end, end);
+  while (!isOver) {
+    clock.advance(500);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return work;
+}
+
+describe("a reindex", () => {
+  it("is not ended by a store that is busy, or of which nobody knows what it has done", async () => {
+    const { store, reindexing } = await bench(300);
+    store.failCommits("busy", 3);
+    store.failCommits("unknown, written");
+    store.failCommits("unknown, not written");
+    const embedder = new HashEmbedder();
+    expect(await reindexing.run({ embedder })).toMatchObject({ switched: true });
+    expect(await store.indexingStats()).toMatchObject({ embedded: 300, pending: 0 });
+    expect(embedder.texts).toBe(300);
+  });
+
+  it("ends with the store's error if it stays busy, or fails, and goes on the next time", async () => {
+    const { store, reindexing } = await bench(300);
+    store.failCommits("busy", 5);
+    await expect(reindexing.run({ embedder: new HashEmbedder() })).rejects.toMatchObject({ code: "busy" });
+    const onProgress = () => store.failCommits("failed");
+    await expect(reindexing.run({ embedder: new HashEmbedder(), onProgress })).rejects.toMatchObject({
+      code: "store_failed",
+    });
+    const embedder = new HashEmbedder();
+    expect(await reindexing.run({ embedder })).toMatchObject({ embedded: 300 - 128, switched: true });
+  });
+
+  it("waits for an embedder that is down for a while", async () => {
+    const { clock, reindexing } = await bench(300);
+    const embedder = new HashEmbedder();
+    const onProgress = ({ embedded }: NextSpace) => embedded === 128 && embedder.failNext(4);
+    const run = reindexing.run({ embedder, onProgress });
+    expect(await passing(clock, run)).toMatchObject({ embedded: 300, switched: true });
+  });
+
+  it("ends with the error of an embedder that stays down, and keeps what is done", async () => {
+    const { clock, store, reindexing } = await bench(300);
+    const embedder = new HashEmbedder();
+    const onProgress = () => embedder.failNext(Number.POSITIVE_INFINITY);
+    const run = reindexing.run({ embedder, onProgress });
+    await expect(passing(clock, run)).rejects.toMatchObject({ code: "embedder_failed" });
+    expect((await store.indexingStats()).next).toMatchObject({ embedded: 128, remaining: 172 });
+  });
+});

@@ -1,0 +1,10 @@
+/** The flags that need a file, a terminal or a running process; each has a test of its own, in the file that is named. */
+export const FILE_FLAGS: readonly string[] = [
+  // file-flags.test.ts
+  ...["query --words", "facts query --words", "facts extract --limit"],
+  ...["export --resume", "export --cursor", "backup --overwrite", "restore --overwrite"],
+  ...["reindex --model", "reindex --abandon", "doctor --repair", "doctor --deep"],
+  // live.test.ts
+  "tail --no-follow",
+  ...["serve --port", "serve --host", "serve --require-key", "serve --allow-host", "serve --allow-origin"],
+];

@@ -1,0 +1,132 @@
+/** A server that is told to stop: what it has accepted is answered, what it has acknowledged is in the file. */
+import { openMemory } from "holdfast";
+import { afterEach, describe, expect, it } from "vitest";
+import { Child } from "../support/child.js";
+import { until } from "../support/until.js";
+import { EventReader } from "./sse.js";
+import { newPath } from "./started.js";
+import { rawRequest, Wire } from "./wire.js";
+
+interface Report {
+  readonly url?: string;
+  readonly pid?: number;
+  readonly stopping?: true;
+  readonly closed?: { readonly items: number };
+}
+
+const children: Child<string, Report>[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill();
+});
+
+async function launch(path: string, logLevel: string) {
+  const reports: Report[] = [];
+  const child = new Child<string, Report>(new URL("./server-process.js", import.meta.url), [path, logLevel], (one) => {
+    reports.push(one);
+  });
+  children.push(child);
+  const told = async <K extends keyof Report>(key: K): Promise<NonNullable<Report[K]>> => {
+    await until(() => reports.some((one) => one[key] !== undefined));
+    return reports.find((one) => one[key] !== undefined)?.[key] as NonNullable<Report[K]>;
+  };
+  const [url, pid] = [await told("url"), await told("pid")];
+  return { child, url, told, signal: (name: NodeJS.Signals) => process.kill(pid, name) };
+}
+
+const bodyOf = (id: string) => JSON.stringify({ messages: [{ id, role: "user", content: `Xanadu1010 ${id}` }] });
+
+/** Adds, one after the other, until the server takes no more. Gives the ids of those it acknowledged. */
+async function addUntilStopped(url: string, lane: string, acknowledged: string[]): Promise<void> {
+  for (let at = 0; ; at++) {
+    const id = `${lane}-${at}`;
+    const response = await fetch(`${url}/api/v1/messages?user=ada&session=${lane}`, {
+      method: "POST",
+      body: bodyOf(id),
+    }).catch(() => undefined);
+    if (!response) return;
+    expect(response.status).toBe(201);
+    acknowledged.push(id);
+  }
+}
+
+/** Requests whose head has arrived and whose body has not. */
+async function halfSent(url: string, count: number) {
+  const { host } = new URL(url);
+  return Array.from({ length: count }, (_, at) => {
+    const id = `half-${at}`;
+    const body = bodyOf(id);
+    const wire = new Wire(url);
+    const headers = { "content-length": String(body.length) };
+    wire.send(rawRequest({ route: "POST /api/v1/messages?user=ada&session=half", host, headers }, body.slice(0, 20)));
+    return { id, wire, finish: () => wire.send(body.slice(20)) };
+  });
+}
+
+async function idsIn(path: string): Promise<readonly string[]> {
+  const memory = await openMemory({ path });
+  const { items } = await memory.session({ user: "ada" }).list({ limit: 1000 });
+  await memory.close();
+  return items.map(({ id }) => id);
+}
+
+/** How many requests it works on. */
+const inside = async (url: string) => {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^holdfast_http_requests_in_progress (\d+)$/m.exec(text)?.[1]);
+};
+
+describe("a server that is told to stop", () => {
+  it("answers what it has accepted, ends what is open, and exits with 0", async () => {
+    const path = newPath();
+    const { child, url, told, signal } = await launch(path, "debug");
+    const events = new EventReader(await fetch(`${url}/api/v1/events`));
+    const acknowledged: string[] = [];
+    const halves = await halfSent(url, 5);
+    await until(async () => (await inside(url)) >= halves.length);
+    const adding = Promise.all(["a", "b", "c"].map((lane) => addUntilStopped(url, lane, acknowledged)));
+    await until(() => acknowledged.length >= 20);
+    signal("SIGTERM");
+    await told("stopping");
+    for (let event = await events.next(); event; event = await events.next()) expect(event).not.toBe("alive");
+    const late = new Wire(url);
+    late.send(rawRequest({ route: "GET /health", host: new URL(url).host }));
+    await expect(late.answer(), "nobody new comes in").rejects.toThrow();
+    for (const { finish } of halves) finish();
+    for (const { wire, id } of halves) {
+      expect((await wire.answer()).status).toBe(201);
+      acknowledged.push(id);
+    }
+    await adding;
+    const { items } = await told("closed");
+    const { code, stderr } = await child.ended;
+    expect(code).toBe(0);
+    const found = await idsIn(path);
+    expect([...found].sort()).toEqual([...acknowledged].sort());
+    expect(items).toBe(acknowledged.length);
+
+    const lines = stderr.trim().split("\n");
+    expect(lines[0]).toContain(`"url":"${url}"`);
+    expect(lines.filter((line) => line.includes('"POST /messages"'))).toHaveLength(acknowledged.length);
+    expect(stderr).not.toMatch(/Xanadu1010|\bada\b|half/);
+  });
+
+  it("twice exits at once, and has lost nothing that it acknowledged", async () => {
+    const path = newPath();
+    const { child, url, told, signal } = await launch(path, "info");
+    const acknowledged: string[] = [];
+    const [half] = await halfSent(url, 1);
+    await until(async () => (await inside(url)) >= 1);
+    const adding = addUntilStopped(url, "a", acknowledged);
+    await until(() => acknowledged.length >= 5);
+    signal("SIGINT");
+    await told("stopping");
+    signal("SIGTERM");
+    const { code, stderr } = await child.ended;
+    expect(code).toBe(143);
+    await adding;
+    await half?.wire.closed();
+    expect(await idsIn(path)).toEqual(expect.arrayContaining(acknowledged));
+    expect(stderr.trim().split("\n"), "at info it tells where it is, and not of each request").toHaveLength(1);
+  });
+});
