@@ -45,6 +45,10 @@ const suites = [
   "build/test/conversation",
   "build/test/buffer-store",
   "build/test/oracle",
+  "build/test/upkeep",
+  "build/test/reindexing",
+  "build/test/transfer",
+  "build/test/session",
 ];
 const vitest = ["node_modules/vitest/vitest.mjs", "run", ...suites];
 try {

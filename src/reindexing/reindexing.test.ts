@@ -18,7 +18,11 @@ async function bench(count: number) {
     return { id: `m${at}`, kind: "message", content, metadata: {}, tier: "episodic", occurredAt: clock.now() } as const;
   });
   await store.commit([[{ op: "add", space: ADA, items, existing: "same" }]], clock.now(), "fill");
-  return { clock, store, reindexing: new Reindexing(store, loadConfig({ file: undefined, env: {}, code: { clock } })) };
+  return {
+    clock,
+    store,
+    reindexing: new Reindexing(store, loadConfig({ file: undefined, env: {}, code: { path: ":memory:", clock } })),
+  };
 }
 
 /** Lets time pass until it has ended. */
@@ -39,10 +43,12 @@ describe("a reindex", () => {
   it("is not ended by a store that is busy, or of which nobody knows what it has done", async () => {
     const { store, reindexing } = await bench(300);
     store.failCommits("busy", 3);
-    store.failCommits("unknown, written");
-    store.failCommits("unknown, not written");
+    const faults = ["unknown, written", "unknown, not written", "unknown, written"] as const;
+    let slices = 0;
+    const onProgress = () => store.failCommits(faults[slices++] ?? "busy");
     const embedder = new HashEmbedder();
-    expect(await reindexing.run({ embedder })).toMatchObject({ switched: true });
+    expect(await reindexing.run({ embedder, onProgress })).toMatchObject({ switched: true });
+    expect(slices).toBe(3);
     expect(await store.indexingStats()).toMatchObject({ embedded: 300, pending: 0 });
     expect(embedder.texts).toBe(300);
   });

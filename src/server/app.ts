@@ -76,7 +76,7 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     app.on(method, pathOf(path), dispatch(parts, operation, handlers[name] as unknown as AnyHandler));
   }
 
-  addSystemRoutes(app, { memory, door, registry, api: openApiOf(ALL_OPERATIONS, PREFIX, VERSION) });
+  addSystemRoutes(app, { memory, door, registry, describe: () => openApiOf(ALL_OPERATIONS, PREFIX, VERSION) });
   app.options("*", (c) => {
     try {
       const origin = door.greet(knockOf(c));

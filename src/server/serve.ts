@@ -34,7 +34,13 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
     if (!isLoopback(settings.host)) await requireSomeKey(memory, settings.host);
     const stopping = new AbortController();
     const app = createApp({ memory, options: settings, log, stopping: stopping.signal });
-    const server = createServer(getRequestListener(app.fetch));
+    const answer = async (request: Request, env: object): Promise<Response> => {
+      const response = await app.fetch(request, env);
+      // The last one on its connection: whoever sends without a pause must not keep a server from stopping.
+      if (stopping.signal.aborted) response.headers.set("connection", "close");
+      return response;
+    };
+    const server = createServer(getRequestListener(answer));
     await listen(server, settings.port, settings.host);
     const { port } = server.address() as AddressInfo;
     const url = `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;

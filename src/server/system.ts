@@ -13,7 +13,8 @@ export interface SystemParts {
   readonly memory: Memory;
   readonly door: Door;
   readonly registry: Registry;
-  readonly api: OpenApi;
+  /** Made when it is first asked for: it takes longer than the rest of the start. */
+  readonly describe: () => OpenApi;
 }
 
 /** The paths, in the order in which they are told. */
@@ -21,7 +22,12 @@ export const SYSTEM_PATHS = ["/health", "/health/live", "/health/ready", "/metri
 
 type Show = (c: Context) => Response | Promise<Response>;
 
-export function addSystemRoutes(app: Hono, { memory, door, registry, api }: SystemParts): void {
+export function addSystemRoutes(app: Hono, { memory, door, registry, describe }: SystemParts): void {
+  let made: OpenApi | undefined;
+  const api = (): OpenApi => {
+    made ??= describe();
+    return made;
+  };
   const show = (path: (typeof SYSTEM_PATHS)[number], answer: Show): void => {
     app.get(path, async (c) => {
       try {
@@ -42,9 +48,9 @@ export function addSystemRoutes(app: Hono, { memory, door, registry, api }: Syst
     (await door.admit(knockOf(c))).require("admin");
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
   });
-  show("/openapi.json", () => json(api));
+  show("/openapi.json", () => json(api()));
   show("/docs", (c) => {
-    const page = pageOf(api, new URL(c.req.url).origin);
+    const page = pageOf(api(), new URL(c.req.url).origin);
     const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": PAGE_POLICY };
     return new Response(page, { headers });
   });

@@ -20,7 +20,7 @@ export interface Ran {
 
 export interface Setting {
   /** What is piped in; left out, stdin is a terminal at which nobody types. */
-  readonly stdin?: string | Iterable<string | Uint8Array>;
+  readonly stdin?: string | Iterable<string | Uint8Array> | Readable;
   /** stdout and stderr are terminals of so many columns. */
   readonly columns?: number;
   readonly env?: { readonly [name: string]: string };
@@ -44,6 +44,7 @@ export async function holdfast(argv: readonly string[], setting: Setting = {}): 
 }
 
 function piped(stdin: NonNullable<Setting["stdin"]>): Readable {
+  if (stdin instanceof Readable) return stdin;
   const chunks = typeof stdin === "string" ? [stdin] : [...stdin];
   return Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 }

@@ -170,7 +170,7 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     expect(await as.json("context", "tea")).toMatchObject({ tokens: { budget: 2000 } });
   },
   "context --counter": async (as) => {
-    await as.json("add", "tea is a long story about a cup, a kettle and an afternoon in May");
+    await as.json("add", "tea: 午後の紅茶は長い物語です、やかんとカップの話です");
     const total = async (...flags: string[]): Promise<number> =>
       (await as.json<{ tokens: { total: number } }>("context", "tea", ...flags)).tokens.total;
     expect(await total("--counter", "gpt-4o-mini")).not.toBe(await total());
@@ -179,8 +179,8 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     for (const text of ["one", "two"]) await as.json("add", text, "--session", "s");
     const tail = async (...flags: string[]): Promise<string> =>
       (await as.json<{ tail: string }>("context", "--session", "s", "--fresh", ...flags)).tail;
-    expect(await tail("--turns", "1")).not.toContain("> one");
-    expect(await tail()).toContain("> one");
+    expect(await tail("--turns", "1")).not.toContain("User: one");
+    expect(await tail()).toContain("User: one");
   },
   "context --limit": async (as) => {
     for (const text of ["tea one", "tea two", "tea three"]) await as.json("add", text);
@@ -203,13 +203,13 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     });
   },
   "context --fresh": async (as) => {
-    await as.json("add", "tea", "--session", "other");
+    await as.json("add", "tea with milk", "--session", "other");
     const added = async (...flags: string[]): Promise<number> =>
       (await as.json<{ added: object[] }>("context", "tea", "--session", "s", ...flags)).added.length;
     expect([await added(), await added(), await added("--fresh")]).toEqual([1, 0, 1]);
   },
   "context --dry-run": async (as) => {
-    await as.json("add", "tea", "--session", "other");
+    await as.json("add", "tea with milk", "--session", "other");
     const added = async (...flags: string[]): Promise<number> =>
       (await as.json<{ added: object[] }>("context", "tea", "--session", "s", ...flags)).added.length;
     expect([await added("--dry-run"), await added(), await added()]).toEqual([1, 1, 0]);

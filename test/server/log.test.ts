@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { type Memory, openMemory } from "holdfast";
+import { HoldfastError, type Memory, openMemory } from "holdfast";
 import { createApp, type ServerOptions } from "holdfast/server";
 import { afterEach, describe, expect, it } from "vitest";
 import { OPERATIONS, ServerLog } from "./parts.js";
@@ -87,12 +87,12 @@ describe("the log", () => {
     ]);
     expect(lines()[0]?.["frames"]).toEqual(expect.arrayContaining([expect.stringMatching(/^at /)]));
     expect(text()).not.toContain(MARKER);
-    await memory.close();
-    const closed = await caller.send("POST /api/v1/import", {
-      query: { user: MARKER },
-      body: `{"role":"user","content":"${MARKER}"}`,
-    });
-    expect([closed.status, closed.headers.get("retry-after")]).toEqual([503, "1"]);
+    memory.session = () => {
+      throw new HoldfastError("store_failed", "the disk is full", { hint: "make room" });
+    };
+    const full = await caller.send("GET /api/v1/blocks", { query: { user: MARKER } });
+    expect([full.status, full.headers.get("retry-after"), full.json?.error?.hint]).toEqual([503, "1", "make room"]);
+    expect(lines()[1]).toMatchObject({ route: "GET /blocks", code: "store_failed", msg: "the disk is full" });
     expect(lines()).toHaveLength(2);
     expect(text()).not.toContain(MARKER);
   });
