@@ -24,6 +24,8 @@ export interface Typed {
   readonly program: Command;
 }
 
+const FOREVER_MS = 0x7fff_ffff;
+
 export class Call {
   readonly io: Io;
   readonly printer: Printer;
@@ -102,6 +104,7 @@ export class Call {
   /** A command that was asked to end does not wait for its answer. The memory is closed in order all the same. */
   async #untilEnded(work: Promise<void>): Promise<void> {
     const { signal } = this.io;
+    const alive = setInterval(() => {}, FOREVER_MS); // nothing of the engine keeps a process alive that only listens
     let stop = (): void => {};
     const ended = new Promise<void>((resolve) => {
       stop = resolve;
@@ -111,6 +114,7 @@ export class Call {
     try {
       await Promise.race([work, ended]);
     } finally {
+      clearInterval(alive);
       signal.removeEventListener("abort", stop);
     }
   }

@@ -24,7 +24,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await run(process.argv.slice(2), {
+const exitCode = await run(process.argv.slice(2), {
   get stdin() {
     return process.stdin; // looked at only by commands that read it: it would keep the process alive
   },
@@ -33,3 +33,6 @@ process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   signal: ending.signal,
 });
+// Whoever was asked to end does not wait for the rest of what is piped in. Else the last of the output is let out first.
+if (ending.signal.aborted) process.exit(exitCode);
+process.exitCode = exitCode;

@@ -18,8 +18,8 @@ async function offered(lines: readonly string[]): Promise<readonly (readonly str
   });
   expect(bash.stderr).toBe("");
   return bash.stdout
-    .trimEnd()
     .split("\n")
+    .slice(0, -1)
     .map((line) => line.split(" ").filter((word) => word !== ""));
 }
 

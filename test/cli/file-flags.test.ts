@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { openMemory } from "holdfast";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { noting, startChatServer } from "../support/chat-server.js";
-import { EmbeddingsServer, stalling } from "../support/embeddings-server.js";
+import { EmbeddingsServer } from "../support/embeddings-server.js";
 import { newFolder, newPath } from "../support/opened.js";
-import { holdfast, jsonOf } from "./cli.js";
+import { holdfast, jsonOf, Process } from "./cli.js";
 
 /** An embedding server that the configuration names, and a model there. */
 async function withModel(model: string): Promise<EmbeddingsServer> {
@@ -32,14 +32,14 @@ describe("the model", () => {
     await run("add", "a cup of tea");
     await run("facts", "add", "drink", "tea with milk");
     await run("blocks", "create", "b", "x");
-    expect(await run("query", "tea", "--words", "--explain")).not.toContain("meaning");
+    expect(await run("query", "tea", "--words", "--explain")).toContain("meaning: not asked");
     await run("facts", "query", "tea", "--words");
     await run("sessions", "list");
     await run("context");
     await run("export");
     expect(server.requests).toHaveLength(0);
     expect(await run("stats")).toContain("waiting to be embedded\t2\n");
-    expect(await run("query", "tea", "--explain")).toContain("meaning");
+    expect(await run("query", "tea", "--explain")).not.toContain("meaning: not asked");
     expect(server.requests.length).toBeGreaterThan(0);
     expect(await run("flush")).toBe("nothing waits\n");
     expect(await run("stats")).toContain("waiting to be embedded\t0\n");
@@ -81,12 +81,6 @@ describe("the model", () => {
     });
     expect(await holdfast(["reindex", "--abandon", "--path", path])).toMatchObject({ out: "nothing was half done\n" });
     const ending = new AbortController();
-    server.usually = (request, response) => {
-      if (request.body.input.some((text) => text.includes("tea"))) ending.abort("SIGINT");
-      return stalling(request, response);
-    };
-    const stopped = await holdfast(["reindex", "--model", "model-two", "--path", path], { signal: ending.signal });
-    expect(stopped.code).toBe(0); // nothing was to be done
     server.usually = async (request, response) => {
       const isTea = request.body.input.some((text) => text.includes("tea"));
       response.writeHead(200, { "content-type": "application/json" });
@@ -153,18 +147,23 @@ describe("an export", () => {
   });
 });
 
+/** In a process of its own: whoever has opened the file must be gone before it is replaced. */
+async function addElsewhere(text: string, path: string): Promise<void> {
+  expect(await Process.holdfast(["add", text, "--path", path]).ended).toBe(0);
+}
+
 describe("copies and checks", () => {
   it("backup and restore replace nothing without --overwrite", async () => {
     const path = newPath();
     const backup = join(newFolder(), "backup.db");
-    await holdfast(["add", "before", "--path", path]);
+    await addElsewhere("before", path);
     expect(await holdfast(["backup", backup, "--path", path])).toMatchObject({
       code: 0,
       out: expect.stringContaining("1 item"),
     });
     expect(await holdfast(["backup", backup, "--path", path])).toMatchObject({ code: 1 });
     expect((await holdfast(["backup", backup, "--overwrite", "--path", path])).code).toBe(0);
-    await holdfast(["add", "after", "--path", path]);
+    await addElsewhere("after", path);
     expect(await holdfast(["restore", backup, "--path", path])).toMatchObject({ code: 1 });
     expect(jsonOf(await holdfast(["restore", backup, "--overwrite", "--path", path, "--json"]))).toMatchObject({
       items: 1,
@@ -182,7 +181,7 @@ describe("copies and checks", () => {
     expect(quick.out).toContain("quick check");
     expect((await holdfast(["doctor", "--deep", "--path", path])).out).not.toContain("quick check");
     chmodSync(path, 0o644);
-    expect((await holdfast(["doctor", "--path", path])).out).toContain("holdfast doctor --repair");
+    expect((await holdfast(["doctor", "--path", path])).out).toContain("chmod 600");
     expect(statSync(path).mode & 0o777).toBe(0o644);
     const mended = await holdfast(["doctor", "--repair", "--path", path]);
     expect(mended).toMatchObject({ code: 0, out: expect.stringContaining("repaired: made the file private") });

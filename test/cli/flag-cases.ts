@@ -173,7 +173,7 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     await as.json("add", "tea: 午後の紅茶は長い物語です、やかんとカップの話です");
     const total = async (...flags: string[]): Promise<number> =>
       (await as.json<{ tokens: { total: number } }>("context", "tea", ...flags)).tokens.total;
-    expect(await total("--counter", "gpt-4o-mini")).not.toBe(await total());
+    expect(await total("--counter", "chars4")).not.toBe(await total());
   },
   "context --turns": async (as) => {
     for (const text of ["one", "two"]) await as.json("add", text, "--session", "s");

@@ -13,14 +13,14 @@ describe("on a terminal", () => {
     const path = newPath();
     await holdfast(["blocks", "create", "persona", "A baker. ".repeat(30), "--path", path]);
     await holdfast(["blocks", "create", "日本語", "x", "--path", path]);
-    const plain = await holdfast(["blocks", "list", "--path", path], { columns: 70, env: { NO_COLOR: "1" } });
+    const plain = await holdfast(["blocks", "list", "--path", path], { columns: 80, env: { NO_COLOR: "1" } });
     const lines = plain.out.trimEnd().split("\n");
     expect(lines[0]).toMatch(/^NAME {5}VERSION {2}CHANGED {11}BUDGET {9}ABOUT$/);
     expect(lines[1]).toMatch(/^persona {2}1 {8}\d{4}-\d\d-\d\d \d\d:\d\d {2}4096 \(manual\) {2}A baker.*…$/);
     expect(lines[2]).toMatch(/^日本語 {3}1 /);
-    expect(lines[1]?.length).toBe(70);
+    expect(lines[1]?.length).toBe(80);
     expect(plain.out + plain.err).not.toContain(ESCAPE);
-    const colored = await holdfast(["blocks", "list", "--path", path], { columns: 70 });
+    const colored = await holdfast(["blocks", "list", "--path", path], { columns: 80 });
     expect(colored.out).toContain(`${ESCAPE}[1mNAME`);
     expect(colored.err).toContain(`${ESCAPE}[2muser default in`);
     const piped = await holdfast(["blocks", "list", "--path", path]);

@@ -50,6 +50,17 @@ console.log(leased.map(({ payload }) => payload.n), store.acknowledge(leased), s
 store.close();
 `;
 
+/** A server and its client, by their subpaths. */
+const DOOR = `
+import { connect } from "holdfast/client";
+import { serve } from "holdfast/server";
+const server = await serve({ path: "cli.db", server: { port: 0 } });
+const memory = connect(server.url);
+const [hit] = await memory.session({ user: "default" }).query("when is the boat?");
+console.log(hit.content);
+await server.stop();
+`;
+
 /** A user's environment: none of the variables with which these tests keep the model out of other tests. */
 const userEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_")));
 
@@ -95,6 +106,22 @@ describe("the package", () => {
     npm(["install", ...QUIET, "--prefer-offline", join(folder, packed?.filename ?? "")], folder);
     expect(outputOf("embed.js", EMBED)).toBe("node 384");
     expect(outputOf("ten.js", tenLines())).toMatch(FOUND);
+  });
+
+  it("has a command that adds and finds, and a server that its client reaches", () => {
+    const holdfast = (...args: string[]): string =>
+      execFileSync(join(folder, "node_modules/.bin/holdfast"), args, {
+        cwd: folder,
+        encoding: "utf8",
+        timeout: 60_000,
+        env: userEnv,
+        stdio: ["ignore", "pipe", "ignore"],
+      }).trim();
+    const id = holdfast("add", "The ferry to Cacilhas leaves at nine.", "--path", "cli.db");
+    expect(JSON.parse(holdfast("query", "when is the boat?", "--path", "cli.db", "--json"))).toMatchObject({
+      hits: [{ id }],
+    });
+    expect(outputOf("door.js", DOOR)).toBe("The ferry to Cacilhas leaves at nine.");
   });
 
   it("embeds and runs them also where onnxruntime-node is not installed, and says so where there is no runtime", () => {

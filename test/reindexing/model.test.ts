@@ -17,12 +17,17 @@ const MODELS = ["a", "b", "c"] as const;
 type Model = (typeof MODELS)[number];
 const spaceOf = (model: Model): VectorSpace => ({ model, runtime: "test", dimensions: 4 });
 
+interface Fill {
+  readonly count: number;
+  readonly how: "few" | "all" | "none";
+}
+
 type Step =
   | { readonly do: "add" }
   | { readonly do: "edit" | "touch" | "forget"; readonly at: number }
   | { readonly do: "embed"; readonly count: number }
   | { readonly do: "begin"; readonly model: Model }
-  | { readonly do: "fill"; readonly count: number; readonly refuses: boolean }
+  | ({ readonly do: "fill" } & Fill)
   | { readonly do: "switch"; readonly missingMax: number }
   | { readonly do: "abandon" | "maintain" | "replay" };
 
@@ -37,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("fill" as const),
       count: fc.integer({ min: 1, max: 4 }),
-      refuses: fc.boolean(),
+      how: fc.constantFrom("few", "all", "none"),
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("switch" as const), missingMax: fc.nat(2) }) },
@@ -103,7 +108,7 @@ class Driver {
       case "begin":
         return this.#commit({ op: "begin_reindex", vectorSpace: spaceOf(step.model) });
       case "fill":
-        return nextSpace && this.#fill(nextSpace, step.count, step.refuses);
+        return nextSpace && this.#fill(nextSpace, step);
       case "switch": {
         if (!nextSpace) return undefined;
         const done = await this.#commit({ op: "switch_space", vectorSpace: nextSpace, missingMax: step.missingMax });
@@ -131,18 +136,27 @@ class Driver {
     return this.#commit({ ...write, vectorSpace: spaceOf(this.#model), items });
   }
 
-  async #fill(vectorSpace: VectorSpace, limit: number, refuses: boolean): Promise<unknown> {
-    const { items, range } = await this.#store.toReindex({ vectorSpace, limit, maxBytes: 1_000_000, now: NOW });
-    const [refused, taken] = refuses ? [items.slice(0, 1), items.slice(1)] : [[], items];
-    const done = await this.#commit({
+  /**
+   * Which ones are told first is each store's own affair. So of all that is missing the same few are written everywhere;
+   * or all of it, a few at a time; or none, which moves on what the file has looked at.
+   */
+  async #fill(vectorSpace: VectorSpace, { count, how }: Fill): Promise<void> {
+    const limit = how === "few" ? 1000 : count;
+    const told = await this.#store.toReindex({ vectorSpace, limit, maxBytes: 1_000_000, now: NOW });
+    const sorted = [...told.items].sort((one, other) => one.key - other.key);
+    const taken = how === "none" ? [] : how === "few" ? sorted.slice(0, count) : sorted;
+    const refused = taken.filter(({ content }) => content.endsWith("7")); // the new model does not like it
+    await this.#commit({
       op: "reindex",
       vectorSpace,
-      range,
-      items: await this.#embedded(taken, vectorSpace.model),
+      range: told.range,
+      items: await this.#embedded(
+        taken.filter((item) => !refused.includes(item)),
+        vectorSpace.model,
+      ),
       refused: refused.map(({ key, version }) => ({ key, version, error: "refused" })),
     });
-    // Which ones are told first, and so are written, is each store's own affair; let it go on until nothing is missing.
-    return limit >= 4 && items.length > 0 ? this.#fill(vectorSpace, limit, false) : (done as { ok?: boolean }).ok;
+    if (how === "all" && told.items.length > 0) await this.#fill(vectorSpace, { count, how });
   }
 
   /** One chunk each; it carries the text of the message before it. */

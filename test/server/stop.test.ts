@@ -106,7 +106,6 @@ describe("a server that is told to stop", () => {
     expect(items).toBe(acknowledged.length);
 
     const lines = stderr.trim().split("\n");
-    expect(lines[0]).toContain(`"url":"${url}"`);
     expect(lines.filter((line) => line.includes('"POST /messages"'))).toHaveLength(acknowledged.length);
     expect(stderr).not.toMatch(/Xanadu1010|\bada\b|half/);
   });
@@ -127,6 +126,6 @@ describe("a server that is told to stop", () => {
     await adding;
     await half?.wire.closed();
     expect(await idsIn(path)).toEqual(expect.arrayContaining(acknowledged));
-    expect(stderr.trim().split("\n"), "at info it tells where it is, and not of each request").toHaveLength(1);
+    expect(stderr, "at info it tells of no request that went well").toBe("");
   });
 });
