@@ -68,8 +68,8 @@ export class Call {
     return timeText(ms, this.printer.isTerminal);
   }
 
-  progress(label: string): Progress {
-    return new Progress(this.io, label, !this.printer.json);
+  progress(label: string, isWanted = true): Progress {
+    return new Progress(this.io, label, isWanted && !this.printer.json);
   }
 
   /** Opens the memory, works with it, and closes it whatever happens. stderr says where it works. */

@@ -1,4 +1,5 @@
 /** Asks before something is forgotten for good. Where nobody can answer, --yes has to say so. */
+import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { Option } from "commander";
 import { HoldfastError } from "../errors.js";
@@ -16,10 +17,12 @@ export async function confirm(call: Call, question: string): Promise<void> {
       hint: "say so with --yes; it cannot be undone",
     });
   }
-  const reader = createInterface({ input: stdin, output: stderr });
+  // Not as a terminal: then Ctrl-C stays a signal, and ends the command as it does everywhere.
+  const reader = createInterface({ input: stdin, output: stderr, terminal: false });
+  const closed = once(reader, "close").then(() => ""); // the end of the input is no yes
   try {
-    const answer = await reader.question(`${printableLine(question)} It cannot be undone. [y/N] `, { signal });
-    if (/^y(es)?$/i.test(answer.trim())) return;
+    const asked = reader.question(`${printableLine(question)} It cannot be undone. [y/N] `, { signal });
+    if (/^y(es)?$/i.test((await Promise.race([asked, closed])).trim())) return;
   } finally {
     reader.close();
   }

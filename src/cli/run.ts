@@ -1,5 +1,6 @@
 /** Runs one command line and answers with its exit code. Ends nothing and throws nothing: main.ts and tests call it. */
 import { type Command, CommanderError } from "commander";
+import { HoldfastError } from "../errors.js";
 import { Call } from "./call.js";
 import type { Definition } from "./definition.js";
 import { EXIT, exitCodeAt } from "./exit-code.js";
@@ -8,6 +9,7 @@ import { endReasonOf, type Io } from "./io.js";
 import { Printer } from "./output/printer.js";
 import { hasColor } from "./output/style.js";
 import { programOf, WELCOME } from "./program.js";
+import { scopeOptions } from "./scope-flags.js";
 
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   let exitCode: number = EXIT.ok;
@@ -25,7 +27,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError && SHOWN.has(error.code)) return EXIT.ok;
     // A group by itself has shown its help, on stderr.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT.usage;
-    return reportFailure(error, new Printer(io, isJson(argv)));
+    return reportFailure(inOrder(error, argv), new Printer(io, isJson(argv)));
   }
 }
 
@@ -42,6 +44,16 @@ async function runOne(command: Command, definition: Definition, io: Io): Promise
   await definition.run(call);
   const reason = endReasonOf(io.signal);
   return reason && !definition.endsByInterrupt ? exitCodeAt(reason) : call.exitCode;
+}
+
+/** Whose memory it is stands after the command: each has the flags that it needs. */
+function inOrder(error: unknown, [first = ""]: readonly string[]): unknown {
+  const isUnknown = error instanceof CommanderError && error.code === "commander.unknownOption";
+  const option = scopeOptions().find(({ long, short }) => [long, short].includes(first.split("=")[0]));
+  if (!isUnknown || !option) return error;
+  return new HoldfastError("invalid_input", `${first} stands before the command`, {
+    hint: `say it after the command: holdfast add "…" ${option.flags.replace(/^-., /, "")}`,
+  });
 }
 
 /** Every command, not only the root: commander copies settings to subcommands that it makes itself, not to ours. */

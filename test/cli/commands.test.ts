@@ -183,7 +183,9 @@ describe("wrong usage", () => {
     [["export", "--resume"], "--resume needs the file", "--cursor"],
     [["import"], "there is nothing to import", "name a file"],
     [["query", "x", "--words", "--url", "http://127.0.0.1:1"], "--words works on a file", "--path FILE"],
-    [["--user", "ada", "add", "x"], "unknown option '--user'", ""],
+    [["--user", "ada", "add", "x"], "--user stands before the command", 'holdfast add "…" --user <name>'],
+    [["-s=monday", "add", "x"], "-s=monday stands before the command", "--session <name>"],
+    [["stats", "x"], "too many arguments for 'stats'", "see:"],
   ])("%j is explained", async (argv, what, todo) => {
     const ran = await holdfast(argv);
     expect(ran).toMatchObject({ code: 2, out: "" });

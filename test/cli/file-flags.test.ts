@@ -109,7 +109,7 @@ it("facts extract has a language model read a session, at most so many messages 
   const first = await run("facts", "extract", "--limit", "1", "--json");
   expect(jsonOf(first)).toMatchObject({ messages: 1, facts: [{ content: "likes tea" }] });
   const second = await run("facts", "extract");
-  expect(second).toMatchObject({ code: 0, out: "", err: expect.stringContaining("1 messages read, 0 facts") });
+  expect(second).toMatchObject({ code: 0, out: "", err: expect.stringContaining("1 message read, 0 facts") });
 });
 
 describe("an export", () => {

@@ -15,6 +15,7 @@ type Server = Map<string, Map<string, Point>>;
 
 class CollectionIndex implements VectorIndex {
   readonly name = "a server";
+  isDown = false;
   readonly #server: Server;
   #prepared: VectorSpace | undefined;
 
@@ -29,6 +30,7 @@ class CollectionIndex implements VectorIndex {
   }
 
   async upsert(points: readonly Point[]): Promise<void> {
+    if (this.isDown) throw new HoldfastError("index_failed", "the server is down");
     for (const point of points) this.#points().set(point.id, { ...point, vector: point.vector.slice() });
   }
 
@@ -77,6 +79,10 @@ describe("an external index", () => {
     await (await open({ path })).reindex({ embedder: new MirrorEmbedder({ model: "new" }) });
     await old.session(ADA).add([said("late spoon")]);
     await old.flush();
+    const down = new CollectionIndex(server);
+    down.isDown = true;
+    const queueing = await open({ path, embedder: new MirrorEmbedder({ model: "new" }), vectorIndex: down });
+    await queueing.close(); // everything is queued, and nothing was taken
     await old.session(ADA).delete([ids[2] as string]);
     await old.close();
     const oldPoints = [...(server.get("old")?.values() ?? [])];

@@ -8,7 +8,7 @@ import { type EmbeddedItem, MemoryStore, type PendingItem, SqliteStore, type Sto
 import { expect, it } from "vitest";
 import { newPath } from "../support/opened.js";
 
-const RUNS = Number(process.env["HOLDFAST_TEST_REINDEX_RUNS"] ?? 6);
+const RUNS = Number(process.env["HOLDFAST_TEST_REINDEX_RUNS"] ?? 4);
 const NOW = Date.UTC(2026, 10, 16);
 const ADA = { user: "ada" } as const;
 const LANE = { space: ADA, session: "s" };

@@ -261,12 +261,8 @@ describe("what others have", () => {
     const answer = await stranger.send("POST /api/v1/items/list", { query: own(), body });
     expect(answer.status).toBeLessThan(500);
     expect(answer.text).not.toContain(MARKER);
-    for (let at = 0; at < 60; at++) {
-      await admin.data("POST /api/v1/messages", {
-        query: { user: "odysseus" },
-        body: { messages: [message(at), message(at)] },
-      });
-    }
+    const rounds = Array.from({ length: 120 }, (_, at) => [message(at)]);
+    await admin.data("POST /api/v1/rounds", { query: { user: "odysseus" }, body: { rounds } });
     const { text } = await admin.send("GET /api/v1/export", { query: { user: "odysseus" } });
     const [, cursor = ""] = /"cursor":"([^"]+)"/.exec(text) ?? [];
     expect(cursor).not.toBe("");

@@ -4,6 +4,7 @@ import type { Call } from "../call.js";
 import { type Definition, flag, type Group } from "../definition.js";
 import { wholeArgument, wholeNumber } from "../flag-values.js";
 import { blockEdits } from "./block-edits.js";
+import { shortOf } from "./item-lines.js";
 
 const list: Definition = {
   name: "list",
@@ -27,7 +28,7 @@ const list: Definition = {
 
 function rowOf(call: Call, { name, version, updatedAt, maxTokens, policy, readOnly, description, content }: Block) {
   const budget = `${maxTokens} (${readOnly ? "read-only" : policy})`;
-  const about = description ?? content.trim().replace(/\s+/g, " ");
+  const about = description ?? shortOf(content);
   return [name, String(version), call.time(updatedAt), budget, about];
 }
 

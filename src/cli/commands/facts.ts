@@ -4,7 +4,9 @@ import { FACT_STATES, type Fact, type FactState } from "../../stores/facts.js";
 import type { Call } from "../call.js";
 import { choiceFlag, type Definition, flag, type Group } from "../definition.js";
 import { gathered, moment, share, TIME_FORM, wholeNumber } from "../flag-values.js";
+import { counted } from "../output/counted.js";
 import { styled } from "../output/style.js";
+import { shortOf } from "./item-lines.js";
 import { noteNext, pageOf, pageOptions } from "./page-flags.js";
 
 interface FactFlags {
@@ -172,7 +174,7 @@ const extract: Definition = {
       const extraction = await session.facts.extract(options);
       if (call.printer.json) return call.printer.value(extraction);
       await printFacts(call, extraction.facts);
-      call.printer.note(`${extraction.messages} messages read, ${extraction.facts.length} facts`);
+      call.printer.note(`${counted(extraction.messages, "message")} read, ${counted(extraction.facts.length, "fact")}`);
       for (const { why } of extraction.refused) call.printer.note(styled("yellow", `not taken: ${why}`));
     });
   },
@@ -209,7 +211,7 @@ async function printFact(call: Call, fact: Fact): Promise<void> {
   const sure = confidence === 1 ? [] : [`sure ${confidence.toFixed(2)}`];
   const marks = [state, ...(pinned ? ["pinned"] : []), `since ${call.time(spans.at(-1)?.from ?? 0)}`, ...sure, id];
   await call.printer.line(styled("bold", category), styled("dim", `  ${marks.join("  ")}`));
-  await call.printer.cutLine("   ", content.trim().replace(/\s+/g, " "));
+  await call.printer.cutLine("   ", shortOf(content));
 }
 
 export const factsGroup: Group = {

@@ -1,9 +1,11 @@
 /** holdfast flush: embeds what waits. */
+import type { MemoryHandle } from "../../memory.js";
 import type { FlushReport } from "../../reports.js";
 import type { Call } from "../call.js";
 import type { Definition } from "../definition.js";
 import { EXIT } from "../exit-code.js";
 import { counted } from "../output/counted.js";
+import type { Progress } from "../output/progress.js";
 import { styled } from "../output/style.js";
 import { hasScope, type ScopeFlags } from "../scope-flags.js";
 
@@ -21,22 +23,29 @@ export const flushCommand: Definition = {
     if (isNarrow) {
       return call.withSession({ meaning: true }, async (session) => print(call, await session.flush()));
     }
-    await call.withMemory({ meaning: true }, async (memory) => {
+    await call.withMemory({ meaning: true }, async ({ handle }) => {
       const progress = call.progress("embedding");
-      const first = (await memory.handle.stats()).store.pending;
-      const looking = setInterval(async () => {
-        const { pending } = (await memory.handle.stats()).store;
-        progress.update(Math.max(0, first - pending), first);
-      }, LOOK_MS);
+      const stop = progress.isShown ? await watchBacklog(handle, progress) : () => {};
       try {
-        await print(call, await memory.handle.flush());
+        await print(call, await handle.flush());
       } finally {
-        clearInterval(looking);
+        stop();
         progress.end();
       }
     });
   },
 };
+
+/** Shows how much is left, until it is stopped. A look that fails shows nothing: the flush itself tells what is wrong. */
+async function watchBacklog(memory: MemoryHandle, progress: Progress): Promise<() => void> {
+  const first = (await memory.stats()).store.pending;
+  const look = async (): Promise<void> => {
+    const { pending } = (await memory.stats()).store;
+    progress.update(Math.max(0, first - pending), first);
+  };
+  const looking = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+  return () => clearInterval(looking);
+}
 
 async function print(call: Call, report: FlushReport): Promise<void> {
   const { printer } = call;

@@ -7,7 +7,7 @@ import { choiceFlag, type Definition, flag } from "../definition.js";
 import { moment, share, TIME_FORM, wholeNumber } from "../flag-values.js";
 import { styled } from "../output/style.js";
 import { textFrom } from "../stdin.js";
-import { speakerOf } from "./item-lines.js";
+import { shortOf, speakerOf } from "./item-lines.js";
 
 interface QueryFlags {
   readonly limit?: number;
@@ -96,7 +96,7 @@ async function printHit(call: Call, hit: Hit, rank: number): Promise<void> {
   const facts = [hit.score.toFixed(3), speakerOf(hit), call.time(hit.occurredAt), hit.session ?? "", hit.id];
   await printer.line(styled("bold", `${rank}. `), styled("dim", facts.filter((fact) => fact !== "").join("  ")));
   if (call.flags<QueryFlags>().full) await printer.text(hit.content);
-  else await printer.cutLine("   ", hit.content.trim().replace(/\s+/g, " "));
+  else await printer.cutLine("   ", shortOf(hit.content));
 }
 
 async function printRows(call: Call, hits: Hits): Promise<void> {

@@ -3,8 +3,9 @@ import type { OpenOptions } from "../../memory.js";
 import { type Definition, flag } from "../definition.js";
 import { gathered, wholeNumber } from "../flag-values.js";
 import type { Environment } from "../io.js";
+import { counted } from "../output/counted.js";
 import { styled } from "../output/style.js";
-import { makeFolder } from "../place.js";
+import { filePlaceOf, makeFolder } from "../place.js";
 import { DEFAULT_USER } from "../scope-flags.js";
 
 interface ServeFlags {
@@ -35,8 +36,10 @@ export const serveCommand: Definition = {
   ],
   async run(call) {
     const { printer, io } = call;
-    const { port, host, requireKey, allowHost, allowOrigin } = call.flags<ServeFlags>();
-    const { path, config } = await call.file();
+    const flags = call.flags<ServeFlags>();
+    const { port, host, requireKey, allowHost, allowOrigin } = flags;
+    // HOLDFAST_URL is for those who call a server.
+    const { path, config } = flags.url === undefined ? await filePlaceOf(flags, io.env) : await call.file();
     makeFolder(path);
     const options = {
       path,
@@ -60,7 +63,7 @@ export const serveCommand: Definition = {
     }
     await ended(io.signal);
     const { items } = await server.stop();
-    printer.note(`stopped; ${items} items are safe in ${path}`);
+    printer.note(`stopped; ${counted(items, "item")} in ${path}`);
   },
 };
 

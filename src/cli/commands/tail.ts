@@ -6,7 +6,7 @@ import { type Definition, flag } from "../definition.js";
 import { wholeNumber } from "../flag-values.js";
 import type { OpenedMemory } from "../opened-memory.js";
 import { styled } from "../output/style.js";
-import { speakerOf } from "./item-lines.js";
+import { shortOf, speakerOf } from "./item-lines.js";
 
 interface TailFlags {
   readonly limit: number;
@@ -71,8 +71,7 @@ const SHOWING: ReadonlySet<string> = new Set([
   "missed",
   "reconnected",
 ]);
-const PAGE = 100;
-const PAGES_MAX = 10;
+const PAGE = 500;
 const IDS_MAX = 10_000;
 
 /** What was shown last, so that a look finds what came after it. */
@@ -88,20 +87,19 @@ class Seen {
     if (this.#ids.size > IDS_MAX) this.#ids = new Set([...this.#ids].slice(-IDS_MAX / 2));
   }
 
-  /** What came since, oldest first. If all that was shown is forgotten, the time says what is new. */
+  /** What came since, oldest first: all before the first one that was shown. If those are forgotten, the time tells. */
   async newer(session: Session): Promise<readonly Item[]> {
+    const isNew = ({ recordedAt }: Item): boolean => recordedAt >= this.#recordedAt;
     const found: Item[] = [];
-    let cursor: string | undefined;
-    for (let page = 0; page < PAGES_MAX; page++) {
+    for (let cursor: string | undefined; ; ) {
       const { items, next } = await session.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
       for (const item of items) {
         if (this.#ids.has(item.id)) return found.toReversed();
-        if (item.recordedAt >= this.#recordedAt) found.push(item);
+        found.push(item);
       }
       cursor = next;
-      if (cursor === undefined) break;
+      if (cursor === undefined || !items.some(isNew)) return found.filter(isNew).toReversed();
     }
-    return found.toReversed();
   }
 }
 
@@ -112,7 +110,7 @@ async function print(call: Call, item: Item): Promise<void> {
   if (printer.json) return printer.record(item);
   if (!printer.isTerminal) return printer.row([id, time, speakerOf(item), session, content]);
   const head = [time, speakerOf(item), session].filter((part) => part !== "").join("  ");
-  if (!call.flags<TailFlags>().full) return printer.cutLine(`${head}  `, content.trim().replace(/\s+/g, " "));
+  if (!call.flags<TailFlags>().full) return printer.cutLine(`${head}  `, shortOf(content));
   await printer.line(styled("dim", `${head}  ${id}`));
   return printer.text(content);
 }

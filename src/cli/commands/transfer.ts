@@ -43,7 +43,8 @@ export const exportCommand: Definition = {
     const scope = hasScope(call.flags<ScopeFlags>()) ? call.scope : undefined;
     const file = path === undefined ? undefined : new ExportFile(path, resume === true);
     const start = cursor ?? file?.cursor;
-    const progress = call.progress("exporting");
+    // Between lines on the same terminal a bar would be noise.
+    const progress = call.progress("exporting", file !== undefined || !call.printer.isTerminal);
     try {
       await call.withMemory(
         {},

@@ -5,18 +5,18 @@ import type { CompletionNode } from "./tree.js";
 export function bashScript(nodes: readonly CompletionNode[]): string {
   return `# bash completion for holdfast
 _holdfast() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path="" at word
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" place="" at word
   for ((at = 1; at < COMP_CWORD; at++)); do
     word="\${COMP_WORDS[at]}"
-    case "$path $word" in
+    case "$place $word" in
 ${nodes.flatMap(pathCases).join("\n")}
     esac
   done
-  case "$path:$prev" in
+  case "$place:$prev" in
 ${nodes.flatMap(valueCases).join("\n")}
   esac
   local words="" files=""
-  case "$path" in
+  case "$place" in
 ${nodes.map(nodeCase).join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
@@ -27,7 +27,7 @@ complete -o filenames -F _holdfast holdfast
 }
 
 const pathCases = ({ path, commands }: CompletionNode): readonly string[] =>
-  commands.map(({ name }) => `      "${path} ${name}") path="${path === "" ? name : `${path} ${name}`}" ;;`);
+  commands.map(({ name }) => `      "${path} ${name}") place="${path === "" ? name : `${path} ${name}`}" ;;`);
 
 function valueCases({ path, flags }: CompletionNode): readonly string[] {
   return flags.flatMap(({ names, value }) => {

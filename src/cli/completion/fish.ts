@@ -4,13 +4,13 @@ import type { CompletionFlag, CompletionNode } from "./tree.js";
 export function fishScript(nodes: readonly CompletionNode[]): string {
   return `# fish completion for holdfast
 function __holdfast_path
-  set -l path ""
+  set -l place ""
   for word in (commandline -opc)[2..-1]
-    switch "$path $word"
+    switch "$place $word"
 ${nodes.flatMap(pathCases).join("\n")}
     end
   end
-  test "$path" = "$argv[1]"
+  test "$place" = "$argv[1]"
 end
 complete -c holdfast -f
 ${nodes.flatMap(nodeLines).join("\n")}
@@ -20,7 +20,7 @@ ${nodes.flatMap(nodeLines).join("\n")}
 const pathCases = ({ path, commands }: CompletionNode): readonly string[] =>
   commands.map(
     ({ name }) =>
-      `      case ${quoted(`${path} ${name}`)}\n        set path ${quoted(path === "" ? name : `${path} ${name}`)}`,
+      `      case ${quoted(`${path} ${name}`)}\n        set place ${quoted(path === "" ? name : `${path} ${name}`)}`,
   );
 
 function nodeLines({ path, commands, flags, takesFiles, words }: CompletionNode): readonly string[] {

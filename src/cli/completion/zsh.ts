@@ -5,15 +5,15 @@ export function zshScript(nodes: readonly CompletionNode[]): string {
   return `#compdef holdfast
 # zsh completion for holdfast
 _holdfast() {
-  local path="" word at
+  local place="" word at
   for ((at = 2; at < CURRENT; at++)); do
     word="\${words[at]}"
-    case "$path $word" in
+    case "$place $word" in
 ${nodes.flatMap(pathCases).join("\n")}
     esac
   done
   local -a commands
-  case "$path" in
+  case "$place" in
 ${nodes.map(nodeCase).join("\n")}
   esac
 }
@@ -22,7 +22,7 @@ compdef _holdfast holdfast
 }
 
 const pathCases = ({ path, commands }: CompletionNode): readonly string[] =>
-  commands.map(({ name }) => `      "${path} ${name}") path="${path === "" ? name : `${path} ${name}`}" ;;`);
+  commands.map(({ name }) => `      "${path} ${name}") place="${path === "" ? name : `${path} ${name}`}" ;;`);
 
 function nodeCase({ path, commands, flags, takesFiles, words }: CompletionNode): string {
   const specs = flags.flatMap(flagSpecs).map((spec) => `        ${spec}`);

@@ -6,10 +6,9 @@
  * - On a terminal tables are aligned and cut to its width. Elsewhere the text is plain, whole, and the same every time.
  */
 import type { Io } from "../io.js";
-import { cut } from "./cut.js";
 import { printableJson, printableLine, printableText, safeJson } from "./printable.js";
+import { type Column, plainLines } from "./rows.js";
 import { hasColor, type Part, painted, textOf } from "./style.js";
-import { type Column, plainLines, tableLines } from "./table.js";
 
 const WIDTH = 80;
 const INDENT = 2;
@@ -51,9 +50,10 @@ export class Printer {
   }
 
   /** A line that is cut to the terminal's width. */
-  cutLine(indent: string, text: string): Promise<void> {
+  async cutLine(indent: string, text: string): Promise<void> {
     const line = printableLine(indent + text);
-    return this.#write(`${this.isTerminal ? cut(line, this.width) : line}\n`);
+    // What measures widths takes long to load, and is needed on terminals alone.
+    return this.#write(`${this.isTerminal ? (await import("./cut.js")).cut(line, this.width) : line}\n`);
   }
 
   /** Several lines, whole. */
@@ -66,9 +66,11 @@ export class Printer {
     return this.isTerminal ? this.text(text) : this.#write(text);
   }
 
-  table(columns: readonly Column[], rows: readonly (readonly Part[])[]): Promise<void> {
+  async table(columns: readonly Column[], rows: readonly (readonly Part[])[]): Promise<void> {
     const look = { width: this.width, isColored: this.#isColored };
-    const lines = this.isTerminal ? tableLines(columns, rows, look) : plainLines(columns, rows);
+    const lines = this.isTerminal
+      ? (await import("./table.js")).tableLines(columns, rows, look)
+      : plainLines(columns, rows);
     return this.#write(`${lines.join("\n")}\n`);
   }
 

@@ -7,20 +7,20 @@ const CLEAR = "\r\u001b[K";
 
 export class Progress {
   readonly #stream: Io["stderr"];
-  readonly #isShown: boolean;
+  readonly isShown: boolean;
   readonly #label: string;
   #drawnAt = Number.NEGATIVE_INFINITY;
 
   constructor({ stderr }: Pick<Io, "stderr">, label: string, isWanted: boolean) {
     this.#stream = stderr;
     this.#label = label;
-    this.#isShown = isWanted && stderr.isTTY === true;
+    this.isShown = isWanted && stderr.isTTY === true;
   }
 
   /** Without a total it counts. */
   update(done: number, total?: number): void {
     const now = performance.now();
-    if (!this.#isShown || now - this.#drawnAt < EVERY_MS) return;
+    if (!this.isShown || now - this.#drawnAt < EVERY_MS) return;
     this.#drawnAt = now;
     this.#stream.write(`${CLEAR}${this.#label}  ${total ? bar(done, total) : done.toLocaleString("en")}`);
   }

@@ -1,7 +1,8 @@
 import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
+import { plainLines } from "./rows.js";
 import { styled } from "./style.js";
-import { plainLines, tableLines } from "./table.js";
+import { tableLines } from "./table.js";
 
 const columns = [{ name: "NAME" }, { name: "COUNT", align: "right" as const }, { name: "ABOUT" }];
 const rows = [

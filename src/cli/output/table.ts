@@ -1,15 +1,8 @@
-/**
- * Tables. On a terminal the columns are aligned, and the last one is cut to what is left of the width. Elsewhere a row is
- * its cells with a tab between, whole, under a line with the columns' names: the same wherever it is read.
- */
+/** A table on a terminal: columns are aligned, and the last one is cut to what is left of the width. */
 import { cut, padEnd, padStart, widthOf } from "./cut.js";
 import { printableLine } from "./printable.js";
+import type { Column } from "./rows.js";
 import { type Part, painted, textOf } from "./style.js";
-
-export interface Column {
-  readonly name: string;
-  readonly align?: "right";
-}
 
 const GAP = "  ";
 /** However narrow the terminal is, so much of the last column is shown. */
@@ -42,11 +35,6 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
       .join(GAP)
       .trimEnd(),
   );
-}
-
-export function plainLines(columns: readonly Column[], rows: readonly (readonly Part[])[]): string[] {
-  const lines = rows.map((row) => row.map((cell) => printableLine(textOf(cell))));
-  return [columns.map(({ name }) => name), ...lines].map((row) => row.join("\t"));
 }
 
 const styleOf = (part: Part | undefined) => (typeof part === "object" ? part.style : undefined);

@@ -19,6 +19,7 @@ import {
   PLACE,
   packSpans,
   packVectors,
+  REMOVED,
   type VectorTable,
   type VectorTableRole,
   VectorTables,
@@ -45,7 +46,7 @@ export class Embeddings {
   readonly #borrowers: Statement;
   readonly #lend: Statement;
   readonly #giveBack: Statement;
-  readonly #giveBackUnlessNext: Statement;
+  readonly #giveBackUnlessOthers: Statement;
   readonly #unindex: Statement;
 
   constructor(database: Database, outbox: OutboxWriter, residue: Residue) {
@@ -59,8 +60,9 @@ export class Embeddings {
     );
     this.#lend = database.prepare("INSERT OR IGNORE INTO borrow (lender, borrower) VALUES (?, ?)");
     this.#giveBack = database.prepare("DELETE FROM borrow WHERE borrower = ?");
-    this.#giveBackUnlessNext = database.prepare(
-      "DELETE FROM borrow WHERE borrower = ? AND (SELECT next_space FROM head) = 0",
+    this.#giveBackUnlessOthers = database.prepare(
+      `DELETE FROM borrow WHERE borrower = ?
+         AND (SELECT count(*) FROM vector_space WHERE state <> ${REMOVED}) = 1`,
     );
     this.#unindex = database.prepare("UPDATE item SET indexed = 0 WHERE key = ?");
   }
@@ -88,7 +90,7 @@ export class Embeddings {
   /** Writes the vectors of an item in place of those it had. Sets nothing in the item itself. */
   put(item: Embeddable, embedded: EmbeddedItem, table: VectorTable, transaction: Transaction): void {
     this.#drop(item, { ...table, role: "served" }, transaction, false);
-    this.#giveBackUnlessNext.run(item.key); // its vectors of the next space may carry text of the same lenders
+    this.#giveBackUnlessOthers.run(item.key); // its vectors of another space may carry text of the same lenders
     this.#insert(item, embedded, table, transaction);
     if (embedded.spans.length > 0) this.#outbox.upsert(item, embedded.spans.length);
     transaction.touch(item.space);

@@ -12,12 +12,11 @@ export interface ItemRow extends Row {
   readonly id: string;
   readonly words: string;
   readonly length: number;
-  readonly indexed: number;
   readonly expires_at: number | null;
 }
 
 export const ITEM_ROW =
-  "SELECT key, space, session, words, length, indexed, id, name, content, parts, metadata, expires_at FROM item";
+  "SELECT key, space, session, words, length, id, name, content, parts, metadata, expires_at FROM item";
 
 /** The words of an item: as counts, as they are stored, and its length. A speaker's name is among them. */
 export function wordsOf(name: string | undefined, content: string) {

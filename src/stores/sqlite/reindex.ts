@@ -1,9 +1,9 @@
 /**
  * Filling the next vector space inside a write transaction, a slice at a time.
  *
- * Items are passed in the order of their keys. A new item has a key behind all others, so it lies before the cursor's way
- * by itself; one that is edited after it was passed comes back through `next_due`. So what is missing is known without
- * looking at every item, and neither adding an item nor editing one that was not passed yet costs anything.
+ * Items are passed in the order of their keys. A new item has a key behind all others, so its turn comes by itself; one
+ * that is edited after it was passed comes back through `next_due`. So what is missing is known without looking at every
+ * item, and neither adding an item nor editing one that was not passed yet costs anything.
  */
 import { HoldfastError } from "../../errors.js";
 import type { VectorSpace } from "../../types.js";

@@ -1,0 +1,63 @@
+import { Writable } from "node:stream";
+import { CommanderError } from "commander";
+import { describe, expect, it } from "vitest";
+import { HoldfastError } from "../errors.js";
+import { reportFailure } from "./failure.js";
+import type { Io } from "./io.js";
+import { Printer } from "./output/printer.js";
+
+function reported(error: unknown, json = false): { readonly code: number; readonly err: string } {
+  let err = "";
+  const stderr = new Writable({
+    write(chunk, _, done) {
+      err += String(chunk);
+      done();
+    },
+  });
+  const io = { stdout: stderr, stderr, env: {} } as unknown as Io;
+  return { code: reportFailure(error, new Printer(io, json)), err };
+}
+
+describe("a failure is told in two lines", () => {
+  it.each([
+    [new HoldfastError("conflict", "what", { hint: "do" }), 1],
+    [new HoldfastError("invalid_input", "what", { hint: "do" }), 2],
+    [new HoldfastError("not_found", "what", { hint: "do" }), 3],
+    [new HoldfastError("forbidden", "what", { hint: "do" }), 4],
+    [new HoldfastError("busy", "what", { hint: "do" }), 5],
+    [new HoldfastError("store_failed", "what", { hint: "do" }), 70],
+    [new CommanderError(1, "commander.unknownOption", "error: what\n(Do)"), 2],
+  ])("%s ends with %d", (error, code) => {
+    expect(reported(error)).toEqual({ code, err: "holdfast: what\n  do\n" });
+  });
+
+  it("of the system, by what it means", () => {
+    const of = (code: string): number => reported(Object.assign(new Error("what"), { code })).code;
+    expect(["ENOENT", "EACCES", "EISDIR", "EEXIST", "ENOSPC", "EWHATEVER"].map(of)).toEqual([3, 4, 2, 1, 70, 70]);
+  });
+
+  it("that nobody expected, as such", () => {
+    expect(reported(new TypeError("what"))).toMatchObject({
+      code: 70,
+      err: expect.stringContaining("please report it"),
+    });
+    expect(reported("thrown text")).toMatchObject({
+      code: 70,
+      err: expect.stringContaining("holdfast: thrown text\n"),
+    });
+  });
+
+  it("and on one line each, whatever the message holds", () => {
+    const { err } = reported(new HoldfastError("not_found", "no\n\u001b[31mfile", { hint: "a\nb" }));
+    expect(err).toBe("holdfast: no\\n\\e[31mfile\n  a\\nb\n");
+  });
+});
+
+it("with --json it is one value, with all that a program needs", () => {
+  const error = new HoldfastError("busy", "what", { hint: "do", details: { line: 3 } });
+  const { err, code } = reported(error, true);
+  expect(code).toBe(5);
+  expect(JSON.parse(err)).toEqual({
+    error: { code: "busy", message: "what", hint: "do", retryable: true, details: { line: 3 } },
+  });
+});
