@@ -140,20 +140,20 @@ async function measureOverload(): Promise<Overload> {
 }
 
 function load(port: number, path: string, work: Kind, connections: number): Promise<CannonResult> {
-  const setupRequest = (request: CannonRequest): CannonRequest => {
-    const number = sent++;
-    return {
-      ...request,
-      path: `${path}?user=${userOf(number)}&session=bench`,
-      body: JSON.stringify(bodyOf(work, number)),
-    };
-  };
+  const requestOf = (number: number): CannonRequest => ({
+    method: "POST",
+    path: `${path}?user=${userOf(number)}&session=bench`,
+    body: JSON.stringify(bodyOf(work, number)),
+  });
+  // Adds are made beforehand, to leave the cores to the server. Questions are made one by one: none may be asked twice.
+  const setupRequest = (request: CannonRequest): CannonRequest => ({ ...request, ...requestOf(sent++) });
+  const requests = work === "add" ? Array.from({ length: 500 }, (_, at) => requestOf(at)) : [{ setupRequest }];
   return autocannon({
     url: `http://127.0.0.1:${port}`,
     connections,
     duration: seconds,
     headers: { "content-type": "application/json" },
-    requests: [{ method: "POST", setupRequest }],
+    requests,
   });
 }
 

@@ -8,20 +8,20 @@ import { printableLine } from "./output/printable.js";
 
 export const yesFlag = (): Option => new Option("-y, --yes", "do not ask first");
 
-/** Requires that the command has the flag above. Throws if the answer is not yes. */
-export async function confirm(call: Call, question: string): Promise<void> {
+/** Requires that the command has the flag above. Throws if the answer is not yes. `what` begins with a verb. */
+export async function confirm(call: Call, what: string): Promise<void> {
   if (call.flags<{ yes?: boolean }>().yes) return;
   const { stdin, stderr, signal } = call.io;
   if (!stdin.isTTY || !stderr.isTTY) {
-    throw new HoldfastError("invalid_input", `${question} Nobody is there to ask.`, {
-      hint: "say so with --yes; it cannot be undone",
+    throw new HoldfastError("invalid_input", `not confirmed: ${what}`, {
+      hint: "nobody is there to ask: say --yes; it cannot be undone",
     });
   }
   // Not as a terminal: then Ctrl-C stays a signal, and ends the command as it does everywhere.
   const reader = createInterface({ input: stdin, output: stderr, terminal: false });
   const closed = once(reader, "close").then(() => ""); // the end of the input is no yes
   try {
-    const asked = reader.question(`${printableLine(question)} It cannot be undone. [y/N] `, { signal });
+    const asked = reader.question(`Really ${printableLine(what)}? It cannot be undone. [y/N] `, { signal });
     if (/^y(es)?$/i.test((await Promise.race([asked, closed])).trim())) return;
   } finally {
     reader.close();

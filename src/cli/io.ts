@@ -17,6 +17,11 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
+/** Whether it was thrown because the command is to end, and not because something went wrong meanwhile. */
+export function isEnding(error: unknown, { aborted, reason }: AbortSignal): boolean {
+  return aborted && (error === reason || (error instanceof Error && error.name === "AbortError"));
+}
+
 export function endReasonOf({ aborted, reason }: AbortSignal): EndReason | undefined {
   return aborted ? (reason as EndReason) : undefined;
 }

@@ -47,16 +47,25 @@ export async function placeOf(flags: PlaceFlags, env: Environment): Promise<Plac
   if (flags.url !== undefined && flags.path !== undefined) {
     throw new HoldfastError("invalid_input", "--path and --url name two places", { hint: "give one of them" });
   }
-  const url = flags.url ?? (flags.path === undefined ? env["HOLDFAST_URL"] : undefined);
-  if (url === undefined || url === "") return filePlaceOf(flags, env);
+  const url = urlOf(flags, env);
+  if (url === undefined) {
+    if (flags.key === undefined) return filePlaceOf(flags, env);
+    throw new HoldfastError("invalid_input", "--key is for a server, and none is named", {
+      hint: "name it: --url URL",
+    });
+  }
   const key = flags.key ?? env["HOLDFAST_KEY"];
   return { kind: "server", url, ...(key !== undefined && { key }) };
 }
 
+/** A file that is named beside the environment's server is what is meant. */
+function urlOf({ url, path }: PlaceFlags, env: Environment): string | undefined {
+  return url ?? (path === undefined && env["HOLDFAST_URL"] ? env["HOLDFAST_URL"] : undefined);
+}
+
 /** For commands that work on a file only. */
 export async function fileOnly(flags: PlaceFlags, env: Environment, command: string): Promise<FilePlace> {
-  const named = flags.url ?? (flags.path === undefined ? env["HOLDFAST_URL"] : undefined);
-  if (named === undefined || named === "") return filePlaceOf(flags, env);
+  if (urlOf(flags, env) === undefined) return filePlaceOf(flags, env);
   throw new HoldfastError("invalid_input", `${command} works on a file, not through a server`, {
     hint: "run it on the server's machine with --path FILE; it may run while the server does",
   });

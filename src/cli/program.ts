@@ -34,8 +34,14 @@ export const COMMANDS: readonly (readonly [heading: string, commands: readonly (
   [
     "The file:",
     [
-      ...[exportCommand, importCommand, backupCommand, restoreCommand, reindexCommand],
-      ...[flushCommand, doctorCommand, statsCommand],
+      exportCommand,
+      importCommand,
+      backupCommand,
+      restoreCommand,
+      reindexCommand,
+      flushCommand,
+      doctorCommand,
+      statsCommand,
     ],
   ],
   ["Help:", [completionCommand]],

@@ -5,9 +5,9 @@ import { Call } from "./call.js";
 import type { Definition } from "./definition.js";
 import { EXIT, exitCodeAt } from "./exit-code.js";
 import { reportFailure } from "./failure.js";
-import { endReasonOf, type Io } from "./io.js";
+import { endReasonOf, type Io, isEnding } from "./io.js";
 import { Printer } from "./output/printer.js";
-import { hasColor } from "./output/style.js";
+import { hasColor, painted } from "./output/style.js";
 import { programOf, WELCOME } from "./program.js";
 import { scopeOptions } from "./scope-flags.js";
 
@@ -22,8 +22,6 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     else await program.parseAsync([...argv], { from: "user" });
     return exitCode;
   } catch (error) {
-    const reason = endReasonOf(io.signal);
-    if (reason) return exitCodeAt(reason);
     if (error instanceof CommanderError && SHOWN.has(error.code)) return EXIT.ok;
     // A group by itself has shown its help, on stderr.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT.usage;
@@ -41,7 +39,11 @@ async function runOne(command: Command, definition: Definition, io: Io): Promise
     flags: command.optsWithGlobals(),
     program: rootOf(command),
   });
-  await definition.run(call);
+  try {
+    await definition.run(call);
+  } catch (error) {
+    if (!isEnding(error, io.signal)) throw error;
+  }
   const reason = endReasonOf(io.signal);
   return reason && !definition.endsByInterrupt ? exitCodeAt(reason) : call.exitCode;
 }
@@ -65,7 +67,7 @@ function prepare(command: Command, io: Io): void {
     .configureHelp({
       showGlobalOptions: command.commands.length === 0,
       subcommandTerm: termOf,
-      styleTitle: (title) => (hasColor(io.stdout, io.env) ? `\u001b[1m${title}\u001b[22m` : title),
+      styleTitle: (title) => painted(title, "bold"),
     })
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
@@ -73,6 +75,8 @@ function prepare(command: Command, io: Io): void {
       outputError: () => {}, // printed by reportFailure, as every other error
       getOutHelpWidth: () => io.stdout.columns || HELP_WIDTH,
       getErrHelpWidth: () => io.stderr.columns || HELP_WIDTH,
+      getOutHasColors: () => hasColor(io.stdout, io.env),
+      getErrHasColors: () => hasColor(io.stderr, io.env),
     });
   for (const one of command.commands) prepare(one, io);
 }

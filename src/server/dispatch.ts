@@ -50,8 +50,8 @@ export function dispatch(parts: DispatchParts, operation: Operation, handler: An
         parts.door.leave();
       }
     } catch (error) {
-      parts.log.failed(operation.route, error);
-      response = failure(error);
+      if (!hasLeft(c)) parts.log.failed(operation.route, error);
+      response = hasLeft(c) ? new Response(null, { status: LEFT }) : failure(error);
     }
     if (origin !== undefined) allowReading(response, origin);
     if (c.req.method === "HEAD") await response.body?.cancel(); // nobody will read it; a stream would stay open
@@ -60,6 +60,15 @@ export function dispatch(parts: DispatchParts, operation: Operation, handler: An
     parts.log.answered(operation.route, response.status, ms, caller?.key?.id);
     return response;
   };
+}
+
+/** Nobody reads this answer; it is for the numbers. As other servers count it. */
+const LEFT = 499;
+
+/** The caller has gone before its request was whole: no failure of the server's. */
+function hasLeft(c: Context): boolean {
+  const { incoming } = (c.env ?? {}) as { incoming?: { readonly destroyed: boolean; readonly complete: boolean } };
+  return incoming?.destroyed === true && !incoming.complete;
 }
 
 /** A repeated add has added nothing; of several, none has. */

@@ -2,12 +2,30 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import { HoldfastError } from "../errors.js";
+import { IDS_MAX } from "../input/limits.js";
 import type { FieldError } from "./answer.js";
+
+/**
+ * A schema looks at every element and tells of each that is wrong: a small body of millions of them would hold up everyone,
+ * and be answered by a large one.
+ */
+const PARTS_MAX = IDS_MAX + 10_000;
+/** No text that is shorter has so many. */
+const PARTS_UNITS_MIN = 2 * PARTS_MAX;
+/** What is wrong, of which so much is told. */
+const FIELDS_MAX = 20;
+const MESSAGE_UNITS_MAX = 300;
 
 /** The body as JSON; undefined if there is none. `too_large` beyond the limit, before it is read whole. */
 export async function readJson(c: Context, maxBytes: number): Promise<unknown> {
   const text = await readText(c, maxBytes);
   if (text === "") return undefined;
+  const value = parsed(text);
+  if (text.length > PARTS_UNITS_MIN && isTooMany(value)) throw tooMany();
+  return value;
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -58,11 +76,33 @@ const bodyTooLarge = (maxBytes: number): HoldfastError =>
     details: { maxBytes },
   });
 
-/** The value as its schema sees it. `invalid_input` names each field that is wrong. */
+const tooMany = (): HoldfastError =>
+  new HoldfastError("too_large", `the body has more than ${PARTS_MAX} elements`, {
+    hint: "send it in several requests",
+    details: { maxElements: PARTS_MAX },
+  });
+
+/** Whether lists and objects hold more than `PARTS_MAX` elements, all together. */
+function isTooMany(value: unknown): boolean {
+  let count = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one !== "object" || one === null) continue;
+    const inner: readonly unknown[] = Array.isArray(one) ? one : Object.values(one);
+    count += inner.length;
+    if (count > PARTS_MAX) return true;
+    for (const each of inner) if (typeof each === "object") open.push(each);
+  }
+  return false;
+}
+
+/** The value as its schema sees it. `invalid_input` names the fields that are wrong, the first of them. */
 export function parseWith<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const fields = result.error.issues.flatMap((issue) => fieldErrors(issue, where));
+  const issues = result.error.issues.slice(0, FIELDS_MAX);
+  const fields = issues.flatMap((issue) => fieldErrors(issue, where)).slice(0, FIELDS_MAX);
   const [first] = fields;
   throw new HoldfastError("invalid_input", `${first?.field ?? where} ${first?.message ?? "is not valid"}`, {
     hint: "see /docs for what this route takes",
@@ -83,7 +123,8 @@ function fieldErrors(issue: Issue, where: string): FieldError[] {
   return nearest.flatMap((inner) => fieldErrors(inner, field));
 }
 
-const sentence = ({ message }: Issue): string => `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+const sentence = ({ message }: Issue): string =>
+  `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1, MESSAGE_UNITS_MAX)}`;
 
 function pathOf(where: string, path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, step) => {

@@ -235,7 +235,7 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
   "forget --yes": async (as) => {
     await as.json("add", "tea", "--session", "s");
     const asked = await as.run(["forget", "--session", "s"]);
-    expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("Nobody is there to ask") });
+    expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("not confirmed: forget everything of user") });
     expect(await as.found("tea")).toEqual(["tea"]);
     expect(await as.json("forget", "--session", "s", "--yes")).toMatchObject({ items: 1, sessions: 1 });
     expect(await as.run(["forget", "--session", "s", "--yes"])).toMatchObject({ code: 3 });

@@ -70,6 +70,17 @@ describe("holdfast serve", () => {
     });
   });
 
+  it("with --json says the same in one line", async () => {
+    const ending = new AbortController();
+    const path = newPath();
+    const onOut = (): void => ending.abort("SIGTERM");
+    const ran = await holdfast(["serve", "--json", "--port", "0", "--path", path], { signal: ending.signal, onOut });
+    expect(ran.code).toBe(0);
+    const { url, port } = jsonOf<{ readonly url: string; readonly port: number }>(ran);
+    expect(jsonOf(ran)).toEqual({ url: `http://127.0.0.1:${port}`, port, path });
+    await expect(fetch(url)).rejects.toThrow(); // it has ended
+  });
+
   it("beyond this machine is refused while there is no key", async () => {
     // HOLDFAST_URL is for those who call a server, and does not keep one from starting.
     const env = { HOLDFAST_URL: "http://127.0.0.1:1", HOLDFAST_STORE_PATH: newPath() };

@@ -1,4 +1,4 @@
-/** Every command with arguments that work on the seeded memory: user default, session monday. */
+/** Every command with arguments that work on the seeded memory (user default, session monday), one after the other. */
 import { join } from "node:path";
 import { holdfast, jsonOf } from "./cli.js";
 
@@ -42,11 +42,11 @@ export function samplesOf({ fact, key }: Seeds, folder: string): { readonly [com
     "blocks create": { args: ["rules", "Be kind."] },
     "blocks edit": { args: ["persona", "--append", "She likes tea."] },
     "blocks configure": { args: ["persona", "--max-tokens", "99"] },
-    "blocks rename": { args: ["persona", "human"] },
     "blocks restore": { args: ["persona", "1"] },
-    "blocks delete": { args: ["persona", "--yes"] },
     "blocks history": { args: ["persona"] },
     "blocks diff": { args: ["persona"] },
+    "blocks rename": { args: ["persona", "human"] },
+    "blocks delete": { args: ["human", "--yes"] },
     "facts list": { args: [] },
     "facts query": { args: ["lisbon"] },
     "facts add": { args: ["drink", "tea"] },
@@ -55,7 +55,7 @@ export function samplesOf({ fact, key }: Seeds, folder: string): { readonly [com
     "facts extract": { args: ["--session", "monday"] },
     "sessions list": { args: [] },
     "sessions rename": { args: ["monday", "tuesday"] },
-    "sessions forget": { args: ["monday", "--yes"] },
+    "sessions forget": { args: ["tuesday", "--yes"] },
     "users list": { args: [] },
     "agents list": { args: [] },
     "teams list": { args: [] },

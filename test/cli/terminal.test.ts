@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { newFolder, newPath } from "../support/opened.js";
 import { holdfast, jsonOf, MAIN, Process } from "./cli.js";
 
@@ -26,6 +26,13 @@ describe("on a terminal", () => {
     const piped = await holdfast(["blocks", "list", "--path", path]);
     expect(piped.out).not.toContain(ESCAPE);
     expect(piped.out).toMatch(/^NAME\tVERSION\tCHANGED\tBUDGET\tABOUT\npersona\t1\t\d{4}-\d\d-\d\dT[\d:.]+Z\t/);
+  });
+
+  it("the titles of help are bold", async () => {
+    const help = await holdfast(["add", "--help"], { columns: 60 });
+    expect(help.out).toContain(`${ESCAPE}[1mOptions:`);
+    expect((await holdfast(["add", "--help"])).out).not.toContain(ESCAPE);
+    expect((await holdfast(["add", "--help"], { columns: 60, env: { NO_COLOR: "1" } })).out).not.toContain(ESCAPE);
   });
 
   it("hits and facts are cut to one line each, and JSON is indented", async () => {
@@ -83,16 +90,16 @@ describe("before something is forgotten", () => {
   it("the person is asked, and only yes is yes", async () => {
     const path = newPath();
     await holdfast(["add", "tea", "--session", "s", "--path", path]);
-    vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
-    onTestFinished(() => void vi.restoreAllMocks());
-    const answer = (text: string) => {
+    const answer = (text: string | null) => {
       const stdin = Object.assign(new PassThrough(), { isTTY: true });
-      stdin.write(text);
+      if (text === null) stdin.end();
+      else stdin.write(text);
       return holdfast(["forget", "--session", "s", "--path", path], { stdin, columns: 80, env: { NO_COLOR: "1" } });
     };
+    expect(await answer(null)).toMatchObject({ code: 2, out: "" }); // the end of the input is no yes
     const refused = await answer("n\n");
     expect(refused).toMatchObject({ code: 2, out: "" });
-    expect(refused.err).toContain("Forget everything of user default · session s? It cannot be undone. [y/N]");
+    expect(refused.err).toContain("Really forget everything of user default · session s? It cannot be undone. [y/N]");
     expect(jsonOf(await holdfast(["query", "tea", "--path", path, "--json"]))).toMatchObject({
       hits: [{ content: "tea" }],
     });

@@ -1,6 +1,7 @@
 /**
  * Bodies, names and paths that nobody should send. Whatever comes, the answer says what is wrong with which field, is of the
- * documented form, and is no fault of the server's; what is refused has changed nothing.
+ * documented form, and is no fault of the server's; what is refused has changed nothing. Names that are only strange are
+ * kept as they are, wherever they stand.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Listed, OPERATIONS } from "./parts.js";
@@ -138,6 +139,31 @@ describe("text", () => {
   });
 });
 
+describe("a body of very many parts", () => {
+  it("is refused before anyone looks at each, and what is wrong is told a few times, not a million", async () => {
+    const { url } = await start({ path: ":memory:" });
+    const sent = async (path: string, body: object) => {
+      const response = await fetch(`${url}/api/v1/${path}?user=ada`, { method: "POST", body: JSON.stringify(body) });
+      return { status: response.status, text: await response.text() };
+    };
+    for (const [path, body] of [
+      ["items/get", { ids: Array(400_000).fill(0) }],
+      ["messages", { messages: Array(200_000).fill({}) }],
+      ["rounds", { rounds: Array(2).fill(Array(100_000).fill(0)) }],
+      ["query", { query: "x", metadata: Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [at, 0])) }],
+    ] as const) {
+      const { status, text } = await sent(path, body);
+      expect([path, status, text.length < 1000]).toEqual([path, 413, true]);
+    }
+    const many = await sent("items/get", { ids: Array(100_000).fill("x".repeat(3)) });
+    expect(many.status, "as many ids as a call may name").toBe(200);
+    const wrong = await sent("messages", { messages: Array(5000).fill({ unknown: 1 }) });
+    expect([wrong.status, wrong.text.length < 10_000]).toEqual([422, true]);
+    const keys = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`key${at}`, 0]));
+    expect((await sent("query", { query: "x", ...keys })).text.length).toBeLessThan(2000);
+  });
+});
+
 describe("an error", () => {
   it("names each field that is wrong, in words, and never what was said", async () => {
     const messages = [
@@ -197,5 +223,104 @@ describe("a path", () => {
     const options = await anyone.fetch(route.replace("GET", "OPTIONS"), sent);
     expect([options.status, await options.text()]).toEqual([204, ""]);
     expect(options.headers.get("access-control-allow-origin")).toBeNull();
+  });
+});
+
+const NAMES = [
+  ...["Tom & Jerry", "a b", "a+b", "a=b", "a/b", "a//b/", "/", "100%", "%2F", "%zz", "%", "a?b", "a#b", "a;b", "a,b"],
+  ...[
+    "🦊",
+    "Ünïcödé",
+    "e\u0301",
+    "\u00e9",
+    "日本",
+    "\u202eabc",
+    "\u200b",
+    "a\\b",
+    '"quoted"',
+    "'; DROP TABLE item; --",
+  ],
+  ...["<script>alert(1)</script>", "__proto__", "constructor", "toString", "hasOwnProperty", "null", "undefined", "0"],
+  ...[
+    "a\tb",
+    "a\nb",
+    "a\r\nSet-Cookie: owned=1",
+    " ",
+    " padded ",
+    "-",
+    "...",
+    "a.b",
+    "{name}",
+    ":name",
+    "*",
+    "sessions",
+  ],
+  "x".repeat(512),
+];
+
+describe.each(NAMES)("the name %j", (name) => {
+  const path = encodeURIComponent(name);
+
+  it("is kept as it is, wherever it stands", async () => {
+    const query = { user: name, session: name, agent: name };
+    const messages = [{ id: name, name, role: "user", content: "hello" }];
+    const { ids } = await anyone.data<{ ids: string[] }>("POST /api/v1/messages", { query, body: { messages } });
+    expect(ids).toEqual([name]);
+    const items = await anyone.data<object[]>("POST /api/v1/items/get", { query, body: { ids } });
+    expect(items).toMatchObject([{ id: name, name, session: name, agent: name, space: { user: name } }]);
+    const updated = await anyone.send(`PATCH /api/v1/items/${path}`, { query, body: { content: "hello again" } });
+    expect(updated.status).toBe(200);
+    for (const [key, value] of updated.headers) expect(`${key}${value}`).not.toMatch(/owned|cookie/i);
+
+    await anyone.data("POST /api/v1/blocks", { query, body: { name, content: "text" } });
+    expect(await anyone.data(`GET /api/v1/blocks/${path}`, { query })).toMatchObject({ name, space: { user: name } });
+    expect(await anyone.data(`GET /api/v1/blocks/${path}/versions/1`, { query })).toEqual({ content: "text" });
+    await anyone.data(`DELETE /api/v1/blocks/${path}`, { query });
+
+    const entries = await anyone.data<{ items: { id: string }[] }>("GET /api/v1/registry/users", { query: { name } });
+    expect(entries.items).toMatchObject([{ name, kind: "user" }]);
+    const described = await anyone.data(`PATCH /api/v1/registry/users/${path}`, { body: { description: name } });
+    expect(described).toMatchObject({ name, description: name });
+    const { users } = await anyone.data<{ users: object[] }>("GET /api/v1/users", { query: { name } });
+    expect(users).toEqual([expect.objectContaining({ id: entries.items[0]?.id, name })]);
+    const { sessions } = await anyone.data<{ sessions: object[] }>("GET /api/v1/sessions", { query: { name } });
+    expect(sessions).toEqual([expect.objectContaining({ name })]);
+    const { text } = await anyone.send("GET /api/v1/export", { query: { user: name } });
+    expect(text).toContain(JSON.stringify(name));
+    expect(await anyone.data(`DELETE /api/v1/registry/users/${path}`)).toMatchObject({ items: 1, entries: 1 });
+  });
+});
+
+describe("a name", () => {
+  it.each([
+    ["", 422],
+    ["x".repeat(513), 422],
+    ["a\u0000b", 422],
+  ])("such as %j is refused", async (name, status) => {
+    const body = { messages: [{ role: "user", content: "hello" }] };
+    const inQuery = await anyone.send("POST /api/v1/messages", { query: { user: name }, body });
+    expect([inQuery.status, inQuery.json?.errors?.[0]?.field]).toEqual([status, expect.stringContaining("user")]);
+    const inBody = await anyone.send("POST /api/v1/registry/users", { body: { name } });
+    expect([inBody.status, inBody.json?.errors?.[0]?.field]).toEqual([status, "name"]);
+    const inPath = await anyone.send(`GET /api/v1/blocks/${encodeURIComponent(name)}/history`, {
+      query: { user: "u" },
+    });
+    expect([404, 422]).toContain(inPath.status);
+  });
+
+  it("that is half a surrogate pair is refused, not changed into another", async () => {
+    const { status } = await anyone.send("POST /api/v1/registry/users", { body: '{"name":"\\ud800"}' });
+    expect(status).toBe(422);
+  });
+
+  it("that a path cannot hold, . and .., reaches nothing else by it", async () => {
+    const query = { user: "dots" };
+    for (const name of [".", ".."])
+      await anyone.data("POST /api/v1/blocks", { query, body: { name, content: "text" } });
+    for (const name of [".", "..", "%2e", "%2e%2e"]) {
+      expect((await anyone.send(`DELETE /api/v1/blocks/${name}`, { query })).status).toBe(404);
+      expect((await anyone.send(`DELETE /api/v1/registry/users/${name}`)).status).toBe(404);
+    }
+    expect(await anyone.data("GET /api/v1/blocks", { query })).toHaveLength(2);
   });
 });

@@ -5,9 +5,11 @@ import { getRequestListener } from "@hono/node-server";
 import { HoldfastError, type Memory, openMemory } from "holdfast";
 import { createApp, type ServerOptions } from "holdfast/server";
 import { afterEach, describe, expect, it } from "vitest";
+import { until } from "../support/until.js";
 import { OPERATIONS, ServerLog } from "./parts.js";
 import { ask } from "./requests.js";
 import { Caller } from "./started.js";
+import { rawRequest, Wire } from "./wire.js";
 import { makeKey, makeMarkedWorld } from "./world.js";
 
 const MARKER = "Xanadu5520";
@@ -95,6 +97,24 @@ describe("the log", () => {
     expect(lines()[1]).toMatchObject({ route: "GET /blocks", code: "store_failed", msg: "the disk is full" });
     expect(lines()).toHaveLength(2);
     expect(text()).not.toContain(MARKER);
+  });
+
+  it("has nothing of callers who leave before their request is whole; the numbers do", async () => {
+    const { caller, text } = await logged("info");
+    const { host } = new URL(caller.url);
+    for (const path of ["messages", "import"]) {
+      const wire = new Wire(caller.url);
+      const headers = { "content-length": "100" };
+      wire.send(
+        rawRequest({ route: `POST /api/v1/${path}?user=ada`, host, headers }, '{"role":"user","content":"a"}\n{'),
+      );
+      const metrics = async () => (await caller.send("GET /metrics")).text;
+      await until(async () => /^holdfast_http_requests_in_progress 1$/m.test(await metrics()));
+      wire.destroy();
+      const counted = `holdfast_http_requests_total{route="POST /${path}",status="499"} 1`;
+      await until(async () => (await metrics()).includes(counted));
+    }
+    expect(text()).toBe("");
   });
 
   it("says nothing at all when it is silent", async () => {

@@ -30,7 +30,7 @@ export const addCommand: Definition = {
   argHelp: { text: "what was said; - or nothing: what is piped in" },
   purpose: "Store a message; when it returns, it is durable and can be found.",
   about:
-    "Prints the ids. Its words can be found at once; what it means is computed later, by a server, a query or holdfast flush.",
+    "Prints the ids. Its words can be found at once; what it means is computed later, by a server, by holdfast flush, or, if not much waits, by the next query.",
   options: [
     choiceFlag("--role <role>", "who speaks", ROLES).default("user"),
     flag("--name <name>", "the speaker's name, where the role is not enough"),

@@ -221,7 +221,7 @@ const remove: Definition = {
   isScoped: true,
   examples: ["holdfast blocks delete persona --user ada"],
   async run(call) {
-    await confirm(call, `Forget the block ${call.arg(0)} of ${scopeText(call.scope)} and all its versions?`);
+    await confirm(call, `forget the block ${call.arg(0)} of ${scopeText(call.scope)} and all its versions`);
     await call.withSession({}, async (session) => printReceipt(call, await session.blocks.delete(call.arg(0))));
   },
 };

@@ -21,17 +21,18 @@ export const flushCommand: Definition = {
   async run(call) {
     const isNarrow = hasScope(call.flags<ScopeFlags>());
     if (isNarrow) {
-      return call.withSession({ meaning: true }, async (session) => print(call, await session.flush()));
+      return call.withSession({ meaning: true }, async (session) =>
+        print(call, await session.flush(), () => call.isModelOff()),
+      );
     }
     await call.withMemory({ meaning: true }, async ({ handle }) => {
       const progress = call.progress("embedding");
       const stop = progress.isShown ? await watchBacklog(handle, progress) : () => {};
-      try {
-        await print(call, await handle.flush());
-      } finally {
+      const report = await handle.flush().finally(() => {
         stop();
         progress.end();
-      }
+      });
+      await print(call, report, async () => (await handle.stats()).meaning === undefined);
     });
   },
 };
@@ -47,10 +48,10 @@ async function watchBacklog(memory: MemoryHandle, progress: Progress): Promise<(
   return () => clearInterval(looking);
 }
 
-async function print(call: Call, report: FlushReport): Promise<void> {
+async function print(call: Call, report: FlushReport, isModelOff: () => Promise<boolean>): Promise<void> {
   const { printer } = call;
   const { pending, parked } = report;
-  const isOff = pending > 0 && (await call.isModelOff());
+  const isOff = pending > 0 && (await isModelOff());
   if (pending > 0 && !isOff) call.exitCode = EXIT.tryAgain;
   if (printer.json) return printer.value(report);
   await printer.line(pending === 0 ? "nothing waits" : `still to be embedded: ${counted(pending, "item")}`);

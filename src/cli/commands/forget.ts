@@ -37,7 +37,7 @@ export const forgetCommand: Definition = {
     }
     const { session: _, ...whole } = scope;
     const target = all ? whole : scope;
-    await confirm(call, `Forget everything of ${all ? spaceText(spaceOf(scope)) : scopeText(scope)}?`);
+    await confirm(call, `forget everything of ${all ? spaceText(spaceOf(scope)) : scopeText(scope)}`);
     await call.withSession({}, async (_session, memory) => {
       const receipt = await memory.handle.forget(target);
       await printReceipt(call, receipt);

@@ -86,7 +86,13 @@ async function print(call: Call, hits: Hits): Promise<void> {
   if (hits.length === 0) printer.note("nothing found");
   else if (printer.isTerminal) for (const [at, hit] of hits.entries()) await printHit(call, hit, at + 1);
   else await printRows(call, hits);
-  if (partial) printer.note(styled("yellow", "partial: some items were searched by words only, to answer in time"));
+  if (partial)
+    printer.note(
+      styled(
+        "yellow",
+        "partial: some items were searched by words only, to answer in time; holdfast flush embeds them",
+      ),
+    );
   if (degraded !== undefined) printer.note(styled("yellow", `by words alone: ${degraded}`));
   if (explanation) await printExplanation(call, hits);
 }

@@ -100,11 +100,7 @@ export const importCommand: Definition = {
       const input = path === "-" ? call.io.stdin : createReadStream(path);
       const lines = watchedLines(input, (count) => progress.update(count));
       const request = { scope: call.scope, signal: call.io.signal, ...(onConflict && { onConflict }) };
-      try {
-        await print(call, await memory.import(lines, request));
-      } finally {
-        progress.end();
-      }
+      await print(call, await memory.import(lines, request).finally(() => progress.end()));
     });
   },
 };

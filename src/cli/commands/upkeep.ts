@@ -5,6 +5,7 @@ import type { Watch } from "../../upkeep/progress.js";
 import type { Call } from "../call.js";
 import { type Definition, flag } from "../definition.js";
 import { EXIT } from "../exit-code.js";
+import { isEnding } from "../io.js";
 import { counted } from "../output/counted.js";
 import type { Progress } from "../output/progress.js";
 import { type Part, styled } from "../output/style.js";
@@ -115,7 +116,7 @@ async function watched<T>(call: Call, label: string, work: (watch: Watch) => Pro
   try {
     return await work({ signal, onProgress: ({ done, total }) => progress.update(done, total) });
   } catch (error) {
-    if (signal.aborted) return undefined;
+    if (isEnding(error, signal)) return undefined;
     throw error;
   } finally {
     progress.end();

@@ -6,6 +6,7 @@ import type { STREAMS } from "../../schemas/streams.js";
 import { exportLines } from "../../transfer/export.js";
 import { importLines } from "../../transfer/import.js";
 import { splitLines } from "../../transfer/split-lines.js";
+import { chunksIn } from "../body-chunks.js";
 import type { Call } from "../call.js";
 import { knockOf } from "../dispatch.js";
 import type { Door } from "../door.js";
@@ -38,11 +39,14 @@ export const streamHandlers = ({ door, stopping }: StreamParts): StreamHandlers 
   },
   import: async ({ memory, scope, caller, query: { onConflict, into } }, c) => {
     if (into === "scope" && isEmpty(scope)) throw noScope();
-    return importLines(memory, splitLines(c.req.raw.body ?? new Blob([]).stream()), {
+    const report = importLines(memory, splitLines(chunksIn(c.req.raw.body, stopping)), {
       ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
       allow: (space, as) => (as === "agent" && "agent" in space ? caller.mayActAs(space.agent) : caller.covers(space)),
       ...(onConflict !== undefined && { onConflict }),
       signal: AbortSignal.any([stopping, c.req.raw.signal]),
+    });
+    return report.catch((error: unknown) => {
+      throw stopping.aborted ? stopped(error) : error;
     });
   },
   events: async ({ memory, scope, caller }, c) =>
@@ -54,6 +58,12 @@ export const streamHandlers = ({ door, stopping }: StreamParts): StreamHandlers 
       confirm: () => door.recognise(knockOf(c)),
     }),
 });
+
+const stopped = (cause: unknown): HoldfastError =>
+  new HoldfastError("closed", "the server stops; a part of the lines may be imported", {
+    hint: "import the same lines again: what is there is not added twice",
+    cause,
+  });
 
 const noScope = (): HoldfastError =>
   new HoldfastError("invalid_input", "into=scope needs a scope", {
