@@ -67,7 +67,7 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     ...bufferHandlers,
     ...registryHandlers,
     ...keyHandlers,
-    ...streamHandlers({ door, stopping }),
+    ...streamHandlers({ door, log, stopping }),
     ...memfuseHandlers,
   } satisfies { readonly [name in keyof typeof ALL_OPERATIONS]: unknown };
 

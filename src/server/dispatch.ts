@@ -80,6 +80,7 @@ function statusOf({ status }: Operation, data: unknown): number {
 /** A page that is allowed may read the answer. */
 export function allowReading(response: Response, origin: string): void {
   response.headers.set("access-control-allow-origin", origin);
+  response.headers.set("access-control-expose-headers", "Retry-After");
   response.headers.set("vary", "Origin");
 }
 

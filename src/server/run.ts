@@ -14,7 +14,7 @@ export async function untilStopped(server: RunningServer, onSignal: () => void):
   const { promise, resolve, reject } = withResolvers<CloseReport>();
   let isStopping = false;
   const stop = (signal: (typeof SIGNALS)[number]): void => {
-    if (isStopping) process.exit(EXIT_OF[signal]);
+    if (isStopping) endBy(signal);
     isStopping = true;
     onSignal();
     server.stop().then(resolve, reject);
@@ -25,6 +25,16 @@ export async function untilStopped(server: RunningServer, onSignal: () => void):
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop);
   }
+}
+
+/**
+ * Ends the process as the signal does where nobody handles it. `process.exit` would tear down the threads first, and a
+ * thread that is inside SQLite then aborts the process.
+ */
+function endBy(signal: (typeof SIGNALS)[number]): never {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  process.exit(EXIT_OF[signal]);
 }
 
 /** What to type first: it works as it stands. */

@@ -2,14 +2,14 @@
  * Serve: a memory on a port. It answers what it has accepted before it stops, and acknowledges nothing that is not durable,
  * so it can be ended in any way without loss.
  */
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { loadConfig } from "../config.js";
 import { HoldfastError } from "../errors.js";
 import { type Memory, type OpenOptions, openMemory } from "../memory.js";
 import type { CloseReport } from "../reports.js";
-import { createApp } from "./app.js";
+import { createApp, PREFIX } from "./app.js";
 import { isLoopback } from "./guard.js";
 import { ServerLog } from "./log.js";
 
@@ -21,8 +21,12 @@ export interface RunningServer {
   stop(): Promise<CloseReport>;
 }
 
+/** How long a request's headers may take to come, and the whole of it. Of an import: how long nothing may come of it. */
+const HEADERS_MS = 60_000;
+const WHOLE_MS = 300_000;
 /** How long requests that were accepted may take when the server stops. */
 const DRAIN_MS = 10_000;
+const SWEEP_MS = 20;
 
 /** Opens the memory and serves it. Rejects with `config` if the port is taken or the address needs a key that is not there. */
 export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
@@ -40,7 +44,11 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
       if (stopping.signal.aborted) response.headers.set("connection", "close");
       return response;
     };
-    const server = createServer(getRequestListener(answer));
+    const listener = getRequestListener(answer);
+    const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0 }, (incoming, outgoing) => {
+      limitTime(incoming);
+      return listener(incoming, outgoing);
+    });
     await listen(server, settings.port, settings.host);
     const { port } = server.address() as AddressInfo;
     const url = `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;
@@ -57,6 +65,23 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
     await memory.close();
     throw error;
   }
+}
+
+/**
+ * Half a request must not keep its place for ever. Imports are streams, and take as long as they take, so that Node's own
+ * limit, which knows no exceptions, is off.
+ */
+function limitTime(incoming: IncomingMessage): void {
+  if (incoming.url?.startsWith(`${PREFIX}/import`)) {
+    incoming.setTimeout(WHOLE_MS, () => incoming.destroy());
+    return;
+  }
+  const { "content-length": length, "transfer-encoding": encoding } = incoming.headers;
+  if (length === undefined && encoding === undefined) return;
+  const late = setTimeout(() => {
+    if (!incoming.complete) incoming.destroy();
+  }, WHOLE_MS).unref();
+  incoming.once("close", () => clearTimeout(late));
 }
 
 /** Beyond this machine nobody gets in without a key; a server to which nobody has one that is valid is a mistake. */
@@ -93,11 +118,13 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Answers what was accepted; connections that wait for nothing are closed at once. */
+/** Answers what was accepted. A connection is closed as soon as it waits for nothing, or keep-alive would hold up the end. */
 function drain(server: Server): Promise<void> {
   return new Promise((resolve) => {
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
     const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     server.close(() => {
+      clearInterval(sweep);
       clearTimeout(late);
       resolve();
     });

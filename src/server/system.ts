@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import type { Memory } from "../memory.js";
 import { readiness } from "../metrics/readiness.js";
 import { failure } from "./answer.js";
-import { knockOf } from "./dispatch.js";
+import { allowReading, knockOf } from "./dispatch.js";
 import type { Door } from "./door.js";
 import type { OpenApi } from "./openapi.js";
 import { PAGE_POLICY, pageOf } from "./page.js";
@@ -23,19 +23,19 @@ export const SYSTEM_PATHS = ["/health", "/health/live", "/health/ready", "/metri
 type Show = (c: Context) => Response | Promise<Response>;
 
 export function addSystemRoutes(app: Hono, { memory, door, registry, describe }: SystemParts): void {
-  let made: OpenApi | undefined;
-  const api = (): OpenApi => {
-    made ??= describe();
-    return made;
-  };
+  const description = new Description(describe);
   const show = (path: (typeof SYSTEM_PATHS)[number], answer: Show): void => {
     app.get(path, async (c) => {
+      let origin: string | undefined;
+      let response: Response;
       try {
-        door.greet(knockOf(c));
-        return await answer(c);
+        origin = door.greet(knockOf(c));
+        response = await answer(c);
       } catch (error) {
-        return failure(error);
+        response = failure(error);
       }
+      if (origin !== undefined) allowReading(response, origin);
+      return response;
     });
   };
   show("/health", () => json({ status: "ok" }));
@@ -48,13 +48,43 @@ export function addSystemRoutes(app: Hono, { memory, door, registry, describe }:
     (await door.admit(knockOf(c))).require("admin");
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
   });
-  show("/openapi.json", () => json(api()));
+  show("/openapi.json", () => new Response(description.text, { headers: JSON_HEADERS }));
   show("/docs", (c) => {
-    const page = pageOf(api(), new URL(c.req.url).origin);
+    const page = description.page(new URL(c.req.url).origin);
     const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": PAGE_POLICY };
     return new Response(page, { headers });
   });
 }
 
+/** The description as text and as a page, each written once: nobody needs a key to ask for them, however often. */
+class Description {
+  readonly #describe: () => OpenApi;
+  #api: OpenApi | undefined;
+  #text: string | undefined;
+  /** As last shown; it names the address that it was asked for by. */
+  #page: { readonly url: string; readonly html: string } | undefined;
+
+  constructor(describe: () => OpenApi) {
+    this.#describe = describe;
+  }
+
+  get text(): string {
+    this.#text ??= JSON.stringify(this.#made);
+    return this.#text;
+  }
+
+  page(url: string): string {
+    if (this.#page?.url !== url) this.#page = { url, html: pageOf(this.#made, url) };
+    return this.#page.html;
+  }
+
+  get #made(): OpenApi {
+    this.#api ??= this.#describe();
+    return this.#api;
+  }
+}
+
+const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
+
 const json = (value: unknown, status = 200): Response =>
-  new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json; charset=utf-8" } });
+  new Response(JSON.stringify(value), { status, headers: JSON_HEADERS });

@@ -132,7 +132,7 @@ describe("a server that is told to stop", () => {
     await told("stopping");
     signal("SIGTERM");
     const { code, signal: by, stderr } = await child.ended;
-    expect({ code, by, stderr }).toEqual({ code: 143, by: null, stderr: "" });
+    expect({ code, by, stderr }).toEqual({ code: null, by: "SIGTERM", stderr: "" });
     await adding;
     await half?.wire.closed();
     expect(await idsIn(path)).toEqual(expect.arrayContaining(acknowledged));

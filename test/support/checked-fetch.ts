@@ -89,11 +89,6 @@ export async function checkedFetch(url: string, init: RequestInit = {}): Promise
   return checked(description, response, pathname, (init.method ?? "GET").toUpperCase());
 }
 
-/** A response that came another way, such as through a socket of the test's own. */
-export async function checkedAs(origin: string, method: string, pathname: string, response: Response) {
-  return checked(await descriptionOf(origin), response, pathname, method);
-}
-
 async function checked(api: Description, response: Response, pathname: string, method: string): Promise<Response> {
   const media = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
   if (method === "HEAD" || method === "OPTIONS" || media === "text/event-stream") return response;

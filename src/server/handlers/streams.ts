@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { HoldfastError } from "../../errors.js";
 import { parseScope } from "../../input/scope.js";
-import type { STREAMS } from "../../schemas/streams.js";
+import { STREAMS } from "../../schemas/streams.js";
 import { exportLines } from "../../transfer/export.js";
 import { importLines } from "../../transfer/import.js";
 import { splitLines } from "../../transfer/split-lines.js";
@@ -11,11 +11,13 @@ import type { Call } from "../call.js";
 import { knockOf } from "../dispatch.js";
 import type { Door } from "../door.js";
 import { eventResponse } from "../event-stream.js";
+import type { ServerLog } from "../log.js";
 import { ndjson } from "../ndjson.js";
 import { isEmpty } from "./operation.js";
 
 export interface StreamParts {
   readonly door: Door;
+  readonly log: ServerLog;
   /** The server stops: what is open ends. */
   readonly stopping: AbortSignal;
 }
@@ -24,7 +26,7 @@ type StreamHandlers = {
   readonly [K in keyof typeof STREAMS]: (call: Call<(typeof STREAMS)[K]>, c: Context) => Promise<unknown>;
 };
 
-export const streamHandlers = ({ door, stopping }: StreamParts): StreamHandlers => ({
+export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHandlers => ({
   export: async ({ memory, scope, query: { cursor } }, c) => {
     const signal = AbortSignal.any([stopping, c.req.raw.signal]);
     const { space, session } = isEmpty(scope) ? {} : parseScope(scope);
@@ -35,6 +37,10 @@ export const streamHandlers = ({ door, stopping }: StreamParts): StreamHandlers 
         ...(session !== undefined && { session }),
         ...(cursor !== undefined && { cursor }),
       }),
+      (error) => {
+        if (!signal.aborted) log.failed(STREAMS.export.route, error);
+        breakOff(c);
+      },
     );
   },
   import: async ({ memory, scope, caller, query: { onConflict, into } }, c) => {
@@ -58,6 +64,11 @@ export const streamHandlers = ({ door, stopping }: StreamParts): StreamHandlers 
       confirm: () => door.recognise(knockOf(c)),
     }),
 });
+
+/** Ends the connection in the midst of the answer. */
+function breakOff(c: Context): void {
+  (c.env as { outgoing?: { destroy(): void } } | undefined)?.outgoing?.destroy();
+}
 
 const stopped = (cause: unknown): HoldfastError =>
   new HoldfastError("closed", "the server stops; a part of the lines may be imported", {
