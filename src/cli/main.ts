@@ -13,9 +13,18 @@ const end = (reason: EndReason): void => ending.abort(reason);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    if (ending.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
-    end(signal);
+    if (ending.signal.aborted) endBy(signal);
+    else end(signal);
   });
+}
+
+/**
+ * Ends the process as the signal does where nobody handles it. `process.exit` would tear down the threads first, and a
+ * thread that is inside SQLite then aborts the process.
+ */
+function endBy(signal: "SIGINT" | "SIGTERM"): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {

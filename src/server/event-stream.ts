@@ -10,6 +10,7 @@ import { parseScope } from "../input/scope.js";
 import type { Memory } from "../memory.js";
 import type { Scope, SpaceKind, SpaceRef } from "../types.js";
 import type { Caller } from "./caller.js";
+import { coversTheSame } from "./validity.js";
 
 const HEARTBEAT_MS = 15_000;
 const KINDS: readonly SpaceKind[] = ["user", "agent", "team"];
@@ -84,9 +85,6 @@ function beating(
     cancel();
   };
 }
-
-const coversTheSame = (one: Caller, other: Caller): boolean =>
-  JSON.stringify(one.key?.spaces) === JSON.stringify(other.key?.spaces);
 
 /** The spaces to listen to; undefined: all that this process does, of which the reader is shown what its key covers. */
 function spacesOf({ scope, caller }: EventRequest): readonly SpaceRef[] | undefined {

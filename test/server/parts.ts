@@ -4,7 +4,6 @@ import { pathToFileURL } from "node:url";
 import type { ALL_OPERATIONS as All } from "../../dist/schemas/all.js";
 import type { Operation } from "../../dist/schemas/operation.js";
 import type { ServerLog as Log } from "../../dist/server/log.js";
-import type { untilStopped as until } from "../../dist/server/run.js";
 import { root } from "../support/root.js";
 
 export type { Operation } from "../../dist/schemas/operation.js";
@@ -29,4 +28,3 @@ export const OPERATIONS: readonly Listed[] = Object.entries(all.ALL_OPERATIONS).
 });
 
 export const { ServerLog } = (await part("server/log.js")) as { readonly ServerLog: typeof Log };
-export const { untilStopped } = (await part("server/run.js")) as { readonly untilStopped: typeof until };

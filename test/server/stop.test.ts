@@ -1,37 +1,40 @@
 /** A server that is told to stop: what it has accepted is answered, what it has acknowledged is in the file. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { openMemory } from "holdfast";
 import { afterEach, describe, expect, it } from "vitest";
-import { Child } from "../support/child.js";
+import { root } from "../support/root.js";
 import { until } from "../support/until.js";
 import { EventReader } from "./sse.js";
 import { newPath } from "./started.js";
 import { rawRequest, Wire } from "./wire.js";
 
-interface Report {
-  readonly url?: string;
-  readonly pid?: number;
-  readonly stopping?: true;
-  readonly closed?: { readonly items: number };
-}
-
-const children: Child<string, Report>[] = [];
+const children: ChildProcess[] = [];
 
 afterEach(() => {
-  for (const child of children.splice(0)) child.kill();
+  for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 
+/** The command, as a user starts it. */
 async function launch(path: string, logLevel: string) {
-  const reports: Report[] = [];
-  const child = new Child<string, Report>(new URL("./server-process.js", import.meta.url), [path, logLevel], (one) => {
-    reports.push(one);
-  });
+  const args = [join(root, "dist/cli/main.js"), "serve", "--port", "0", "--path", path];
+  const env = { ...process.env, HOLDFAST_SERVER_LOG_LEVEL: logLevel };
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
-  const told = async <K extends keyof Report>(key: K): Promise<NonNullable<Report[K]>> => {
-    await until(() => reports.some((one) => one[key] !== undefined));
-    return reports.find((one) => one[key] !== undefined)?.[key] as NonNullable<Report[K]>;
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const [first] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
+  const url = /http:\S+/.exec(first)?.[0] ?? "";
+  const ended = once(child, "close").then(([code, by]) => ({ code, by, stderr }));
+  return {
+    url,
+    ended,
+    signal: (name: NodeJS.Signals) => child.kill(name),
+    stopping: () => until(() => /stopping/.test(stderr)),
   };
-  const [url, pid] = [await told("url"), await told("pid")];
-  return { child, url, told, signal: (name: NodeJS.Signals) => process.kill(pid, name) };
 }
 
 const bodyOf = (id: string) => JSON.stringify({ messages: [{ id, role: "user", content: `Xanadu1010 ${id}` }] });
@@ -79,7 +82,7 @@ const inside = async (url: string) => {
 describe("a server that is told to stop", () => {
   it("answers what it has accepted, ends what is open, and exits with 0", async () => {
     const path = newPath();
-    const { child, url, told, signal } = await launch(path, "debug");
+    const { url, ended, signal, stopping } = await launch(path, "debug");
     const events = new EventReader(await fetch(`${url}/api/v1/events`));
     const acknowledged: string[] = [];
     const halves = await halfSent(url, 5);
@@ -92,7 +95,7 @@ describe("a server that is told to stop", () => {
     const adding = Promise.all(["a", "b", "c"].map((lane) => addUntilStopped(url, lane, acknowledged)));
     await until(() => acknowledged.length >= 20);
     signal("SIGTERM");
-    await told("stopping");
+    await stopping();
     for (let event = await events.next(); event; event = await events.next()) expect(event).not.toBe("alive");
     const late = new Wire(url);
     late.send(rawRequest({ route: "GET /health", host: new URL(url).host }));
@@ -108,12 +111,11 @@ describe("a server that is told to stop", () => {
       acknowledged.push(id);
     }
     await adding;
-    const { items } = await told("closed");
-    const { code, stderr } = await child.ended;
+    const { code, stderr } = await ended;
     expect(code).toBe(0);
     const found = await idsIn(path);
     expect([...found].sort()).toEqual([...acknowledged].sort());
-    expect(items).toBe(acknowledged.length);
+    expect(stderr).toContain(`stopped; ${acknowledged.length} items in ${path}`);
 
     const logged = stderr.trim().split("\n");
     expect(logged.filter((line) => line.includes('"POST /messages"'))).toHaveLength(acknowledged.length);
@@ -122,17 +124,18 @@ describe("a server that is told to stop", () => {
 
   it("twice exits at once, and has lost nothing that it acknowledged", async () => {
     const path = newPath();
-    const { child, url, told, signal } = await launch(path, "info");
+    const { url, ended, signal, stopping } = await launch(path, "info");
     const acknowledged: string[] = [];
     const [half] = await halfSent(url, 1);
     await until(async () => (await inside(url)) >= 1);
     const adding = addUntilStopped(url, "a", acknowledged);
     await until(() => acknowledged.length >= 5);
     signal("SIGINT");
-    await told("stopping");
+    await stopping();
     signal("SIGTERM");
-    const { code, signal: by, stderr } = await child.ended;
-    expect({ code, by, stderr }).toEqual({ code: null, by: "SIGTERM", stderr: "" });
+    const { code, by, stderr } = await ended;
+    expect({ code, by }).toEqual({ code: null, by: "SIGTERM" });
+    expect(stderr).toMatch(/^stopping: .*\n$/);
     await adding;
     await half?.wire.closed();
     expect(await idsIn(path)).toEqual(expect.arrayContaining(acknowledged));

@@ -15,8 +15,12 @@ import type { SourceReport } from "../../types.js";
 import { Deadline } from "./deadline.js";
 import type { Ranking } from "./ranking.js";
 import { type Reading, readQuestion } from "./reading.js";
+import { Runs } from "./runs.js";
 import { Search, type Sources } from "./search.js";
 import { notAsked } from "./source.js";
+
+/** Enough to keep the store's reading threads busy. */
+const RUNS = 3;
 
 export interface RetrieverOptions extends Sources {
   readonly clock: Clock;
@@ -24,6 +28,7 @@ export interface RetrieverOptions extends Sources {
 
 export class Retriever {
   readonly #options: RetrieverOptions;
+  readonly #runs = new Runs(RUNS);
 
   constructor(options: RetrieverOptions) {
     this.#options = options;
@@ -32,6 +37,8 @@ export class Retriever {
   async rank(question: Question, now: number): Promise<Ranking> {
     const { store, clock } = this.#options;
     const deadline = new Deadline(clock, question.deadlineMs);
+    const entering = this.#runs.enter();
+    await deadline.within(entering); // too late, it goes on and finds that out at each source
     try {
       const askedAt = question.askedAt ?? now;
       const reading = await readQuestion(store, question, askedAt);
@@ -53,6 +60,7 @@ export class Retriever {
       };
     } finally {
       deadline.clear();
+      entering.then((leave) => leave());
     }
   }
 }

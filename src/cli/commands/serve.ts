@@ -62,6 +62,7 @@ export const serveCommand: Definition = {
       await printer.line(`or:   holdfast --url ${server.url} query "where do I live?"`);
     }
     await ended(io.signal);
+    printer.note("stopping: what was accepted is answered first; the same signal again ends it at once");
     const { items } = await server.stop();
     printer.note(`stopped; ${counted(items, "item")} in ${path}`);
   },

@@ -40,9 +40,11 @@ export const registryHandlers: Handlers<typeof ENTRIES> = {
   listSessions: async ({ memory, caller, scope, query: { name, id, ...page } }) => {
     if (id !== undefined) {
       const found = await memory.sessions.byId(id);
-      return { items: found && caller.covers(found.space) ? [found] : [] };
+      const isIn = found && (isEmpty(scope) || isSame(found.space, parseScope(scope).space));
+      return { items: isIn && caller.covers(found.space) ? [found] : [] };
     }
     if (isEmpty(scope)) {
+      if (name !== undefined) throw nameAlone();
       caller.require("admin");
       return memory.sessions.list(page);
     }
@@ -70,6 +72,14 @@ export function requireEntry(caller: Caller, kind: SpaceKind, name: string): voi
 }
 
 export const spaceOf = (kind: SpaceKind, name: string): SpaceRef => ({ [kind]: name }) as unknown as SpaceRef;
+
+const isSame = (one: SpaceRef, other: SpaceRef): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+const nameAlone = (): HoldfastError =>
+  new HoldfastError("invalid_input", "a session's name needs its space", {
+    hint: "many spaces may have a session of this name: ?user=ada&name=…",
+    details: { field: "name" },
+  });
 
 const visible = (caller: Caller, kind: SpaceKind, entry: Entry | undefined): Page<Entry> => ({
   items: entry && mayName(caller, kind, entry.name) ? [entry] : [],

@@ -2,17 +2,20 @@
 import type { Context } from "hono";
 import { HoldfastError } from "../../errors.js";
 import { parseScope } from "../../input/scope.js";
+import type { Memory } from "../../memory.js";
 import { STREAMS } from "../../schemas/streams.js";
 import { exportLines } from "../../transfer/export.js";
 import { importLines } from "../../transfer/import.js";
 import { splitLines } from "../../transfer/split-lines.js";
 import { chunksIn } from "../body-chunks.js";
 import type { Call } from "../call.js";
+import type { Caller } from "../caller.js";
 import { knockOf } from "../dispatch.js";
 import type { Door } from "../door.js";
 import { eventResponse } from "../event-stream.js";
 import type { ServerLog } from "../log.js";
 import { ndjson } from "../ndjson.js";
+import { type Standing, whileValid } from "../validity.js";
 import { isEmpty } from "./operation.js";
 
 export interface StreamParts {
@@ -27,25 +30,24 @@ type StreamHandlers = {
 };
 
 export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHandlers => ({
-  export: async ({ memory, scope, query: { cursor } }, c) => {
+  export: async ({ memory, scope, caller, query: { cursor } }, c) => {
     const signal = AbortSignal.any([stopping, c.req.raw.signal]);
     const { space, session } = isEmpty(scope) ? {} : parseScope(scope);
-    return ndjson(
-      exportLines(memory, {
-        signal,
-        ...(space && { spaces: [space] }),
-        ...(session !== undefined && { session }),
-        ...(cursor !== undefined && { cursor }),
-      }),
-      (error) => {
-        if (!signal.aborted) log.failed(STREAMS.export.route, error);
-        breakOff(c);
-      },
-    );
+    const lines = exportLines(memory, {
+      signal,
+      ...(space && { spaces: [space] }),
+      ...(session !== undefined && { session }),
+      ...(cursor !== undefined && { cursor }),
+    });
+    return ndjson(whileValid(lines, standingOf(door, memory, caller, c)), (error) => {
+      if (!signal.aborted) log.failed(STREAMS.export.route, error);
+      breakOff(c);
+    });
   },
   import: async ({ memory, scope, caller, query: { onConflict, into } }, c) => {
     if (into === "scope" && isEmpty(scope)) throw noScope();
-    const report = importLines(memory, splitLines(chunksIn(c.req.raw.body, stopping)), {
+    const chunks = whileValid(chunksIn(c.req.raw.body, stopping), standingOf(door, memory, caller, c));
+    const report = importLines(memory, splitLines(chunks), {
       ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
       allow: (space, as) => (as === "agent" && "agent" in space ? caller.mayActAs(space.agent) : caller.covers(space)),
       ...(onConflict !== undefined && { onConflict }),
@@ -63,6 +65,12 @@ export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHand
       signal: AbortSignal.any([stopping, c.req.raw.signal]),
       confirm: () => door.recognise(knockOf(c)),
     }),
+});
+
+const standingOf = (door: Door, { service: { clock } }: Memory, caller: Caller, c: Context): Standing => ({
+  clock,
+  caller,
+  confirm: () => door.recognise(knockOf(c)),
 });
 
 /** Ends the connection in the midst of the answer. */
