@@ -196,7 +196,10 @@ export const OPTIONS = {
     port: integer(8000, 0, 65_535),
     /** True: every request needs a key, on this machine too. */
     requireKey: flag(false),
-    /** Names beside `host` and localhost by which the server may be called, with commas between. Guards against DNS rebinding. */
+    /**
+     * Names beside `host` and localhost by which the server may be called, with commas between; guards against DNS rebinding.
+     * With any of them every request needs a key: others than this machine are to reach the server, through a proxy maybe.
+     */
     allowedHosts: text("", "host names with commas between", isNameList),
     /** Web pages that may call the server, such as https://app.example.com, with commas between. Left out: none (no CORS). */
     allowedOrigins: text("", "origins with commas between", isOriginList),

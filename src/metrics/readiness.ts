@@ -6,6 +6,7 @@
  */
 
 import type { WriteBufferStats } from "../buffers/write.js";
+import type { Clock } from "../clock.js";
 import { type ErrorCode, HoldfastError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import type { ServiceStats } from "../reports.js";
@@ -44,13 +45,14 @@ interface Proof {
 const proofs = new WeakMap<Memory, Proof>();
 
 export async function readiness(memory: Memory): Promise<Readiness> {
-  const [error, stats] = await Promise.all([proved(memory), statsOf(memory)]);
+  const { clock } = memory.service;
+  const [error, stats] = await Promise.all([proved(memory), inTime(clock, statsOf(memory), undefined)]);
   const writes = stats?.write.health;
   const store = { writable: error === undefined, ...(error && { error }), ...(writes && { writes }) };
   const ready = store.writable && writes === "ok";
   if (!stats) return { ready, checks: { store } };
   const { pending, parked, oldestPendingAt } = stats.store;
-  const now = memory.service.clock.now();
+  const now = clock.now();
   const oldestPendingMs = Math.max(now - (oldestPendingAt ?? now), 0);
   return { ready, checks: { store, queue: { pending, parked, oldestPendingMs }, model: modelStateOf(stats) } };
 }
@@ -69,13 +71,17 @@ function proved(memory: Memory): Promise<ErrorCode | undefined> {
   return outcome;
 }
 
-async function prove({ service: { store, clock } }: Memory): Promise<ErrorCode | undefined> {
+const prove = ({ service: { store, clock } }: Memory): Promise<ErrorCode | undefined> =>
+  inTime<ErrorCode | undefined>(clock, codeOf(store.proveWritable(clock.now())), "busy");
+
+/** What the work gives, or the other if it has not given it when whoever asks can wait no longer. */
+async function inTime<T>(clock: Clock, work: Promise<T>, otherwise: T): Promise<T> {
   let cancel = (): void => {};
-  const tooLate = new Promise<ErrorCode>((resolve) => {
-    cancel = clock.after(WAIT_MS, () => resolve("busy"));
+  const tooLate = new Promise<T>((resolve) => {
+    cancel = clock.after(WAIT_MS, () => resolve(otherwise));
   });
   try {
-    return await Promise.race([codeOf(store.proveWritable(clock.now())), tooLate]);
+    return await Promise.race([work, tooLate]);
   } finally {
     cancel();
   }

@@ -72,7 +72,7 @@ export const PromoteSchema = z
 
 /** A write of a turn. What `edit_block` says beside the block's name is checked as an edit is. */
 const BufferedWriteSchema = z
-  .union([
+  .discriminatedUnion("op", [
     z.strictObject({ op: z.literal("save_message"), message: NewMessageSchema }),
     z.strictObject({
       op: z.literal("upsert_fact"),
@@ -83,9 +83,7 @@ const BufferedWriteSchema = z
       sourceMessage: Name.exactOptional(),
       supersedes: Name.exactOptional(),
     }),
-    z.looseObject({ op: z.literal("edit_block"), block: Name }) as unknown as z.ZodType<
-      Extract<BufferedWrite, { op: "edit_block" }>
-    >,
+    z.looseObject({ op: z.literal("edit_block"), block: Name }),
   ])
-  .meta({ id: "BufferedWrite" });
+  .meta({ id: "BufferedWrite" }) as unknown as z.ZodType<BufferedWrite>;
 export const TurnSchema = z.strictObject({ writes: z.array(BufferedWriteSchema).min(1) }).meta({ id: "Turn" });

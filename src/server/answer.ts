@@ -46,7 +46,7 @@ export function failure(error: unknown): Response {
 /** A fault of ours. Its text may hold anything, so it stays here. */
 function unexpected(cause: unknown): HoldfastError {
   return new HoldfastError("outcome_unknown", "the server failed; whether the call was carried out is not known", {
-    hint: "repeat it with the same Idempotency-Key; the server's log says more",
+    hint: "look whether it was before you repeat it; an add with an Idempotency-Key can be repeated at once",
     cause,
   });
 }

@@ -13,7 +13,7 @@ import { type Operation, partsOf } from "../schemas/operation.js";
 import { failure } from "./answer.js";
 import { type AnyHandler, allowReading, dispatch, knockOf } from "./dispatch.js";
 import { Door } from "./door.js";
-import { Guard, isLoopback } from "./guard.js";
+import { asksForKeys, Guard } from "./guard.js";
 import { blockHandlers, factHandlers, sharingHandlers } from "./handlers/carried.js";
 import { itemHandlers, recallHandlers } from "./handlers/items.js";
 import { bufferHandlers, keyHandlers } from "./handlers/operation.js";
@@ -43,8 +43,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 export function createApp({ memory, options, log = new ServerLog(options.logLevel), ...more }: AppParts): Hono {
   const { stopping = new AbortController().signal } = more;
-  const isKeyRequired = options.requireKey || !isLoopback(options.host);
-  const keys = new KeyRing(memory.keys, isKeyRequired);
+  const keys = new KeyRing(memory.keys, asksForKeys(options));
   const guard = new Guard({
     host: options.host,
     allowedHosts: listOf(options.allowedHosts),

@@ -5,7 +5,7 @@ export async function* chunksIn(
 ): AsyncGenerator<Uint8Array, void, void> {
   if (!body) return;
   const reader = body.getReader();
-  const leave = (): void => void reader.cancel();
+  const leave = (): void => void reader.cancel().catch(() => undefined); // it has ended by itself
   stopping.addEventListener("abort", leave, { once: true });
   try {
     for (;;) {

@@ -36,18 +36,19 @@ export function dispatch(parts: DispatchParts, operation: Operation, handler: An
   return async (c: Context): Promise<Response> => {
     const started = performance.now();
     const knock = knockOf(c);
+    const bytes = bodyBytes(c, operation, parts.maxBodyBytes);
     let response: Response;
     let caller: Caller | undefined;
     let origin: string | undefined;
     try {
       origin = parts.door.greet(knock);
-      parts.door.enter();
+      parts.door.enter(bytes);
       try {
         if (operation.access !== "none") caller = await parts.door.admit(knock);
         const given = await handler(await callOf(parts, operation, caller, c), c);
         response = given instanceof Response ? given : success(given, statusOf(operation, given));
       } finally {
-        parts.door.leave();
+        parts.door.leave(bytes);
       }
     } catch (error) {
       if (!hasLeft(c)) parts.log.failed(operation.route, error);
@@ -60,6 +61,13 @@ export function dispatch(parts: DispatchParts, operation: Operation, handler: An
     parts.log.answered(operation.route, response.status, ms, caller?.key?.id);
     return response;
   };
+}
+
+/** How much of a body may come to be held. A stream is read line by line; what does not say its length may have any. */
+function bodyBytes(c: Context, { body }: Operation, max: number): number {
+  if (!body) return 0;
+  const length = Number(c.req.header("content-length") ?? max);
+  return Math.min(Number.isNaN(length) ? max : length, max);
 }
 
 /** Nobody reads this answer; it is for the numbers. As other servers count it. */

@@ -23,10 +23,15 @@ export interface Knock {
   readonly address: string;
 }
 
+/** Bytes of all bodies that are worked on at the same time; one alone may be larger. */
+const BODIES_MAX = 256 * 1024 * 1024;
+
 export class Door {
   readonly #parts: DoorParts;
   readonly #rate: RateLimiterMemory | undefined;
   #inside = 0;
+  /** Of their bodies. */
+  #bytes = 0;
   #turnedAway = 0;
 
   constructor(parts: DoorParts) {
@@ -68,19 +73,25 @@ export class Door {
     }
   }
 
-  /** Counts a request in until `leave`. Throws `overloaded` when there are too many: nothing of it was done. */
-  enter(): void {
-    if (this.#inside >= this.#parts.maxRequests) {
+  /**
+   * Counts a request with its body in until `leave`. Throws `overloaded` when there are too many, or too much of them:
+   * nothing of it was done.
+   */
+  enter(bytes: number): void {
+    const isFull = this.#inside >= this.#parts.maxRequests || (this.#inside > 0 && this.#bytes + bytes > BODIES_MAX);
+    if (isFull) {
       this.#turnedAway++;
       throw new HoldfastError("overloaded", "the server has as many requests as it can work on", {
         hint: "try again after the time that Retry-After says; nothing of this request was done",
       });
     }
     this.#inside++;
+    this.#bytes += bytes;
   }
 
-  leave(): void {
+  leave(bytes: number): void {
     this.#inside--;
+    this.#bytes -= bytes;
   }
 
   async #count(who: string): Promise<void> {

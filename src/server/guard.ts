@@ -14,6 +14,17 @@ const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 
 export const isLoopback = (host: string): boolean => LOOPBACK.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
 
+/** Whether every request needs a key: it was asked for, or others than this machine's own programs can reach the server. */
+export const asksForKeys = ({ host, allowedHosts, requireKey }: KeyOptions): boolean =>
+  requireKey || !isLoopback(host) || allowedHosts !== "";
+
+interface KeyOptions {
+  readonly host: string;
+  /** As the options have them. Whoever gives the server a name lets others call it: through a proxy, for instance. */
+  readonly allowedHosts: string;
+  readonly requireKey: boolean;
+}
+
 export class Guard {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;

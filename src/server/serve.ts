@@ -9,8 +9,8 @@ import { loadConfig } from "../config.js";
 import { HoldfastError } from "../errors.js";
 import { type Memory, type OpenOptions, openMemory } from "../memory.js";
 import type { CloseReport } from "../reports.js";
-import { createApp, PREFIX } from "./app.js";
-import { isLoopback } from "./guard.js";
+import { createApp, PREFIX, type ServerOptions } from "./app.js";
+import { asksForKeys, isLoopback } from "./guard.js";
 import { ServerLog } from "./log.js";
 
 export interface RunningServer {
@@ -35,7 +35,7 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
   const log = new ServerLog(settings.logLevel);
   const memory = await openMemory(options);
   try {
-    if (!isLoopback(settings.host)) await requireSomeKey(memory, settings.host);
+    if (asksForKeys(settings) && !settings.requireKey) await requireSomeKey(memory, settings);
     const stopping = new AbortController();
     const app = createApp({ memory, options: settings, log, stopping: stopping.signal });
     const answer = async (request: Request, env: object): Promise<Response> => {
@@ -84,8 +84,8 @@ function limitTime(incoming: IncomingMessage): void {
   incoming.once("close", () => clearTimeout(late));
 }
 
-/** Beyond this machine nobody gets in without a key; a server to which nobody has one that is valid is a mistake. */
-async function requireSomeKey({ keys, service: { clock } }: Memory, host: string): Promise<void> {
+/** Where others can reach it nobody gets in without a key; a server to which nobody has a valid one is a mistake. */
+async function requireSomeKey({ keys, service: { clock } }: Memory, { host }: ServerOptions): Promise<void> {
   let cursor: string | undefined;
   do {
     const page = await keys.list(cursor === undefined ? {} : { cursor });
@@ -93,8 +93,11 @@ async function requireSomeKey({ keys, service: { clock } }: Memory, host: string
       return;
     cursor = page.next;
   } while (cursor !== undefined);
-  throw new HoldfastError("config", `${host} can be reached from other machines, and there is no API key yet`, {
-    hint: "make one first: holdfast key create --access admin; or listen at 127.0.0.1",
+  const how = isLoopback(host)
+    ? "allowed_hosts lets others call the server"
+    : `${host} can be reached from other machines`;
+  throw new HoldfastError("config", `${how}, and there is no API key yet`, {
+    hint: "make one first: holdfast key create --access admin; or listen at 127.0.0.1, under no other name",
   });
 }
 

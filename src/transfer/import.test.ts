@@ -325,3 +325,11 @@ function fact(more: Fields): Fields {
   const standing = { confidence: 1, pinned: false, state: "holds", spans: [{ from: 1 }], sources: [{}] };
   return { type: "fact", space: ADA, id: "fact-x", category: "c", content: "secret f", ...standing, ...more };
 }
+
+it("refuses a plain message that is nested too deeply, by its line", async () => {
+  const memory = await opened();
+  const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+  const line = `{"role":"user","content":[{"type":"x","data":${deep}}]}`;
+  const error = await failure(importLines(memory, [line], { scope: ADA }));
+  expect([error.code, error.details["line"]]).toEqual(["invalid_input", 1]);
+});

@@ -134,7 +134,14 @@ class ImportRun {
     if (into) this.#move(space);
     this.#check(into ?? space, "owner");
     if ("agent" in line && line.agent !== undefined) this.#check({ agent: line.agent }, "agent");
-    return into ? { ...line, space: into } : line;
+    return this.#withoutStranger(into ? { ...line, space: into } : line);
+  }
+
+  /** A promotion's origin is only named if it might be written: the log tells whether a space exists, and how it is called. */
+  #withoutStranger(line: BodyInput): BodyInput {
+    if (line.type !== "promotion" || line.from === undefined || this.#options.allow(line.from, "owner")) return line;
+    const { from: _, ...rest } = line;
+    return rest;
   }
 
   #move(space: SpaceRef): void {

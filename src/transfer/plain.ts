@@ -18,14 +18,15 @@ export function parsePlain(value: Fields, number: number, scope: ParsedScope | u
   }
   const { session: own, ...message } = objectWith(value, KEYS, "the line");
   const { session } = { ...scope, ...named("session", own) };
-  const id = message["id"] ?? idOf(message, number, scope, session);
+  const row = parseRow({ id: "line", ...message }, now); // refuses what is nested too deeply to be written as text
+  const id = message["id"] === undefined ? idOf(message, number, scope, session) : row.id;
   return {
     type: "item",
     space: scope.space,
     ...(session !== undefined && { session }),
     ...(scope.agent !== undefined && { agent: scope.agent }),
     round: number,
-    row: parseRow({ ...message, id }, now),
+    row: { ...row, id },
   };
 }
 

@@ -324,3 +324,15 @@ describe("a name", () => {
     expect(await anyone.data("GET /api/v1/blocks", { query })).toHaveLength(2);
   });
 });
+
+describe("a change of an entry", () => {
+  it("whose new name is taken changes nothing else", async () => {
+    for (const name of ["taken", "mine"]) await anyone.send("POST /api/v1/registry/users", { body: { name } });
+    const change = { name: "taken", description: "changed" };
+    expect((await anyone.send("PATCH /api/v1/registry/users/mine", { body: change })).status).toBe(409);
+    const { text } = await anyone.send("GET /api/v1/registry/users", { query: { name: "mine" } });
+    expect(text).not.toContain("changed");
+    const right = await anyone.send("PATCH /api/v1/registry/users/mine", { body: { ...change, name: "ours" } });
+    expect(right.text).toMatch(/"name":"ours".*"description":"changed"/);
+  });
+});

@@ -116,12 +116,23 @@ describe("allowedHosts", () => {
 
   it("are the names by which it answers, beside those of this machine", async () => {
     const plain = await start({ path: ":memory:" });
-    const named = await start({ path: ":memory:", server: { allowedHosts: "memory.example,other.example" } });
+    const path = newPath();
+    const server = { allowedHosts: "memory.example,other.example" };
+    await expect(start({ path, server }), "others may come in, and nobody has a key").rejects.toMatchObject({
+      code: "config",
+      hint: expect.stringContaining("holdfast key create"),
+    });
+    const { secret } = await makeKey(path, { access: "admin", spaces: ["user", "agent", "team"] });
+    const named = await start({ path, server });
+    const headers = { authorization: `Bearer ${secret}` };
+    for (const host of ["memory.example", "127.0.0.1"]) {
+      expect((await statusOf(named.url, "GET /api/v1/keys", {}, host)).status, host).toBe(401);
+    }
     for (const route of routes.slice(0, -1)) {
       for (const host of ["memory.example", "MEMORY.example:8000", "other.example:80"]) {
         const refused = await statusOf(plain.url, route, {}, host);
         expect([route, refused.status]).toEqual([route, 403]);
-        expect((await statusOf(named.url, route, {}, host)).status).toBeLessThan(300);
+        expect((await statusOf(named.url, route, headers, host)).status).toBeLessThan(300);
       }
     }
     for (const host of [
@@ -132,7 +143,7 @@ describe("allowedHosts", () => {
       "",
       "a@localhost",
     ]) {
-      expect([400, 403], host).toContain((await statusOf(named.url, "GET /api/v1/events", {}, host)).status);
+      expect([400, 403], host).toContain((await statusOf(named.url, "GET /api/v1/events", headers, host)).status);
     }
     for (const host of ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:9"]) {
       expect((await statusOf(plain.url, "GET /api/v1/blocks?user=ada", {}, host)).status, host).toBe(200);

@@ -144,6 +144,16 @@ describe("an import", () => {
     await expectUntouched();
   });
 
+  it("names no other's space as the origin of a promotion", async () => {
+    const promotion = { type: "promotion", id: "x1", reason: "r", at: 1, from: { user: victim.user } };
+    const { status, text } = await send(JSON.stringify({ ...promotion, space: { user: mallory.user } }));
+    expect(status, text).toBe(200);
+    const log = await stranger.send("GET /api/v1/promotions", { query: own() });
+    expect(log.text).toContain('"x1"');
+    expect(log.text).not.toContain(victim.user);
+    await expectUntouched();
+  });
+
   it("takes plain messages for its scope only", async () => {
     const plain = (more: object) => JSON.stringify({ role: "user", content: "owned", ...more });
     for (const more of [{ user: victim.user }, { space: { user: victim.user } }, { agent: victim.agent }]) {

@@ -58,7 +58,7 @@ export const serveCommand: Definition = {
     else {
       await printer.line("Holdfast listens at ", styled("bold", server.url));
       await printer.line(`the memory is ${path}`);
-      await printer.line(`try:  ${curlLine(server.url, await asksForKeys(options, io.env))}`);
+      await printer.line(`try:  ${curlLine(server.url, await needsKey(options, io.env))}`);
       await printer.line(`or:   holdfast --url ${server.url} query "where do I live?"`);
     }
     await ended(io.signal);
@@ -68,16 +68,15 @@ export const serveCommand: Definition = {
   },
 };
 
-async function asksForKeys({ config, ...code }: OpenOptions, env: Environment): Promise<boolean> {
+async function needsKey({ config, ...code }: OpenOptions, env: Environment): Promise<boolean> {
   const { loadConfig } = await import("../../config.js");
-  const { isLoopback } = await import("../../server/guard.js");
-  const { host, requireKey } = loadConfig({ file: config, env, code }).server;
-  return requireKey || !isLoopback(host);
+  const { asksForKeys } = await import("../../server/guard.js");
+  return asksForKeys(loadConfig({ file: config, env, code }).server);
 }
 
 /** Adds a message. */
-function curlLine(url: string, needsKey: boolean): string {
-  const key = needsKey ? ` -H "authorization: Bearer $HOLDFAST_KEY"` : "";
+function curlLine(url: string, withKey: boolean): string {
+  const key = withKey ? ` -H "authorization: Bearer $HOLDFAST_KEY"` : "";
   const body = `{"messages":[{"role":"user","content":"I moved to Lisbon in May."}]}`;
   return `curl '${url}/api/v1/messages?user=${DEFAULT_USER}'${key} -H 'content-type: application/json' -d '${body}'`;
 }

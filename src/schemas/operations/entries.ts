@@ -62,7 +62,7 @@ export const ENTRIES = {
   listSessions: operation({
     route: ROUTES.listSessions,
     tag: "Registry",
-    summary: "Sessions of a space, or all that the key covers; or the one of a name or id.",
+    summary: "Sessions of a space (without a scope: of all, for admins); or the one of a name or id.",
     access: "read",
     scope: "open",
     query: z.strictObject({ name: Name.exactOptional(), id: Name.exactOptional(), ...PageFields }),

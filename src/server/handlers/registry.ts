@@ -98,14 +98,14 @@ interface Change {
   readonly retentionMs?: number | null;
 }
 
-/** Each change is its own write; the name comes last, because the others are found by it. */
+/** Each change is its own write. The name comes first: it alone can be refused, and then nothing is changed. */
 export async function amended(memory: Memory, kind: Kind, name: string, change: Change): Promise<Entry> {
   const entries = memory[kind];
   let entry = await entries.get(name);
   if (!entry)
     throw new HoldfastError("not_found", "there is no entry of this name", { hint: "GET it to see which are" });
-  if (change.description !== undefined) entry = await entries.describe(name, change.description);
-  if (change.retentionMs !== undefined) entry = await entries.retain(name, change.retentionMs);
   if (change.name !== undefined && change.name !== name) entry = await entries.rename(name, change.name);
+  if (change.description !== undefined) entry = await entries.describe(entry.name, change.description);
+  if (change.retentionMs !== undefined) entry = await entries.retain(entry.name, change.retentionMs);
   return entry;
 }
