@@ -48,6 +48,17 @@ test("the defaults are these", () => {
     },
     qdrant: { url: undefined, apiKey: undefined, collection: "holdfast" },
     extraction: { baseUrl: undefined, model: undefined, apiKey: undefined, timeoutMs: 120_000 },
+    server: {
+      host: "127.0.0.1",
+      port: 8000,
+      requireKey: false,
+      allowedHosts: undefined,
+      allowedOrigins: undefined,
+      maxBodyBytes: 16_777_216,
+      maxRequests: 512,
+      ratePerSecond: 0,
+      logLevel: "info",
+    },
     embedder: undefined,
     extractor: undefined,
     vectorIndex: undefined,
@@ -117,8 +128,8 @@ test("the types name the keys that are built, and no others", () => {
       readonly host: string;
       readonly port: number;
       readonly requireKey: boolean;
-      readonly allowedHosts: string;
-      readonly allowedOrigins: string;
+      readonly allowedHosts: string | undefined;
+      readonly allowedOrigins: string | undefined;
       readonly maxBodyBytes: number;
       readonly maxRequests: number;
       readonly ratePerSecond: number;
@@ -184,6 +195,15 @@ const VALUES: { readonly [code: string]: readonly [file: unknown, env: unknown, 
   "extraction.model": ["file", "env", "code"],
   "extraction.apiKey": ["file", "env", "code"],
   "extraction.timeoutMs": [1, 2, 3],
+  "server.host": ["0.0.0.0", "::1", "localhost"],
+  "server.port": [1, 2, 0],
+  "server.requireKey": [true, false, true],
+  "server.allowedHosts": ["a.example", "b.example,c.example", "d.example"],
+  "server.allowedOrigins": ["https://a.example", "https://b.example,http://c.example:81", "https://d.example"],
+  "server.maxBodyBytes": [1024, 1025, 1026],
+  "server.maxRequests": [1, 2, 3],
+  "server.ratePerSecond": [1, 2, 0],
+  "server.logLevel": ["debug", "silent", "error"],
   "buffer.query.maxSize": [1, 2, 1000],
   "buffer.query.cacheSize": [0, 1, 2],
   "buffer.query.maxBytes": [1_048_576, 1_048_577, 1_048_578],
@@ -230,6 +250,15 @@ test("each key has its documented names", () => {
     ["extraction.model", "HOLDFAST_EXTRACTION_MODEL"],
     ["extraction.api_key", "HOLDFAST_EXTRACTION_API_KEY"],
     ["extraction.timeout_ms", "HOLDFAST_EXTRACTION_TIMEOUT_MS"],
+    ["server.host", "HOLDFAST_SERVER_HOST"],
+    ["server.port", "HOLDFAST_SERVER_PORT"],
+    ["server.require_key", "HOLDFAST_SERVER_REQUIRE_KEY"],
+    ["server.allowed_hosts", "HOLDFAST_SERVER_ALLOWED_HOSTS"],
+    ["server.allowed_origins", "HOLDFAST_SERVER_ALLOWED_ORIGINS"],
+    ["server.max_body_bytes", "HOLDFAST_SERVER_MAX_BODY_BYTES"],
+    ["server.max_requests", "HOLDFAST_SERVER_MAX_REQUESTS"],
+    ["server.rate_per_second", "HOLDFAST_SERVER_RATE_PER_SECOND"],
+    ["server.log_level", "HOLDFAST_SERVER_LOG_LEVEL"],
   ]);
 });
 

@@ -200,9 +200,9 @@ export const OPTIONS = {
      * Names beside `host` and localhost by which the server may be called, with commas between; guards against DNS rebinding.
      * With any of them every request needs a key: others than this machine are to reach the server, through a proxy maybe.
      */
-    allowedHosts: text("", "host names with commas between", isNameList),
+    allowedHosts: maybe(text("", "host names with commas between", isNameList)),
     /** Web pages that may call the server, such as https://app.example.com, with commas between. Left out: none (no CORS). */
-    allowedOrigins: text("", "origins with commas between", isOriginList),
+    allowedOrigins: maybe(text("", "origins with commas between", isOriginList)),
     /** The largest body of a request. Imports are streams and have no such limit. */
     maxBodyBytes: integer(16 * MIB, 1024, 1024 * MIB),
     /** Requests worked on at the same time; more are refused with 503. Less: sheds sooner, and keeps answers quick. */
@@ -315,11 +315,11 @@ function isAddress(value: string): boolean {
 }
 
 function isNameList(value: string): boolean {
-  return value === "" || value.split(",").every((name) => /^[\w.:[\]-]+$/.test(name));
+  return value.split(",").every((name) => /^[\w.:[\]-]+$/.test(name));
 }
 
 function isOriginList(value: string): boolean {
-  return value === "" || value.split(",").every((origin) => isAddress(origin) && new URL(origin).origin === origin);
+  return value.split(",").every((origin) => isAddress(origin) && new URL(origin).origin === origin);
 }
 
 function clock(): Field<Clock> {

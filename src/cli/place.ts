@@ -12,7 +12,7 @@ import { defaultPath } from "./default-path.js";
 import type { Environment } from "./io.js";
 
 /** Gone when the command ends: for trying things out. */
-const IN_MEMORY = ":memory:";
+export const IN_MEMORY = ":memory:";
 
 export interface PlaceFlags {
   readonly path?: string;

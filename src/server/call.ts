@@ -28,3 +28,11 @@ export function spacesIn(body: unknown): readonly SpaceRef[] {
   const named = [...(Array.isArray(spaces) ? (spaces as unknown[]) : []), to, space];
   return named.filter((one): one is SpaceRef => typeof one === "object" && one !== null);
 }
+
+/** Who a body says has done it: an edit, a promotion, the edits of a turn. */
+export function actorsIn(body: unknown): readonly string[] {
+  if (typeof body !== "object" || body === null) return [];
+  const { actor, writes } = body as { readonly actor?: unknown; readonly writes?: unknown };
+  const inner = Array.isArray(writes) ? writes.map((write: { readonly actor?: unknown }) => write.actor) : [];
+  return [actor, ...inner].filter((one): one is string => typeof one === "string");
+}

@@ -57,6 +57,11 @@ export class Caller {
     if (!this.mayActAs(agent)) throw forbidden("this key does not cover the agent", HINT);
   }
 
+  /** Whoever is bound to agents signs as one of them. */
+  requireActor(actor: string): void {
+    if (!this.mayActAs(actor.replace(/^agent /, ""))) throw forbidden("this key may not sign as this actor", HINT);
+  }
+
   /** The scope's own space, and the agent that it says it is. */
   requireScope(scope: Scope): void {
     const { space, agent } = parseScope(scope);

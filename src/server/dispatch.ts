@@ -10,7 +10,7 @@ import { SCOPE_KEYS, ScopeSchema } from "../schemas/scope.js";
 import type { Session } from "../session.js";
 import type { Scope, SpaceRef } from "../types.js";
 import { failure, success } from "./answer.js";
-import { type Call, spacesIn } from "./call.js";
+import { actorsIn, type Call, spacesIn } from "./call.js";
 import type { Caller } from "./caller.js";
 import type { Door, Knock } from "./door.js";
 import type { ServerLog } from "./log.js";
@@ -117,6 +117,7 @@ async function callOf(
   const body = operation.body && parseWith(operation.body, (await readJson(c, parts.maxBodyBytes)) ?? {}, "");
   const named = spacesIn(body);
   for (const space of named) caller?.requireSpace(space);
+  for (const actor of actorsIn(body)) caller?.requireActor(actor);
   return new RequestCall(parts.memory, caller, scope, named, { params, query, body }, idempotencyKeyOf(c));
 }
 

@@ -33,12 +33,24 @@ test("takes on so many bytes of bodies at once; one alone may be larger", () => 
   door.enter(16 * MIB);
 });
 
+test("has as many open streams as it takes on requests, and counts each once", () => {
+  const door = doorFor(2);
+  const leave = door.listen();
+  door.listen();
+  expect(() => door.listen()).toThrow(expect.objectContaining({ code: "overloaded" }));
+  leave();
+  leave();
+  door.listen();
+  expect(() => door.listen()).toThrow(expect.objectContaining({ code: "overloaded" }));
+});
+
 test("keys are asked for wherever others than this machine may come in", () => {
-  const at = (host: string, allowedHosts = "", requireKey = false) => asksForKeys({ host, allowedHosts, requireKey });
+  const at = (host: string, allowedHosts?: string, requireKey = false) =>
+    asksForKeys({ host, allowedHosts, requireKey });
   expect(at("127.0.0.1")).toBe(false);
   expect(at("localhost")).toBe(false);
   expect(at("::1")).toBe(false);
-  expect(at("127.0.0.1", "", true)).toBe(true);
+  expect(at("127.0.0.1", undefined, true)).toBe(true);
   expect(at("127.0.0.1", "memory.example.com")).toBe(true);
   expect(at("0.0.0.0")).toBe(true);
   expect(at("192.168.1.2")).toBe(true);

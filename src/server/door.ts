@@ -32,6 +32,7 @@ export class Door {
   #inside = 0;
   /** Of their bodies. */
   #bytes = 0;
+  #listening = 0;
   #turnedAway = 0;
 
   constructor(parts: DoorParts) {
@@ -92,6 +93,22 @@ export class Door {
   leave(bytes: number): void {
     this.#inside--;
     this.#bytes -= bytes;
+  }
+
+  /** Counts an open stream in until the function that it gives is called. As many are allowed as requests at once. */
+  listen(): () => void {
+    if (this.#listening >= this.#parts.maxRequests) {
+      this.#turnedAway++;
+      throw new HoldfastError("overloaded", "as many event streams are open as the server allows", {
+        hint: "close some, or give the server a higher max_requests",
+      });
+    }
+    this.#listening++;
+    let hasLeft = false;
+    return () => {
+      if (!hasLeft) this.#listening--;
+      hasLeft = true;
+    };
   }
 
   async #count(who: string): Promise<void> {

@@ -29,13 +29,20 @@ export interface EventRequest {
   readonly signal: AbortSignal;
   /** Who the caller is by now. Rejects when its key opens nothing any more. */
   readonly confirm: () => Promise<Caller>;
+  /** Counts the stream in until the function that it gives is called. Throws when there are too many. */
+  readonly listen: () => () => void;
 }
 
 export function eventResponse(request: EventRequest): Response {
   const { memory, signal } = request;
   const spaces = spacesOf(request);
+  const leave = request.listen();
   const stream = memory.events.stream({ signal, ...(spaces && { spaces }) });
   let cancelBeat = (): void => {};
+  const end = (): void => {
+    cancelBeat();
+    leave();
+  };
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       controller.enqueue(ENCODER.encode("retry: 1000\n\n"));
@@ -49,11 +56,11 @@ export function eventResponse(request: EventRequest): Response {
         controller.enqueue(ENCODER.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
         return; // the next one when the reader wants it
       }
-      cancelBeat();
+      end();
       controller.close();
     },
     cancel: () => {
-      cancelBeat();
+      end();
       stream.end();
     },
   });

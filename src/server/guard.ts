@@ -16,12 +16,12 @@ export const isLoopback = (host: string): boolean => LOOPBACK.has(host) || /^127
 
 /** Whether every request needs a key: it was asked for, or others than this machine's own programs can reach the server. */
 export const asksForKeys = ({ host, allowedHosts, requireKey }: KeyOptions): boolean =>
-  requireKey || !isLoopback(host) || allowedHosts !== "";
+  requireKey || !isLoopback(host) || allowedHosts !== undefined;
 
 interface KeyOptions {
   readonly host: string;
   /** As the options have them. Whoever gives the server a name lets others call it: through a proxy, for instance. */
-  readonly allowedHosts: string;
+  readonly allowedHosts: string | undefined;
   readonly requireKey: boolean;
 }
 

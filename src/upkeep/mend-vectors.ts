@@ -15,7 +15,7 @@ export function mendVectors({ database, deep, transact }: Mending): Promise<stri
     const listed = "(SELECT value FROM json_each(?))";
     const spaces = database.prepare(`SELECT DISTINCT space FROM item WHERE key IN ${listed}`).all(keys);
     database.prepare(`UPDATE item SET indexed = 0 WHERE key IN ${listed}`).run(keys);
-    database.prepare(`DELETE FROM borrow WHERE borrower IN ${listed}`).run(keys);
+    // What they have borrowed stays noted until they are embedded: vectors for a next model may hold that text, too.
     const table = new VectorTables(database).current();
     if (table) {
       nameVectors(database, table);

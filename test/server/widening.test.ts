@@ -171,6 +171,14 @@ describe("a key that names its agent", () => {
     expect((await stranger.send("POST /api/v1/messages", { query: as, body: { messages: [] } })).status).toBe(403);
     expect((await stranger.send("POST /api/v1/query", { query: as, body: { query: "town" } })).status).toBe(403);
     const space = { user: mallory.user };
+    for (const actor of [victim.agent, `agent ${victim.agent}`, victim.user, "the operator"]) {
+      const block = { name: `signed ${actor}`, content: "x", actor };
+      expect((await stranger.send("POST /api/v1/blocks", { query: own(), body: block })).status, actor).toBe(403);
+      const writes = [{ op: "edit_block", block: "persona", append: "x", actor }];
+      expect((await stranger.send("POST /api/v1/turns", { query: own(), body: { writes } })).status, actor).toBe(403);
+    }
+    const signed = { name: "signed by itself", content: "x", actor: `agent ${mallory.agent}` };
+    expect((await stranger.send("POST /api/v1/blocks", { query: own(), body: signed })).status).toBe(201);
     const session = { space, name: "with another's agent", agent: victim.agent };
     expect((await stranger.send("POST /api/v1/registry/sessions", { body: session })).status).toBe(403);
     const theirs = { user_id: mallory.userId, agent_id: victim.agentId };

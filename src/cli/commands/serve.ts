@@ -1,11 +1,12 @@
 /** holdfast serve: the HTTP server. */
+import { resolve } from "node:path";
 import type { OpenOptions } from "../../memory.js";
 import { type Definition, flag } from "../definition.js";
 import { gathered, wholeNumber } from "../flag-values.js";
 import type { Environment } from "../io.js";
 import { counted } from "../output/counted.js";
 import { styled } from "../output/style.js";
-import { filePlaceOf, makeFolder } from "../place.js";
+import { filePlaceOf, IN_MEMORY, makeFolder } from "../place.js";
 import { DEFAULT_USER } from "../scope-flags.js";
 
 interface ServeFlags {
@@ -54,17 +55,18 @@ export const serveCommand: Definition = {
     };
     const { serve } = await import("../../server/serve.js");
     const server = await serve(options);
-    if (printer.json) await printer.record({ url: server.url, port: server.port, path });
+    const file = path === IN_MEMORY ? path : resolve(path);
+    if (printer.json) await printer.record({ url: server.url, port: server.port, path: file });
     else {
       await printer.line("Holdfast listens at ", styled("bold", server.url));
-      await printer.line(`the memory is ${path}`);
+      await printer.line(`the memory is ${file}`);
       await printer.line(`try:  ${curlLine(server.url, await needsKey(options, io.env))}`);
       await printer.line(`or:   holdfast --url ${server.url} query "where do I live?"`);
     }
     await ended(io.signal);
     printer.note("stopping: what was accepted is answered first; the same signal again ends it at once");
     const { items } = await server.stop();
-    printer.note(`stopped; ${counted(items, "item")} in ${path}`);
+    printer.note(`stopped; ${counted(items, "item")} in ${file}`);
   },
 };
 

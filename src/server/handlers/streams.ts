@@ -64,6 +64,7 @@ export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHand
       caller,
       signal: AbortSignal.any([stopping, c.req.raw.signal]),
       confirm: () => door.recognise(knockOf(c)),
+      listen: () => door.listen(),
     }),
 });
 
