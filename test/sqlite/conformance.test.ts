@@ -25,4 +25,4 @@ async function open() {
 }
 
 storeConformance({ name: "SQLite", open });
-storeModel({ name: "SQLite", open, runs: 40 });
+storeModel({ name: "SQLite", open, runs: 25 });
