@@ -110,7 +110,7 @@ const plainFirst = <T>(entries: readonly (readonly [T, Operation])[]) =>
 /** In Hono's spelling. */
 const pathOf = (path: string): string => PREFIX + path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-const listOf = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
+const listOf = (text: string | undefined): readonly string[] => (text ? text.split(",") : []);
 
 const noRoute = (path: string): HoldfastError =>
   new HoldfastError("not_found", `there is no such route: ${path.slice(0, 100)}`, {

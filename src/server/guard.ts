@@ -16,7 +16,7 @@ export const isLoopback = (host: string): boolean => LOOPBACK.has(host) || /^127
 
 /** Whether every request needs a key: it was asked for, or others than this machine's own programs can reach the server. */
 export const asksForKeys = ({ host, allowedHosts, requireKey }: KeyOptions): boolean =>
-  requireKey || !isLoopback(host) || allowedHosts !== undefined;
+  requireKey || !isLoopback(host) || (allowedHosts ?? "") !== "";
 
 interface KeyOptions {
   readonly host: string;

@@ -18,7 +18,7 @@ import { ONE_MIRROR_BYTES, openService, type Setting } from "./service.js";
 
 const MIB = 1024 * 1024;
 const DAY = 86_400_000;
-const RUNS = Number(process.env["HOLDFAST_TEST_ORACLE_RUNS"] ?? 16);
+const RUNS = Number(process.env["HOLDFAST_TEST_ORACLE_RUNS"] ?? 24);
 /** With `contextual`, a vector may be of a neighbour's older text for as long as it waits to be written. */
 const STRATEGY = process.env["HOLDFAST_TEST_ORACLE_STRATEGY"] === "contextual" ? "contextual" : "message";
 /** How long a failure may be made shorter. */
