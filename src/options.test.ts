@@ -57,7 +57,7 @@ test("the defaults are these", () => {
       maxBodyBytes: 16_777_216,
       maxRequests: 512,
       ratePerSecond: 0,
-      logLevel: "info",
+      logLevel: "error",
     },
     embedder: undefined,
     extractor: undefined,
@@ -133,7 +133,7 @@ test("the types name the keys that are built, and no others", () => {
       readonly maxBodyBytes: number;
       readonly maxRequests: number;
       readonly ratePerSecond: number;
-      readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
+      readonly logLevel: "debug" | "error" | "silent";
     };
     readonly extraction: {
       readonly baseUrl: string | undefined;
@@ -203,7 +203,7 @@ const VALUES: { readonly [code: string]: readonly [file: unknown, env: unknown, 
   "server.maxBodyBytes": [1024, 1025, 1026],
   "server.maxRequests": [1, 2, 3],
   "server.ratePerSecond": [1, 2, 0],
-  "server.logLevel": ["debug", "silent", "error"],
+  "server.logLevel": ["debug", "silent", "debug"],
   "buffer.query.maxSize": [1, 2, 1000],
   "buffer.query.cacheSize": [0, 1, 2],
   "buffer.query.maxBytes": [1_048_576, 1_048_577, 1_048_578],

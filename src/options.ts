@@ -43,7 +43,7 @@ export const SORTS = ["score", "timestamp"] as const;
 export type SortBy = (typeof SORTS)[number];
 export const ORDERS = ["desc", "asc"] as const satisfies readonly Order[];
 
-export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export const LOG_LEVELS = ["debug", "error", "silent"] as const;
 
 /** The `path` that keeps everything in this process's memory. */
 export const IN_MEMORY = ":memory:";
@@ -209,8 +209,8 @@ export const OPTIONS = {
     maxRequests: integer(512, 1, 100_000),
     /** Requests per second that one key (or one address, without keys) may send; more are refused with 429. 0: any. */
     ratePerSecond: integer(0, 0, 1_000_000),
-    /** info: start, stop and failures · debug: also every request, by its route, never its content. */
-    logLevel: choice("info", LOG_LEVELS),
+    /** error: failures of the server · debug: also every request, by its route, never its content. */
+    logLevel: choice("error", LOG_LEVELS),
   },
 
   /** An embedder of your own; it wins over `embeddingModel` and `embedding`. */

@@ -1,6 +1,7 @@
 /** The tree of commands, with what all of them have in common. */
-import { readFileSync } from "node:fs";
+
 import { Command, Option } from "commander";
+import { VERSION } from "../version.js";
 import { addCommand } from "./commands/add.js";
 import { blocksGroup } from "./commands/blocks.js";
 import { completionCommand } from "./commands/completion.js";
@@ -68,7 +69,7 @@ const exitCodes = (): string =>
 export function programOf(env: Environment, act: Act): Command {
   const program = new Command("holdfast")
     .description("Memory for AI agents, in one file.")
-    .version(version(), "-V, --version", "print the version")
+    .version(VERSION, "-V, --version", "print the version")
     .addHelpCommand(new Command("help").argument("[command]").description("Explain a command.").helpGroup("Help:"))
     .optionsGroup("Everywhere:");
   for (const option of globalOptions(env)) program.addOption(option);
@@ -92,9 +93,4 @@ function built(one: Definition | Group, act: Act): Command {
   if ("run" in one) return commandOf(one, (command) => act(command, one));
   const commands = one.commands.map((each) => commandOf(each, (command) => act(command, each)));
   return groupOf(one, commands);
-}
-
-export function version(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { readonly version: string }).version;
 }

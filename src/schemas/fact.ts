@@ -45,8 +45,9 @@ const factQuery = {
   spaces: SpacesSchema.exactOptional(),
   topK: z.number().int().min(1).max(1000).exactOptional(),
 };
-export const FactQueryOptionsSchema = z.strictObject(factQuery) satisfies z.ZodType<FactQueryOptions>;
-export const FactQuerySchema = z.strictObject({ query: z.string(), ...factQuery }).meta({ id: "FactQuery" });
+export const FactQuerySchema = z
+  .strictObject({ query: z.string(), ...factQuery })
+  .meta({ id: "FactQuery" }) satisfies z.ZodType<FactQueryOptions & { readonly query: string }>;
 
 export const FactSchema = z
   .object({

@@ -46,7 +46,6 @@ export interface Operation {
 export const operation = <const T extends Operation>(one: T): T => one;
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined;
-type Written<T> = T extends z.ZodType ? z.input<T> : undefined;
 
 /** A request as its handler gets it. */
 export interface Request<T extends Operation> {
@@ -54,7 +53,6 @@ export interface Request<T extends Operation> {
   readonly query: Parsed<T["query"]>;
   readonly body: Parsed<T["body"]>;
 }
-export type BodyOf<T extends Operation> = Written<T["body"]>;
 export type DataOf<T extends Operation> = Frozen<z.output<T["data"]>>;
 
 /** As the engine gives it: nothing of it is to be changed. */

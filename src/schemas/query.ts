@@ -56,8 +56,9 @@ const queryFields = {
   explain: z.union([z.boolean(), z.array(Name)]).exactOptional(),
 };
 
-export const QueryOptionsSchema = z.strictObject(queryFields) satisfies z.ZodType<QueryOptions>;
-export const QuerySchema = z.strictObject({ query: z.string(), ...queryFields }).meta({ id: "Query" });
+export const QuerySchema = z
+  .strictObject({ query: z.string(), ...queryFields })
+  .meta({ id: "Query" }) satisfies z.ZodType<QueryOptions & { readonly query: string }>;
 
 const arm = z.object({ score: z.number(), share: z.number() });
 

@@ -31,9 +31,6 @@ export const ScopeSchema = z.strictObject(scopeFields).meta({ id: "Scope" }) sat
 /** The keys of the query string that say where, in the order in which they are shown. */
 export const SCOPE_KEYS = ["user", "agent", "team", "session", "space"] as const satisfies readonly (keyof Scope)[];
 
-/** A query string in which a scope stands together with other fields. */
-export const withScope = <T extends z.ZodRawShape>(fields: T) => z.strictObject({ ...scopeFields, ...fields });
-
 export const PageFields = {
   limit: z.coerce
     .number()

@@ -10,6 +10,7 @@ import { Metrics } from "../metrics/metrics.js";
 import type { ResolvedOptions } from "../options.js";
 import { ALL_OPERATIONS } from "../schemas/all.js";
 import { type Operation, partsOf } from "../schemas/operation.js";
+import { VERSION } from "../version.js";
 import { failure } from "./answer.js";
 import { type AnyHandler, allowReading, dispatch, knockOf } from "./dispatch.js";
 import { Door } from "./door.js";
@@ -25,7 +26,6 @@ import { memfuseHandlers } from "./memfuse/handlers.js";
 import { openApiOf } from "./openapi.js";
 import { addSystemRoutes } from "./system.js";
 import { Traffic } from "./traffic.js";
-import { VERSION } from "./version.js";
 
 export type ServerOptions = ResolvedOptions["server"];
 

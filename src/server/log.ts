@@ -16,10 +16,6 @@ export class ServerLog {
     this.#isVerbose = this.#log.isLevelEnabled("debug");
   }
 
-  info(message: string, facts: object = {}): void {
-    this.#log.info(facts, message);
-  }
-
   answered(route: string, status: number, ms: number, key: string | undefined): void {
     if (this.#isVerbose) this.#log.debug({ route, status, ms: Math.round(ms * 100) / 100, key }, "answered");
   }

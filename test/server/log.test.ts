@@ -69,7 +69,7 @@ describe("the log", () => {
   });
 
   it("at info has no requests that went well or were the caller's fault", async () => {
-    const { caller, text } = await logged("info");
+    const { caller, text } = await logged("error");
     await caller.send("GET /api/v1/blocks", { query: { user: "ada" } });
     await caller.send("GET /api/v1/blocks");
     await caller.send("GET /api/v1/nothing");
@@ -77,7 +77,7 @@ describe("the log", () => {
   });
 
   it("has the failures of the server, and where they happened, without what they say", async () => {
-    const { memory, caller, text, lines } = await logged("info");
+    const { memory, caller, text, lines } = await logged("error");
     memory.session = () => {
       throw new TypeError(`cannot read ${MARKER}`);
     };
@@ -100,7 +100,7 @@ describe("the log", () => {
   });
 
   it("has nothing of callers who leave before their request is whole; the numbers do", async () => {
-    const { caller, text } = await logged("info");
+    const { caller, text } = await logged("error");
     const { host } = new URL(caller.url);
     for (const path of ["messages", "import"]) {
       const wire = new Wire(caller.url);

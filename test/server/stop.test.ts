@@ -124,7 +124,7 @@ describe("a server that is told to stop", () => {
 
   it("twice exits at once, and has lost nothing that it acknowledged", async () => {
     const path = newPath();
-    const { url, ended, signal, stopping } = await launch(path, "info");
+    const { url, ended, signal, stopping } = await launch(path, "error");
     const acknowledged: string[] = [];
     const [half] = await halfSent(url, 1);
     await until(async () => (await inside(url)) >= 1);

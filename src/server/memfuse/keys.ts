@@ -2,8 +2,8 @@
 import { HoldfastError } from "../../errors.js";
 import type { MEMFUSE_HEALTH, MEMFUSE_KEYS, MemFuseApiKey } from "../../schemas/memfuse/keys.js";
 import type { ApiKey } from "../../stores/keys.js";
+import { VERSION } from "../../version.js";
 import type { Handlers } from "../call.js";
-import { VERSION } from "../version.js";
 import { absent, userById } from "./lookup.js";
 import { timeOf } from "./view.js";
 
