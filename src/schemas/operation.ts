@@ -56,7 +56,7 @@ export interface Request<T extends Operation> {
 export type DataOf<T extends Operation> = Frozen<z.output<T["data"]>>;
 
 /** As the engine gives it: nothing of it is to be changed. */
-type Frozen<T> = T extends readonly (infer One)[]
+export type Frozen<T> = T extends readonly (infer One)[]
   ? readonly Frozen<One>[]
   : T extends object
     ? { readonly [K in keyof T]: Frozen<T[K]> }

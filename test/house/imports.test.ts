@@ -25,10 +25,11 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ["keeper.ts", "forgetting.ts", "reports.ts", "carried.ts", "service.ts"],
   ["registry.ts", "session.ts", "memory.ts"],
-  ["transfer/", "metrics/"],
+  ["transfer/", "metrics/", "graph/", "anthropic/"],
   ["index.ts"],
   ["schemas/"],
   ["client/"],
+  ["mcp/"],
   ["server/"],
   ["cli/"],
 ];

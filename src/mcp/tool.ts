@@ -1,0 +1,58 @@
+/**
+ * Tool: one thing that a model can do with its memory, as it is told to the model and as it is done.
+ *
+ * A tool never takes a scope from the model: the session that it is given is bound to one. Its input and its output are
+ * made of the same schemas as the HTTP routes.
+ */
+import type { z } from "zod";
+import type { MemoryHandle } from "../memory.js";
+import type { Frozen } from "../schemas/operation.js";
+import type { Session } from "../session.js";
+import type { Access } from "../stores/keys.js";
+
+/** What a tool works with. */
+export interface Workplace {
+  readonly session: Session;
+  readonly memory: MemoryHandle;
+  /** No answer is longer than this, its text and its structured content each, as `countChars4` counts. */
+  readonly maxTokens: number;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** The same to a program (`data`) and to a model (`text`). */
+export interface Answer<T> {
+  readonly data: T;
+  readonly text: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  /** For a model: when to use it, what comes back, what not to do. */
+  readonly description: string;
+  /** What a key must allow. A caller that may not is not shown the tool. */
+  readonly access: Access;
+  /** True: it takes something away. */
+  readonly isDestructive?: true;
+  /** True: a second call with the same input changes nothing more. */
+  readonly isIdempotent?: true;
+  readonly input: z.ZodObject;
+  readonly output: z.ZodObject;
+  run(place: Workplace, input: never): Promise<Answer<unknown>>;
+}
+
+interface TypedTool<I extends z.ZodObject, O extends z.ZodObject> extends Tool {
+  readonly input: I;
+  readonly output: O;
+  run(place: Workplace, input: z.output<I>): Promise<Answer<Frozen<z.output<O>>>>;
+}
+
+/** Keeps the types of the schemas. */
+export const tool = <I extends z.ZodObject, O extends z.ZodObject>(one: TypedTool<I, O>): Tool => one as Tool;
+
+/** Tools that are offered together. */
+export interface ToolGroup {
+  readonly name: string;
+  readonly tools: readonly Tool[];
+}
