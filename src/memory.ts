@@ -25,8 +25,13 @@ export interface OpenOptions extends Options {
 
 /** Opens a memory on one file, which is made if it does not exist. Any number of processes may open the same file. */
 export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
+  return openWithFallback(options, {});
+}
+
+/** The same where `fallback` holds instead of the options' own defaults: for programs that know better what they are for. */
+export async function openWithFallback(options: OpenOptions, fallback: Options): Promise<Memory> {
   const { config, ...code } = options;
-  const resolved = loadConfig({ file: config, env: process.env, code });
+  const resolved = loadConfig({ file: config, env: process.env, code, fallback });
   const embedder = resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) });
   const extractor = resolved.extractor ?? chooseExtractor(resolved.extraction, resolved.clock);
   const index = resolved.vectorIndex ?? chooseIndex(resolved.qdrant);
@@ -37,7 +42,7 @@ export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
           path: resolved.path,
           ...resolved.store,
           mirrorBytes: mirrorBytes(resolved.buffer.query.maxBytes),
-          warm: embedder ? ["reader", "vectors"] : ["reader"],
+          warm: warmed(resolved, embedder !== undefined),
         });
   const service = new BufferService(store, resolved, { embedder, index, extractor });
   try {
@@ -47,6 +52,12 @@ export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
     throw error;
   }
   return new Memory(service);
+}
+
+/** What is started before it is asked. Whoever does not embed eagerly wants to stay small until there is a question. */
+function warmed({ buffer }: ResolvedOptions, hasMeaning: boolean): readonly ("reader" | "vectors")[] {
+  if (hasMeaning && !buffer.roundBuffer.eager) return [];
+  return hasMeaning ? ["reader", "vectors"] : ["reader"];
 }
 
 const embeddingModel = ({ buffer }: ResolvedOptions): string => buffer.hybridBuffer.embeddingModel;

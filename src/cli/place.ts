@@ -8,6 +8,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../errors.js";
 import type { Memory } from "../memory.js";
+import type { Options } from "../options.js";
 import { defaultPath } from "./default-path.js";
 import type { Environment } from "./io.js";
 
@@ -27,6 +28,8 @@ export interface Need {
   readonly meaning?: boolean;
   /** A command that writes makes the file; one that reads says that there is none. */
   readonly create?: boolean;
+  /** True: stays for long and does little. The model is loaded by the first question, not by what is added. */
+  readonly resting?: boolean;
 }
 
 export interface FilePlace {
@@ -84,17 +87,23 @@ export async function embeddingModelAt({ path, config }: FilePlace, env: Environ
   return loadConfig({ file: config, env, code: { path } }).buffer.hybridBuffer.embeddingModel;
 }
 
-export async function openFile({ path, config }: FilePlace, { meaning, create }: Need): Promise<Memory> {
+export async function openFile({ path, config }: FilePlace, { meaning, create, resting }: Need): Promise<Memory> {
   if (create) makeFolder(path);
   else requireFile(path);
-  const { openMemory } = await import("../memory.js");
-  return openMemory({
+  const { openWithFallback } = await import("../memory.js");
+  const options = {
     path,
     ...(config !== undefined && { config }),
     // A one-shot command is not to go on embedding after it has answered; `flush` and a server do that.
     buffer: meaning ? { closeMs: 0 } : { hybridBuffer: { embeddingModel: "none" } },
-  });
+  };
+  return openWithFallback(options, resting ? RESTING : {});
 }
+
+/** What is added waits for a question, or for so many rounds that a question would have to wait for them. */
+const RESTING: Options = {
+  buffer: { roundBuffer: { eager: false, maxSize: 20, maxTokens: 1_000_000, idleMs: 24 * 3_600_000 } },
+};
 
 /** The folder of a file that is to be made. */
 export function makeFolder(path: string): void {

@@ -14,10 +14,10 @@ import type { Access } from "../stores/keys.js";
 export interface Workplace {
   readonly session: Session;
   readonly memory: MemoryHandle;
-  /** No answer is longer than this, its text and its structured content each, as `countChars4` counts. */
+  /** No answer is longer than this, its text and its structured content each, as `estimateTokens` counts. */
   readonly maxTokens: number;
-  /** Epoch milliseconds. */
-  now(): number;
+  /** Throws (`forbidden`) where the caller may not. For tools that do both, read and write. */
+  require(access: Access): void;
 }
 
 /** The same to a program (`data`) and to a model (`text`). */

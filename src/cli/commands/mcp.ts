@@ -1,0 +1,83 @@
+/** holdfast mcp: the memory as an MCP server on stdin and stdout, for one client that starts it. */
+import { randomBytes } from "node:crypto";
+import { HoldfastError } from "../../errors.js";
+import { type Definition, flag } from "../definition.js";
+import { wholeNumber } from "../flag-values.js";
+import { type OpenedMemory, openMemoryAt } from "../opened-memory.js";
+import { styled } from "../output/style.js";
+import { placeOf, placeText } from "../place.js";
+import { scopeText } from "../scope-flags.js";
+
+interface McpFlags {
+  readonly tools?: string;
+  readonly maxTokens?: number;
+  readonly readOnly?: boolean;
+}
+
+export const mcpCommand: Definition = {
+  name: "mcp",
+  purpose: "Serve a memory to one MCP client, over stdin and stdout.",
+  about:
+    "Clients start it by themselves: `holdfast install` sets them up. Any number of them may work on one file. Whose memory it is stands here and is not the model's to choose; without --session each run is a session of its own. With --url it passes everything on to a running server, which then has the only copy of the embedding model.",
+  options: [
+    flag("--tools <groups>", "more tools than the seven: admin, openai, reference (with commas)"),
+    flag("--max-tokens <n>", "how long an answer may be (default: 4000)", wholeNumber),
+    flag("--read-only", "only tools that change nothing"),
+  ],
+  isScoped: true,
+  endsByInterrupt: true,
+  examples: ["holdfast mcp --user ada", "holdfast mcp --team docs --tools openai --read-only"],
+  async run(call) {
+    const { io, printer } = call;
+    const { tools: groups, maxTokens = MAX_TOKENS, readOnly = false } = call.flags<McpFlags>();
+    const { toolsOf } = await import("../../mcp/groups.js");
+    const { serveOverStdio } = await import("../../mcp/stdio.js");
+    const tools = toolsOf(groups);
+    const scope = { session: sessionName(new Date()), ...call.scope };
+    const place = await placeOf(call.flags(), io.env);
+    const may = (access: string): boolean => access === "read" || !readOnly;
+    let opening: Promise<OpenedMemory> | undefined;
+    const open = async () => {
+      opening ??= openMemoryAt(place, { meaning: true, create: true, resting: true });
+      const { handle } = await opening.catch((error: unknown) => {
+        opening = undefined; // the next call tries again
+        throw error;
+      });
+      return { session: handle.session(scope), memory: handle, maxTokens, require: requires(may) };
+    };
+    printer.note(styled("dim", `MCP on stdin and stdout: ${scopeText(scope)} in ${placeText(place)}`));
+    if (io.stdin.isTTY) printer.note("A client should start this. `holdfast install` sets one up; Ctrl-C ends it.");
+    try {
+      await serveOverStdio({
+        tools,
+        may,
+        open,
+        stdin: io.stdin,
+        stdout: io.stdout,
+        signal: io.signal,
+        failed: (what, error) => printer.note(styled("yellow", `${what}: ${messageOf(error)}`)),
+      });
+    } finally {
+      await (await opening?.catch(() => undefined))?.close();
+    }
+  },
+};
+
+const MAX_TOKENS = 4_000;
+
+/** Each run is a conversation; its name says when, and is short because models read it. */
+function sessionName(now: Date): string {
+  return `mcp-${now.toISOString().slice(0, 10)}-${randomBytes(3).toString("hex")}`;
+}
+
+const requires =
+  (may: (access: string) => boolean) =>
+  (access: string): void => {
+    if (may(access)) return;
+    throw new HoldfastError("forbidden", `this memory was opened for reading only, not to ${access}`, {
+      hint: "tell the user; it is started with --read-only",
+    });
+  };
+
+/** Of ours the text says it; others may quote what they failed on. */
+const messageOf = (error: unknown): string => (error instanceof HoldfastError ? error.message : "unexpected failure");

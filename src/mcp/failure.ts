@@ -1,0 +1,16 @@
+/** A failure as a model is told of it: what went wrong, and what to do next. It never contains stored text. */
+import { HoldfastError } from "../errors.js";
+
+export function failureText(error: unknown): string {
+  if (!(error instanceof HoldfastError))
+    return "Error: something failed that should not. Nothing is known to be changed.";
+  const { message, hint, retryable, details } = error;
+  const version = typeof details["version"] === "number" ? ` It has version ${details["version"]} now.` : "";
+  const again = retryable ? " The same call may succeed in a moment." : "";
+  return `Error: ${sentence(message)}${hint === undefined ? "" : ` ${sentence(hint)}`}${version}${again}`;
+}
+
+function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

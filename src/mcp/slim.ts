@@ -1,0 +1,36 @@
+/**
+ * Schemas as models read them. A client puts all of them into the model's context, so what says nothing is left out: the
+ * dialect (it is the protocol's own), bounds that are those of every whole number, and what follows from the rest.
+ */
+import type { z } from "zod";
+
+type Json = { readonly [key: string]: unknown };
+
+/** Checks what the schema checks, and describes itself in fewer words. */
+export function slim<T extends z.ZodObject>(schema: T): T {
+  const standard = schema["~standard"];
+  const { jsonSchema } = standard;
+  const slimmed = {
+    ...standard,
+    jsonSchema: {
+      input: (options: Parameters<typeof jsonSchema.input>[0]) => without(jsonSchema.input(options)) as Json,
+      output: (options: Parameters<typeof jsonSchema.output>[0]) => without(jsonSchema.output(options)) as Json,
+    },
+  };
+  return Object.create(schema, { "~standard": { value: slimmed } }) as T;
+}
+
+const SAID_ANYWAY: { readonly [key: string]: (value: unknown) => boolean } = {
+  $schema: () => true,
+  minimum: (value) => value === Number.MIN_SAFE_INTEGER,
+  maximum: (value) => value === Number.MAX_SAFE_INTEGER,
+  propertyNames: () => true,
+  additionalProperties: (value) => value === false,
+};
+
+function without(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(without);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([key, one]) => !SAID_ANYWAY[key]?.(one));
+  return Object.fromEntries(kept.map(([key, one]) => [key, without(one)]));
+}

@@ -1,0 +1,179 @@
+/**
+ * memory_block: the texts that an agent keeps and rewrites, by name. One tool with commands, as models know it from file
+ * editors. Every edit is a version; an edit of text that has changed meanwhile is made on the new text or refused.
+ */
+import { z } from "zod";
+import { heading, inline, quoted } from "../../context/fence.js";
+import { HoldfastError } from "../../errors.js";
+import { BlockSchema, NewBlockSchema } from "../../schemas/block.js";
+import { Name } from "../../schemas/scope.js";
+import type { Session } from "../../session.js";
+import type { Block, BlockEdit } from "../../stores/blocks.js";
+import { estimateTokens } from "../../tokens/estimate.js";
+import { excerpt, Fill } from "../fill.js";
+import { day, fenced } from "../rendering.js";
+import { type Answer, tool } from "../tool.js";
+
+const COMMANDS = ["view", "create", "str_replace", "insert", "rename", "history", "restore"] as const;
+
+const Input = z.strictObject({
+  command: z.enum(COMMANDS),
+  name: Name.exactOptional().meta({ description: "Left out, view lists all blocks" }),
+  content: NewBlockSchema.shape.content.unwrap().exactOptional().meta({ description: "create: the text" }),
+  old: z.string().exactOptional().meta({ description: "str_replace: occurs exactly once" }),
+  new: z.string().exactOptional().meta({ description: "str_replace, insert: the new text" }),
+  line: z.int().min(0).exactOptional().meta({ description: "insert: after this line; 0: at the top" }),
+  to: Name.exactOptional().meta({ description: "rename: the new name" }),
+  version: z.int().min(1).exactOptional().meta({ description: "restore, view: an earlier version" }),
+  from: z.int().min(0).exactOptional().meta({ description: "view: where to go on in a long text" }),
+  reason: z.string().exactOptional().meta({ description: "Why; kept in the history" }),
+});
+
+const ShownBlock = BlockSchema.pick({ name: true, version: true, description: true }).extend({
+  content: z.string().exactOptional(),
+  tokens: z.int(),
+  next: z.int().exactOptional().meta({ description: "The text goes on from here" }),
+});
+const ShownEdit = z.object({ version: z.int(), reason: z.string(), actor: z.string().exactOptional(), at: z.number() });
+
+const Output = z.object({ blocks: z.array(ShownBlock), history: z.array(ShownEdit).exactOptional() });
+
+type Data = z.output<typeof Output>;
+type Given = z.output<typeof Input>;
+interface Workbench {
+  readonly blocks: Session["blocks"];
+  readonly maxTokens: number;
+}
+
+export const blockTool = tool({
+  name: "memory_block",
+  title: "Memory blocks",
+  description:
+    "Keep notes that belong in every conversation (who the user is, how to work, the state of a project) in named blocks that you edit in place. view before you edit. create a block for a new subject; change a fact with str_replace (old must match exactly once), add one with insert. history and restore bring back an earlier text. Keep blocks short and current; single events go to memory_save. If an edit is refused because the text has changed, view it again first.",
+  access: "read",
+  isDestructive: true,
+  input: Input,
+  output: Output,
+  async run({ session, maxTokens, require }, given) {
+    if (given.command !== "view" && given.command !== "history") require("write");
+    return commands[given.command]({ blocks: session.blocks, maxTokens }, given);
+  },
+});
+
+const commands: {
+  readonly [name in (typeof COMMANDS)[number]]: (bench: Workbench, given: Given) => Promise<Answer<Data>>;
+} = {
+  view: async (bench, given) => (given.name === undefined ? listed(bench) : viewed(bench, given)),
+  async create({ blocks }, given) {
+    const block = await blocks.create({ name: need(given, "name"), content: need(given, "content"), ...noteOf(given) });
+    return edited(block, "Created");
+  },
+  async str_replace({ blocks }, given) {
+    const change = { replace: need(given, "old"), with: need(given, "new") };
+    return edited(await blocks.edit(need(given, "name"), { ...change, ...noteOf(given) }), "Edited");
+  },
+  async insert({ blocks }, given) {
+    const change = { insert: need(given, "new"), line: need(given, "line") };
+    return edited(await blocks.edit(need(given, "name"), { ...change, ...noteOf(given) }), "Edited");
+  },
+  async rename({ blocks }, given) {
+    return edited(await blocks.rename(need(given, "name"), need(given, "to"), noteOf(given)), "Renamed");
+  },
+  async restore({ blocks }, given) {
+    return edited(await blocks.restore(need(given, "name"), need(given, "version"), noteOf(given)), "Restored");
+  },
+  history: remembered,
+};
+
+async function listed({ blocks, maxTokens }: Workbench): Promise<Answer<Data>> {
+  const all = await blocks.list();
+  const fill = new Fill<Data["blocks"][number]>(maxTokens);
+  for (const block of all) {
+    const { name, version, description = "" } = block;
+    const shown = shownOf(block);
+    if (
+      !fill.add(heading(inline(name, NAME_UNITS), `v${version}`, `${shown.tokens} tokens`) + quoted(description), shown)
+    )
+      break;
+  }
+  const omitted = all.length - fill.shown.length;
+  const notes = [
+    ...(all.length === 0 ? ["There are no blocks yet."] : []),
+    ...(omitted > 0 ? [`${omitted} more blocks do not fit; view them by name.`] : []),
+  ];
+  return { data: { blocks: fill.shown }, text: fill.text(...notes) };
+}
+
+async function viewed({ blocks, maxTokens }: Workbench, given: Given): Promise<Answer<Data>> {
+  const name = need(given, "name");
+  const { version, from = 0 } = given;
+  const block = await blocks.get(name);
+  if (!block) throw await missing(blocks);
+  const content = version === undefined ? block.content : await blocks.version(name, version);
+  const { text, next } = excerpt(content, maxTokens - AROUND_TOKENS, from);
+  const shown = {
+    ...shownOf({ ...block, content, version: version ?? block.version }),
+    content: text,
+    ...(next !== undefined && { next }),
+  };
+  const head = heading(inline(name, NAME_UNITS), `v${shown.version}`);
+  const note = next === undefined ? [] : [`[goes on: from ${next}]`];
+  return { data: { blocks: [shown] }, text: fenced([head + quoted(text), ...note]) };
+}
+
+async function remembered({ blocks, maxTokens }: Workbench, given: Given): Promise<Answer<Data>> {
+  const name = need(given, "name");
+  const block = await blocks.get(name);
+  if (!block) throw await missing(blocks);
+  const fill = new Fill<z.output<typeof ShownEdit>>(maxTokens);
+  for (const edit of await blocks.history(name)) {
+    if (!fill.add(editPiece(edit), shownEdit(edit))) break;
+  }
+  return { data: { blocks: [shownOf(block)], history: fill.shown }, text: fill.text() };
+}
+
+const editPiece = ({ version, actor, at, reason }: BlockEdit): string =>
+  heading(`v${version}`, day(at), ...(actor === undefined ? [] : [inline(actor)])) + quoted(reason);
+
+const shownEdit = ({ version, reason, actor, at }: BlockEdit) => ({
+  version,
+  reason,
+  ...(actor !== undefined && { actor }),
+  at,
+});
+
+function edited(block: Block & { readonly archived?: { readonly id: string } }, verb: string): Answer<Data> {
+  const { name, version, archived } = block;
+  const shown = shownOf(block);
+  const over = archived === undefined ? "" : ` What did not fit was moved to the memory ${archived.id}.`;
+  const text = `${verb} ${inline(name, NAME_UNITS)}: version ${version}, ${shown.tokens} tokens.${over}`;
+  return { data: { blocks: [shown] }, text };
+}
+
+function shownOf({ name, version, content, description }: Block) {
+  return { name, version, ...(description !== undefined && { description }), tokens: estimateTokens(content) };
+}
+
+function noteOf({ reason }: Given): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason };
+}
+
+/** What a command cannot do without. */
+function need<K extends keyof Given>(given: Given, field: K): NonNullable<Given[K]> {
+  const value = given[field];
+  if (value !== undefined) return value as NonNullable<Given[K]>;
+  throw new HoldfastError("invalid_input", `${given.command} needs \`${field}\``, {
+    hint: `call it again with \`${field}\``,
+  });
+}
+
+async function missing(blocks: Session["blocks"]): Promise<HoldfastError> {
+  const names = (await blocks.list()).slice(0, NAMES_MAX).map(({ name }) => inline(name));
+  return new HoldfastError("not_found", "there is no block of this name", {
+    hint: names.length === 0 ? "there are none yet; create it" : `there are: ${names.join(" ")}`,
+  });
+}
+
+const NAME_UNITS = 512;
+const NAMES_MAX = 20;
+const AROUND_TOKENS = 200;

@@ -1,0 +1,77 @@
+/** memory_get: whole texts by id. A long one is read in pieces. */
+import { z } from "zod";
+import { ItemSchema } from "../../schemas/item.js";
+import { Name } from "../../schemas/scope.js";
+import type { Item } from "../../types.js";
+import { excerpt, Fill } from "../fill.js";
+import { idText, itemPiece } from "../rendering.js";
+import { tool } from "../tool.js";
+
+const IDS_MAX = 20;
+/** What stands around a text; none is begun in less room. */
+const AROUND_TOKENS = 150;
+
+const fields = {
+  id: true,
+  kind: true,
+  role: true,
+  session: true,
+  content: true,
+  occurredAt: true,
+  version: true,
+} as const;
+const ShownItem = ItemSchema.pick(fields).extend({ next: z.int().exactOptional() });
+
+export const getTool = tool({
+  name: "memory_get",
+  title: "Read memories",
+  description:
+    "Read the whole text of memories by the ids that memory_search gave. A text too long for one answer comes with `next`: call again with that id alone and `from` set to it. Ids that are not there (any more) are listed as missing.",
+  access: "read",
+  isIdempotent: true,
+  input: z.strictObject({
+    ids: z.array(Name).min(1).max(IDS_MAX),
+    from: z.int().min(0).exactOptional().meta({ description: "Where to go on in a long text" }),
+  }),
+  output: z.object({
+    items: z.array(ShownItem),
+    missing: z.array(z.string()).exactOptional(),
+    omitted: z.array(z.string()).exactOptional().meta({ description: "Did not fit: ask for these alone" }),
+  }),
+  async run({ session, maxTokens }, { ids, from = 0 }) {
+    const found = await session.get(ids);
+    const known = new Set(found.map(({ id }) => id));
+    const missing = ids.filter((id) => !known.has(id));
+    const fill = new Fill<z.output<typeof ShownItem>>(maxTokens);
+    const omitted: string[] = [];
+    for (const item of found) {
+      const { text, next } = excerpt(item.content, fill.left - AROUND_TOKENS, from);
+      const note = next === undefined ? undefined : `goes on: from ${next}`;
+      const isWhole = next === undefined || fill.isEmpty; // only the first one may be cut, or no room would be left to go on
+      if (!isWhole || !fill.add(itemPiece(item, text, note), shownOf(item, text, next))) omitted.push(item.id);
+    }
+    const notes = [
+      ...(missing.length > 0 ? [`Missing: ${missing.map(idText).join(" ")}. memory_search finds ids.`] : []),
+      ...(omitted.length > 0 ? [`Did not fit, ask for these alone: ${omitted.map(idText).join(" ")}`] : []),
+    ];
+    const data = {
+      items: fill.shown,
+      ...(missing.length > 0 && { missing }),
+      ...(omitted.length > 0 && { omitted }),
+    };
+    return { data, text: fill.text(...notes) };
+  },
+});
+
+function shownOf({ id, kind, role, session, occurredAt, version }: Item, content: string, next: number | undefined) {
+  return {
+    id,
+    kind,
+    ...(role !== undefined && { role }),
+    ...(session !== undefined && { session }),
+    content,
+    occurredAt,
+    version,
+    ...(next !== undefined && { next }),
+  };
+}

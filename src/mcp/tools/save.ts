@@ -1,0 +1,29 @@
+/** memory_save: keeps one thing. What somebody said is a message of the session; what is known is knowledge. */
+import { z } from "zod";
+import { AddedSchema, NewItemSchema, RoleSchema } from "../../schemas/item.js";
+import { time } from "../time.js";
+import { tool } from "../tool.js";
+
+export const saveTool = tool({
+  name: "memory_save",
+  title: "Save to memory",
+  description:
+    "Keep one thing that will matter later: a preference, decision, correction, event or result. Call it as soon as you learn it. Write a full sentence that makes sense by itself, with names instead of pronouns. When it returns, the memory is durable and can be found. Do not save secrets, what only matters now, or what memory_search already finds; correct a wrong memory by saving the right one and forgetting the old.",
+  access: "write",
+  input: z.strictObject({
+    content: z.string().min(1),
+    role: RoleSchema.exactOptional().meta({ description: "Who said it, for a message kept word for word" }),
+    occurredAt: time("When it happened; now if left out"),
+    expiresAt: time("When to forget it"),
+    metadata: NewItemSchema.shape.metadata.unwrap().exactOptional().meta({ id: undefined, description: undefined }),
+  }),
+  output: AddedSchema.pick({ ids: true, commit: true }),
+  async run({ session }, { role, ...item }) {
+    const added =
+      role === undefined
+        ? await session.addItems([{ kind: "knowledge", ...item }])
+        : await session.add([{ role, ...item }]);
+    const { ids, commit } = added;
+    return { data: { ids, commit }, text: `Saved as ${ids.join(", ")}.` };
+  },
+});

@@ -1,0 +1,83 @@
+/** memory_search: the beginnings of what fits a question, with ids. The rest of a text is `memory_get`'s. */
+import { z } from "zod";
+import { HitSchema, QuerySchema } from "../../schemas/query.js";
+import { type Hit, ROLES } from "../../types.js";
+import { excerpt, Fill } from "../fill.js";
+import { itemPiece } from "../rendering.js";
+import { time } from "../time.js";
+import { tool } from "../tool.js";
+
+const LIMIT = 10;
+const LIMIT_MAX = 50;
+/** Of one hit. */
+const EXCERPT_TOKENS = 100;
+
+const fields = {
+  id: true,
+  kind: true,
+  role: true,
+  session: true,
+  content: true,
+  occurredAt: true,
+  score: true,
+} as const;
+const ShownHit = HitSchema.pick(fields).extend({
+  more: z.boolean().exactOptional().meta({ description: "The text goes on" }),
+});
+
+export const searchTool = tool({
+  name: "memory_search",
+  title: "Search memory",
+  description:
+    "Find what was remembered, by words and by meaning, best first. Use it before you answer anything that earlier conversations may have settled, and before you save. Ask in a full sentence, with names and dates. Returns ids with the start of each text; memory_get has the rest. No hits: nothing was saved on it, so do not guess, and do not ask the same in other words more than once.",
+  access: "read",
+  isIdempotent: true,
+  input: z.strictObject({
+    query: QuerySchema.shape.query.min(1),
+    limit: z
+      .int()
+      .min(1)
+      .max(LIMIT_MAX)
+      .exactOptional()
+      .meta({ description: `${LIMIT} if left out` }),
+    role: z.enum(ROLES).exactOptional().meta({ description: "Only what this one said" }),
+    from: time("Not before"),
+    to: time("Before"),
+    within: z.enum(["space", "session"]).exactOptional(),
+  }),
+  output: z.object({
+    hits: z.array(ShownHit),
+    omitted: z.int().exactOptional().meta({ description: "Found, but too much for one answer" }),
+    partial: z.boolean().exactOptional(),
+  }),
+  async run({ session, maxTokens }, { query, limit = LIMIT, ...filter }) {
+    const found = await session.query(query, { topK: limit, ...filter });
+    const fill = new Fill<z.output<typeof ShownHit>>(maxTokens);
+    for (const hit of found) {
+      const { text, next } = excerpt(hit.content, EXCERPT_TOKENS);
+      const isCut = next !== undefined;
+      if (!fill.add(itemPiece(hit, text, isCut ? "more: memory_get" : undefined), shownOf(hit, text, isCut))) break;
+    }
+    const omitted = found.length - fill.shown.length;
+    const notes = [
+      ...(found.length === 0 ? ["Nothing found."] : []),
+      ...(omitted > 0 ? [`${omitted} more did not fit: ask more exactly.`] : []),
+      ...(found.partial ? ["Partial: the newest memories were searched by words only."] : []),
+    ];
+    const data = { hits: fill.shown, ...(omitted > 0 && { omitted }), ...(found.partial && { partial: true }) };
+    return { data, text: fill.text(...notes) };
+  },
+});
+
+function shownOf({ id, kind, role, session, occurredAt, score }: Hit, content: string, more: boolean) {
+  return {
+    id,
+    kind,
+    ...(role !== undefined && { role }),
+    ...(session !== undefined && { session }),
+    content,
+    occurredAt,
+    score: Math.round(score * 1000) / 1000,
+    ...(more && { more }),
+  };
+}

@@ -1,0 +1,62 @@
+/** memory_status: whose memory this is, and how it fares. */
+import { z } from "zod";
+import { inline } from "../../context/fence.js";
+import { ScopeSchema } from "../../schemas/scope.js";
+import { VERSION } from "../../version.js";
+import { day } from "../rendering.js";
+import { tool } from "../tool.js";
+
+/** Counted so far, and no further. */
+const COUNT_MAX = 100;
+
+export const statusTool = tool({
+  name: "memory_status",
+  title: "Memory status",
+  description:
+    "Say whose memory this is, what blocks it has, when something was last saved, and whether anything waits to be indexed. Use it when the user asks about the memory itself, or when results look wrong.",
+  access: "read",
+  isIdempotent: true,
+  input: z.strictObject({}),
+  output: z.object({
+    version: z.string(),
+    scope: z.object(ScopeSchema.shape),
+    blocks: z.array(z.string()),
+    lastSavedAt: z.number().exactOptional(),
+    waiting: z.int().meta({ description: "Found by words, not yet by meaning" }),
+    parked: z.int().meta({ description: "Could not be indexed by meaning" }),
+  }),
+  async run({ session, memory }) {
+    const { session: _, ...space } = session.scope;
+    const whole = memory.session(space);
+    const [newest, blocks, waiting, parked] = await Promise.all([
+      whole.list({ limit: 1, order: "desc" }),
+      session.blocks.list(),
+      whole.list({ bufferOnly: true, limit: COUNT_MAX }),
+      whole.parked({ limit: COUNT_MAX }),
+    ]);
+    const last = newest.items[0]?.recordedAt;
+    const data = {
+      version: VERSION,
+      scope: session.scope,
+      blocks: blocks.slice(0, NAMES_MAX).map(({ name }) => name),
+      ...(last !== undefined && { lastSavedAt: last }),
+      waiting: waiting.items.length,
+      parked: parked.items.length,
+    };
+    const names = blocks.slice(0, NAMES_MAX).map(({ name }) => inline(name));
+    const more = blocks.length > NAMES_MAX ? ` and ${blocks.length - NAMES_MAX} more` : "";
+    const lines = [
+      `Holdfast ${VERSION}: ${Object.entries(session.scope)
+        .map(([kind, name]) => `${kind} ${inline(name)}`)
+        .join(", ")}`,
+      last === undefined ? "Nothing saved yet." : `Last saved: ${day(last)}`,
+      `Blocks: ${names.length === 0 ? "none" : names.join(" ") + more}`,
+      `Waiting to be indexed by meaning: ${counted(data.waiting)}; could not be: ${counted(data.parked)}`,
+    ];
+    return { data, text: lines.join("\n") };
+  },
+});
+
+const NAMES_MAX = 100;
+
+const counted = (count: number): string => (count === COUNT_MAX ? `${COUNT_MAX} or more` : String(count));
