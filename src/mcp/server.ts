@@ -18,6 +18,8 @@ export interface McpParts {
   /** The memory, opened by the first who needs it. */
   readonly open: () => Promise<Workplace>;
   readonly may: (access: Access) => boolean;
+  /** True: this client can be told that a block has changed. */
+  readonly subscribes: boolean;
   /** Something may have changed: whoever watches is to look. */
   readonly touched?: () => void;
   /** Failures that are no caller's fault. */
@@ -27,7 +29,7 @@ export interface McpParts {
 export function mcpServerOf(parts: McpParts): McpServer {
   const server = new McpServer(
     { name: "holdfast", title: "Holdfast", version: VERSION },
-    { instructions: INSTRUCTIONS, capabilities: { resources: { subscribe: true, listChanged: true } } },
+    { instructions: INSTRUCTIONS, capabilities: { resources: { subscribe: parts.subscribes } } },
   );
   for (const one of parts.tools) if (parts.may(one.access)) addTool(server, one, parts);
   addBlockResources(server, parts.open);

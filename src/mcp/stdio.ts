@@ -45,12 +45,12 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
   });
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MESSAGE_BYTES_MAX });
   const wire = new Wire(transport, (method) => {
-    if (WATCHING.test(method)) void watch.start();
+    return WATCHING.test(method) ? watch.start() : undefined;
   });
   const handle = serveStdio(
     ({ era }) => {
       const touched = (): void => void watch.look();
-      const server = mcpServerOf({ tools, may, open, touched, onFailure: failed });
+      const server = mcpServerOf({ tools, may, open, subscribes: true, touched, onFailure: failed });
       connection = { server, era, subscribed: keepSubscriptions(server, era) };
       return server;
     },

@@ -12,8 +12,8 @@ export class Wire implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: Message) => void;
 
-  /** `seen` is told of each request before it is answered. */
-  constructor(inner: Transport, seen: (method: string) => void) {
+  /** `seen` is told of each request before it is answered; what it waits for, the request waits for. */
+  constructor(inner: Transport, seen: (method: string) => Promise<void> | undefined) {
     this.#inner = inner;
     this.ended = new Promise((resolve) => {
       inner.onclose = () => {
@@ -23,8 +23,9 @@ export class Wire implements Transport {
     });
     inner.onerror = (error) => this.onerror?.(error);
     inner.onmessage = (message) => {
-      if ("method" in message) seen(message.method);
-      this.onmessage?.(message);
+      const waiting = "method" in message ? seen(message.method) : undefined;
+      if (waiting) void waiting.then(() => this.onmessage?.(message));
+      else this.onmessage?.(message);
     };
   }
 

@@ -12,7 +12,8 @@ import { ALL_OPERATIONS } from "../schemas/all.js";
 import { type Operation, partsOf } from "../schemas/operation.js";
 import { VERSION } from "../version.js";
 import { failure } from "./answer.js";
-import { type AnyHandler, allowReading, dispatch, knockOf } from "./dispatch.js";
+import { allowReading, knockOf } from "./attend.js";
+import { type AnyHandler, dispatch } from "./dispatch.js";
 import { Door } from "./door.js";
 import { asksForKeys, Guard } from "./guard.js";
 import { blockHandlers, factHandlers, sharingHandlers } from "./handlers/carried.js";
@@ -22,6 +23,7 @@ import { registryHandlers } from "./handlers/registry.js";
 import { streamHandlers } from "./handlers/streams.js";
 import { KeyRing } from "./key-ring.js";
 import { ServerLog } from "./log.js";
+import { addMcpRoute } from "./mcp/route.js";
 import { memfuseHandlers } from "./memfuse/handlers.js";
 import { openApiOf } from "./openapi.js";
 import { addSystemRoutes } from "./system.js";
@@ -75,6 +77,7 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     app.on(method, pathOf(path), dispatch(parts, operation, handlers[name] as unknown as AnyHandler));
   }
 
+  addMcpRoute(app, { ...parts, stopping });
   addSystemRoutes(app, { memory, door, registry, describe: () => openApiOf(ALL_OPERATIONS, PREFIX, VERSION) });
   app.options("*", (c) => {
     try {
@@ -85,7 +88,7 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
       response.headers.set("access-control-allow-methods", METHODS.join(", "));
       response.headers.set(
         "access-control-allow-headers",
-        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
+        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Holdfast-User, Holdfast-Agent, Holdfast-Team, Holdfast-Session, Holdfast-Space",
       );
       response.headers.set("access-control-max-age", "600");
       return response;

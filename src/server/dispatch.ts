@@ -9,20 +9,15 @@ import type { Operation } from "../schemas/operation.js";
 import { SCOPE_KEYS, ScopeSchema } from "../schemas/scope.js";
 import type { Session } from "../session.js";
 import type { Scope, SpaceRef } from "../types.js";
-import { failure, success } from "./answer.js";
+import { success } from "./answer.js";
+import { type AttendParts, attend, bytesToCome } from "./attend.js";
 import { actorsIn, type Call, spacesIn } from "./call.js";
 import type { Caller } from "./caller.js";
-import type { Door, Knock } from "./door.js";
-import type { ServerLog } from "./log.js";
 import { queryWithName } from "./memfuse/raw-name.js";
 import { idempotencyKeyOf, parseWith, readJson } from "./request.js";
-import type { Traffic } from "./traffic.js";
 
-export interface DispatchParts {
+export interface DispatchParts extends AttendParts {
   readonly memory: Memory;
-  readonly door: Door;
-  readonly log: ServerLog;
-  readonly traffic: Traffic;
   readonly maxBodyBytes: number;
 }
 
@@ -33,73 +28,26 @@ const SCOPE_SET: ReadonlySet<string> = new Set(SCOPE_KEYS);
 
 /** The Hono handler of an operation. */
 export function dispatch(parts: DispatchParts, operation: Operation, handler: AnyHandler) {
-  return async (c: Context): Promise<Response> => {
-    const started = performance.now();
-    const knock = knockOf(c);
-    const bytes = bodyBytes(c, operation, parts.maxBodyBytes);
-    let response: Response;
-    let caller: Caller | undefined;
-    let origin: string | undefined;
-    try {
-      origin = parts.door.greet(knock);
-      parts.door.enter(bytes);
-      try {
-        if (operation.access !== "none") caller = await parts.door.admit(knock);
+  const { route, access } = operation;
+  return (c: Context): Promise<Response> =>
+    attend(
+      parts,
+      c,
+      { route, isOpen: access === "none", bytes: bodyBytes(c, operation, parts.maxBodyBytes) },
+      async (caller) => {
         const given = await handler(await callOf(parts, operation, caller, c), c);
-        response = given instanceof Response ? given : success(given, statusOf(operation, given));
-      } finally {
-        parts.door.leave(bytes);
-      }
-    } catch (error) {
-      if (!hasLeft(c)) parts.log.failed(operation.route, error);
-      response = hasLeft(c) ? new Response(null, { status: LEFT }) : failure(error);
-    }
-    if (origin !== undefined) allowReading(response, origin);
-    if (c.req.method === "HEAD") await response.body?.cancel(); // nobody will read it; a stream would stay open
-    const ms = performance.now() - started;
-    parts.traffic.answered(operation.route, response.status, ms);
-    parts.log.answered(operation.route, response.status, ms, caller?.key?.id);
-    return response;
-  };
+        return given instanceof Response ? given : success(given, statusOf(operation, given));
+      },
+    );
 }
 
-/** How much of a body may come to be held. A stream is read line by line; what does not say its length may have any. */
-function bodyBytes(c: Context, { body }: Operation, max: number): number {
-  if (!body) return 0;
-  const length = Number(c.req.header("content-length") ?? max);
-  return Math.min(Number.isNaN(length) ? max : length, max);
-}
-
-/** Nobody reads this answer; it is for the numbers. As other servers count it. */
-const LEFT = 499;
-
-/** The caller has gone before its request was whole: no failure of the server's. */
-function hasLeft(c: Context): boolean {
-  const { incoming } = (c.env ?? {}) as { incoming?: { readonly destroyed: boolean; readonly complete: boolean } };
-  return incoming?.destroyed === true && !incoming.complete;
-}
+/** A stream is read line by line, and holds nothing. */
+const bodyBytes = (c: Context, { body }: Operation, max: number): number => (body ? bytesToCome(c, max) : 0);
 
 /** A repeated add has added nothing; of several, none has. */
 function statusOf({ status }: Operation, data: unknown): number {
   const parts = (Array.isArray(data) ? data : [data]) as readonly ({ readonly repeated?: boolean } | null)[];
   return status === 201 && parts.length > 0 && parts.every((part) => part?.repeated) ? 200 : status;
-}
-
-/** A page that is allowed may read the answer. */
-export function allowReading(response: Response, origin: string): void {
-  response.headers.set("access-control-allow-origin", origin);
-  response.headers.set("access-control-expose-headers", "Retry-After");
-  response.headers.set("vary", "Origin");
-}
-
-export function knockOf(c: Context): Knock {
-  const incoming = (c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming;
-  return {
-    host: c.req.header("host"),
-    origin: c.req.header("origin"),
-    authorization: c.req.header("authorization"),
-    address: incoming?.socket?.remoteAddress ?? "",
-  };
 }
 
 async function callOf(

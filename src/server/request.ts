@@ -36,17 +36,19 @@ function parsed(text: string): unknown {
   }
 }
 
+export const idempotencyKeyOf = (c: Context): string | undefined => headerText(c, "Idempotency-Key");
+
 /** A header carries visible ASCII; other text comes as RFC 8187 writes it: UTF-8''%E2%82%AC. */
-export function idempotencyKeyOf(c: Context): string | undefined {
-  const given = c.req.header("idempotency-key");
+export function headerText(c: Context, name: string): string | undefined {
+  const given = c.req.header(name);
   const encoded = given === undefined ? undefined : /^UTF-8''(.*)$/i.exec(given)?.[1];
   if (encoded === undefined) return given;
   try {
     return decodeURIComponent(encoded);
   } catch {
-    throw new HoldfastError("invalid_input", "the Idempotency-Key is not well encoded", {
+    throw new HoldfastError("invalid_input", `the ${name} is not well encoded`, {
       hint: "send visible ASCII, or UTF-8'' and the text percent-encoded",
-      details: { fields: [{ field: "Idempotency-Key", message: "is not well encoded" }] },
+      details: { fields: [{ field: name, message: "is not well encoded" }] },
     });
   }
 }

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import type { Memory } from "../memory.js";
 import { readiness } from "../metrics/readiness.js";
 import { failure } from "./answer.js";
-import { allowReading, knockOf } from "./dispatch.js";
+import { allowReading, knockOf } from "./attend.js";
 import type { Door } from "./door.js";
 import type { OpenApi } from "./openapi.js";
 import { PAGE_POLICY, pageOf } from "./page.js";

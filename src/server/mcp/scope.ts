@@ -1,0 +1,50 @@
+/**
+ * Whose memory an MCP client works on: its address says so, or its headers, but never the model.
+ *
+ *   /mcp?user=ada&session=monday          Holdfast-User: ada
+ *
+ * Where neither does, a key for one space means that space, and without keys it is the user `default`, as everywhere.
+ */
+import type { Context } from "hono";
+import { HoldfastError } from "../../errors.js";
+import { SCOPE_KEYS, ScopeSchema, SPACE_KINDS } from "../../schemas/scope.js";
+import type { Scope } from "../../types.js";
+import type { Caller } from "../caller.js";
+import { headerText, parseWith } from "../request.js";
+
+const DEFAULT_USER = "default";
+
+/** Requires that the caller is admitted. Rejects with `forbidden` where its key does not cover the scope. */
+export function scopeOfRequest(c: Context, caller: Caller): Scope {
+  const given: Record<string, string> = {};
+  for (const name of SCOPE_KEYS) {
+    const inAddress = c.req.query(name);
+    const inHeader = headerText(c, headerOf(name));
+    if (inAddress !== undefined && inHeader !== undefined && inAddress !== inHeader) throw contradiction(name);
+    const value = inAddress ?? inHeader;
+    if (value !== undefined) given[name] = value;
+  }
+  const scope = parseWith(ScopeSchema, given, "") as Scope;
+  const whole = SPACE_KINDS.some((kind) => scope[kind] !== undefined) ? scope : { ...scope, ...ownSpace(caller) };
+  caller.requireScope(whole);
+  return whole;
+}
+
+/** Holdfast-User, Holdfast-Agent … */
+export const headerOf = (name: string): string => `holdfast-${name}`;
+
+function ownSpace(caller: Caller): Scope {
+  if (!caller.key) return { user: DEFAULT_USER };
+  const named = SPACE_KINDS.flatMap((kind) => caller.named(kind));
+  const [only] = named;
+  if (only && named.length === 1 && !SPACE_KINDS.some((kind) => caller.coversAll(kind))) return only;
+  throw new HoldfastError("invalid_input", "the address does not say whose memory it is", {
+    hint: "name it: /mcp?user=NAME, or the header Holdfast-User; a key for one space needs neither",
+  });
+}
+
+const contradiction = (name: string): HoldfastError =>
+  new HoldfastError("invalid_input", `the address and the header ${headerOf(name)} name two`, {
+    hint: "name it in one place",
+    details: { field: name },
+  });
