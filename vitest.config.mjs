@@ -24,6 +24,7 @@ export default defineConfig({
             { find: /^holdfast\/embedding$/, replacement: dist("embedding/index.js") },
             { find: /^holdfast\/qdrant$/, replacement: dist("stores/qdrant/index.js") },
             { find: /^holdfast\/client$/, replacement: dist("client/index.js") },
+            { find: /^holdfast\/anthropic$/, replacement: dist("anthropic/index.js") },
             { find: /^holdfast\/server$/, replacement: dist("server/index.js") },
             { find: /^holdfast\/testing$/, replacement: dist("testing/index.js") },
           ],
