@@ -25,7 +25,12 @@ export interface BlockWatchParts {
   readonly failed: (error: unknown) => void;
 }
 
-type Seen = ReadonlyMap<string, number>;
+interface Known {
+  readonly uri: string;
+  readonly version: number;
+}
+/** By id and name: a renamed block is gone under one address and new under another. */
+type Seen = ReadonlyMap<string, Known>;
 
 export class BlockWatch {
   readonly #parts: BlockWatchParts;
@@ -69,7 +74,11 @@ export class BlockWatch {
       const blocks = await this.#parts.blocks();
       if (!this.#isOn) return;
       const before = this.#seen;
-      const now = new Map(blocks.filter(hasUri).map(({ id, name, version }) => [`${id} ${name}`, version]));
+      const now = new Map(
+        blocks
+          .filter(hasUri)
+          .map(({ id, name, version }) => [JSON.stringify([id, name]), { uri: uriOfBlock(name), version }]),
+      );
       this.#seen = now;
       if (before) this.#tell(before, now);
     } catch (error) {
@@ -78,12 +87,10 @@ export class BlockWatch {
   }
 
   #tell(before: Seen, now: Seen): void {
-    const gone = [...before.keys()].filter((key) => !now.has(key));
-    const made = [...now.keys()].filter((key) => !before.has(key));
-    const edited = [...now].filter(([key, version]) => before.has(key) && before.get(key) !== version);
-    const keys = new Set([...gone, ...made, ...edited.map(([key]) => key)]);
-    if (keys.size === 0) return;
-    const uris = new Set([...keys].map((key) => uriOfBlock(key.slice(key.indexOf(" ") + 1))));
-    this.#parts.changed({ list: gone.length + made.length > 0, uris: [...uris] });
+    const gone = [...before].filter(([key]) => !now.has(key));
+    const made = [...now].filter(([key]) => !before.has(key));
+    const edited = [...now].filter(([key, { version }]) => before.has(key) && before.get(key)?.version !== version);
+    const uris = new Set([...gone, ...made, ...edited].map(([, { uri }]) => uri));
+    if (uris.size > 0) this.#parts.changed({ list: gone.length + made.length > 0, uris: [...uris] });
   }
 }

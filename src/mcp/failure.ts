@@ -3,7 +3,7 @@ import { HoldfastError } from "../errors.js";
 
 export function failureText(error: unknown): string {
   if (!(error instanceof HoldfastError))
-    return "Error: something failed that should not. Nothing is known to be changed.";
+    return "Error: something failed that should not; whether anything was changed is not known. Look before you try again; if it fails again, go on without it and tell the user.";
   const { message, hint, retryable, details } = error;
   const version = typeof details["version"] === "number" ? ` It has version ${details["version"]} now.` : "";
   const again = retryable ? " The same call may succeed in a moment." : "";

@@ -1,8 +1,11 @@
 /**
  * Fill: an answer that is put together piece by piece, in both its forms, until it is full. The text and the structured
- * content are each kept within the tokens that one answer may have.
+ * content are each kept within the tokens that one answer may have. Only the first piece is always taken, however long its
+ * names are: an answer with nothing in it would never get anybody any further.
  */
-import { estimatedHead, estimateTokens } from "../tokens/estimate.js";
+import { quoted } from "../context/fence.js";
+import { graphemeStart, leading } from "../graphemes.js";
+import { estimatedHead, estimateTokens, TOKEN_UNITS_MAX } from "../tokens/estimate.js";
 import { fenced } from "./rendering.js";
 
 /** What stands around the pieces: the preamble, our notes, names of fields. */
@@ -34,8 +37,8 @@ export class Fill<T> {
 
   /** False: there is no room for it any more. */
   add(piece: string, shown: T): boolean {
-    const cost = Math.max(estimateTokens(piece), estimateTokens(JSON.stringify(shown)));
-    if (cost > this.#left) return false;
+    const cost = costOf(piece, shown);
+    if (cost > this.#left && !this.isEmpty) return false;
     this.#left -= cost;
     this.#pieces.push(piece);
     this.shown.push(shown);
@@ -47,16 +50,35 @@ export class Fill<T> {
   }
 }
 
-/** As much of a text, from an offset on, as fits in either form: in JSON line ends and quotes take more room. */
+/** The tokens of a piece, in the longer one of its two forms. */
+export const costOf = (piece: string, shown: unknown): number =>
+  Math.max(estimateTokens(piece), estimateTokens(JSON.stringify(shown)));
+
+/**
+ * As much of a text, from an offset on, as fits in either form: behind its margin, and as JSON, where line ends and quotes
+ * take more room. Of a text that goes on it is never nothing, however little room there is.
+ */
 export function excerpt(text: string, maxTokens: number, from = 0): Excerpt {
   const rest = text.slice(from);
-  let end = estimatedHead(rest, maxTokens);
-  while (end > 0) {
-    const cost = estimateTokens(JSON.stringify(rest.slice(0, end)));
-    if (cost <= maxTokens + QUOTES) break;
-    end = estimatedHead(rest.slice(0, end), Math.floor((maxTokens * estimateTokens(rest.slice(0, end))) / cost) - 1);
-  }
+  const end = fittingEnd(rest, maxTokens);
   return end === rest.length ? { text: rest } : { text: rest.slice(0, end), next: from + end };
 }
 
+/** Between graphemes, if the first of them fits. */
+function fittingEnd(text: string, maxTokens: number): number {
+  const cost = (end: number): number => costOf(quoted(text.slice(0, end)), text.slice(0, end));
+  const head = estimatedHead(text, maxTokens);
+  if (head > 0 && cost(head) <= maxTokens + QUOTES) return head;
+  let fitting = 0;
+  let over = head || Math.min(text.length, Math.max(0, maxTokens) * TOKEN_UNITS_MAX);
+  while (over - fitting > 1) {
+    const middle = (fitting + over) >> 1;
+    // One less, because a shorter head may have a token more: it may end inside a word.
+    if (cost(middle) <= maxTokens + QUOTES - 1) fitting = middle;
+    else over = middle;
+  }
+  return graphemeStart(text, 0, fitting) || leading(text, fitting).length || leading(text, 2).length;
+}
+
+/** Around a text in JSON. */
 const QUOTES = 2;

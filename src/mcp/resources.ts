@@ -48,6 +48,7 @@ function described({ name, description, content, updatedAt }: Block) {
   return {
     uri: uriOfBlock(name),
     name,
+    title: name, // else each would have the template's
     mimeType: MIME,
     ...(description !== undefined && { description }),
     size: Buffer.byteLength(content),

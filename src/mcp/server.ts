@@ -11,17 +11,17 @@ import { failureText } from "./failure.js";
 import { GUIDE_DESCRIPTION, GUIDE_NAME, GUIDE_TITLE, guideText, INSTRUCTIONS } from "./guide.js";
 import { addBlockResources } from "./resources.js";
 import { slim } from "./slim.js";
-import type { Tool, Workplace } from "./tool.js";
+import type { Resource, Tool, ToolGroup, Workplace } from "./tool.js";
 
 export interface McpParts {
-  readonly tools: readonly Tool[];
+  readonly groups: readonly ToolGroup[];
   /** The memory, opened by the first who needs it. */
   readonly open: () => Promise<Workplace>;
   readonly may: (access: Access) => boolean;
   /** True: this client can be told that a block has changed. */
   readonly subscribes: boolean;
-  /** Something may have changed: whoever watches is to look. */
-  readonly touched?: () => void;
+  /** A tool has written: blocks may have changed, and these addresses have. */
+  readonly touched?: (uris: readonly string[]) => void;
   /** Failures that are no caller's fault. */
   readonly onFailure?: (tool: string, error: unknown) => void;
 }
@@ -31,8 +31,12 @@ export function mcpServerOf(parts: McpParts): McpServer {
     { name: "holdfast", title: "Holdfast", version: VERSION },
     { instructions: INSTRUCTIONS, capabilities: { resources: { subscribe: parts.subscribes } } },
   );
-  for (const one of parts.tools) if (parts.may(one.access)) addTool(server, one, parts);
   addBlockResources(server, parts.open);
+  for (const { tools, resources = [] } of parts.groups) {
+    for (const resource of resources) addResource(server, resource, parts.open);
+    const uris = resources.map(({ uri }) => uri);
+    for (const one of tools) if (parts.may(one.access)) addTool(server, one, uris, parts);
+  }
   server.registerPrompt(
     GUIDE_NAME,
     {
@@ -45,7 +49,19 @@ export function mcpServerOf(parts: McpParts): McpServer {
   return server;
 }
 
-function addTool(server: McpServer, one: Tool, { open, touched, onFailure }: McpParts): void {
+function addResource(server: McpServer, resource: Resource, open: McpParts["open"]): void {
+  const { uri, name, title, description, mimeType, read } = resource;
+  server.registerResource(name, uri, { title, description, mimeType }, async ({ href }) => ({
+    contents: [{ uri: href, mimeType, text: await read(await open()) }],
+  }));
+}
+
+function addTool(
+  server: McpServer,
+  one: Tool,
+  changes: readonly string[],
+  { open, touched, onFailure }: McpParts,
+): void {
   const { name, title, description, access, isDestructive = false, isIdempotent = false, input, output } = one;
   const annotations = {
     readOnlyHint: access === "read" && !isDestructive,
@@ -64,7 +80,7 @@ function addTool(server: McpServer, one: Tool, { open, touched, onFailure }: Mcp
         if (!(error instanceof HoldfastError)) onFailure?.(name, error);
         return { content: [{ type: "text", text: failureText(error) }], isError: true };
       } finally {
-        if (!annotations.readOnlyHint) touched?.();
+        if (!annotations.readOnlyHint) touched?.(changes);
       }
     },
   );

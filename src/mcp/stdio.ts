@@ -10,7 +10,7 @@ import { type BlockChanges, BlockWatch } from "./block-watch.js";
 import { type McpParts, mcpServerOf } from "./server.js";
 import { Wire } from "./wire.js";
 
-export interface StdioParts extends Pick<McpParts, "tools" | "may" | "open"> {
+export interface StdioParts extends Pick<McpParts, "groups" | "may" | "open"> {
   readonly stdin: Readable;
   readonly stdout: Writable;
   /** Ends it from this side. */
@@ -35,7 +35,7 @@ interface Connection {
 
 /** Resolves when the client has gone, or the signal said so. */
 export async function serveOverStdio(parts: StdioParts): Promise<void> {
-  const { tools, may, open, stdin, stdout, signal, failed, clock = systemClock } = parts;
+  const { groups, may, open, stdin, stdout, signal, failed, clock = systemClock } = parts;
   let connection: Connection | undefined;
   const watch = new BlockWatch({
     blocks: async () => (await open()).session.blocks.list(),
@@ -49,8 +49,11 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
   });
   const handle = serveStdio(
     ({ era }) => {
-      const touched = (): void => void watch.look();
-      const server = mcpServerOf({ tools, may, open, subscribes: true, touched, onFailure: failed });
+      const touched = (uris: readonly string[]): void => {
+        void watch.look();
+        if (connection) tell(connection, { list: false, uris });
+      };
+      const server = mcpServerOf({ groups, may, open, subscribes: true, touched, onFailure: failed });
       connection = { server, era, subscribed: keepSubscriptions(server, era) };
       return server;
     },

@@ -51,8 +51,19 @@ interface TypedTool<I extends z.ZodObject, O extends z.ZodObject> extends Tool {
 /** Keeps the types of the schemas. */
 export const tool = <I extends z.ZodObject, O extends z.ZodObject>(one: TypedTool<I, O>): Tool => one as Tool;
 
-/** Tools that are offered together. */
+/** Something to read by its address, that is no block. */
+export interface Resource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+  read(place: Workplace): Promise<string>;
+}
+
+/** What is offered together. A tool of the group that writes may change each of its resources. */
 export interface ToolGroup {
   readonly name: string;
   readonly tools: readonly Tool[];
+  readonly resources?: readonly Resource[];
 }

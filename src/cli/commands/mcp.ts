@@ -20,19 +20,19 @@ export const mcpCommand: Definition = {
   about:
     "Clients start it by themselves: `holdfast install` sets them up. Any number of them may work on one file. Whose memory it is stands here and is not the model's to choose; without --session each run is a session of its own. With --url it passes everything on to a running server, which then has the only copy of the embedding model.",
   options: [
-    flag("--tools <groups>", "more tools than the seven: admin, openai, reference (with commas)"),
+    flag("--tools <groups>", "which tools (default: core; with commas: core, admin, openai, reference)"),
     flag("--max-tokens <n>", "how long an answer may be (default: 4000)", wholeNumber),
     flag("--read-only", "only tools that change nothing"),
   ],
   isScoped: true,
   endsByInterrupt: true,
-  examples: ["holdfast mcp --user ada", "holdfast mcp --team docs --tools openai --read-only"],
+  examples: ["holdfast mcp --user ada", "holdfast mcp --team docs --tools core,admin"],
   async run(call) {
     const { io, printer } = call;
-    const { tools: groups, maxTokens = MAX_TOKENS, readOnly = false } = call.flags<McpFlags>();
-    const { toolsOf } = await import("../../mcp/groups.js");
+    const { tools, maxTokens = MAX_TOKENS, readOnly = false } = call.flags<McpFlags>();
+    const { groupsOf } = await import("../../mcp/groups.js");
     const { serveOverStdio } = await import("../../mcp/stdio.js");
-    const tools = toolsOf(groups);
+    const groups = groupsOf(tools);
     const scope = { session: sessionName(new Date()), ...call.scope };
     const place = await placeOf(call.flags(), io.env);
     const may = (access: string): boolean => access === "read" || !readOnly;
@@ -49,7 +49,7 @@ export const mcpCommand: Definition = {
     if (io.stdin.isTTY) printer.note("A client should start this. `holdfast install` sets one up; Ctrl-C ends it.");
     try {
       await serveOverStdio({
-        tools,
+        groups,
         may,
         open,
         stdin: io.stdin,

@@ -2,9 +2,12 @@
 import { z } from "zod";
 import { inline } from "../../context/fence.js";
 import { ScopeSchema } from "../../schemas/scope.js";
+import { estimateTokens } from "../../tokens/estimate.js";
 import { VERSION } from "../../version.js";
+import { Fill } from "../fill.js";
 import { day } from "../rendering.js";
 import { tool } from "../tool.js";
+import { wholeSpace } from "../whole-space.js";
 
 /** Counted so far, and no further. */
 const COUNT_MAX = 100;
@@ -25,9 +28,9 @@ export const statusTool = tool({
     waiting: z.int().meta({ description: "Found by words, not yet by meaning" }),
     parked: z.int().meta({ description: "Could not be indexed by meaning" }),
   }),
-  async run({ session, memory }) {
-    const { session: _, ...space } = session.scope;
-    const whole = memory.session(space);
+  async run(place) {
+    const { session } = place;
+    const whole = wholeSpace(place);
     const [newest, blocks, waiting, parked] = await Promise.all([
       whole.list({ limit: 1, order: "desc" }),
       session.blocks.list(),
@@ -35,28 +38,28 @@ export const statusTool = tool({
       whole.parked({ limit: COUNT_MAX }),
     ]);
     const last = newest.items[0]?.recordedAt;
+    const names = new Fill<string>(place.maxTokens - estimateTokens(JSON.stringify(session.scope)));
+    for (const { name } of blocks) if (!names.add(inline(name), name)) break;
     const data = {
       version: VERSION,
       scope: session.scope,
-      blocks: blocks.slice(0, NAMES_MAX).map(({ name }) => name),
+      blocks: names.shown,
       ...(last !== undefined && { lastSavedAt: last }),
       waiting: waiting.items.length,
       parked: parked.items.length,
     };
-    const names = blocks.slice(0, NAMES_MAX).map(({ name }) => inline(name));
-    const more = blocks.length > NAMES_MAX ? ` and ${blocks.length - NAMES_MAX} more` : "";
+    const omitted = blocks.length - names.shown.length;
+    const more = omitted > 0 ? ` and ${omitted} more` : "";
     const lines = [
       `Holdfast ${VERSION}: ${Object.entries(session.scope)
         .map(([kind, name]) => `${kind} ${inline(name)}`)
         .join(", ")}`,
       last === undefined ? "Nothing saved yet." : `Last saved: ${day(last)}`,
-      `Blocks: ${names.length === 0 ? "none" : names.join(" ") + more}`,
+      `Blocks: ${names.isEmpty ? "none" : names.shown.map((name) => inline(name)).join(" ") + more}`,
       `Waiting to be indexed by meaning: ${counted(data.waiting)}; could not be: ${counted(data.parked)}`,
     ];
     return { data, text: lines.join("\n") };
   },
 });
-
-const NAMES_MAX = 100;
 
 const counted = (count: number): string => (count === COUNT_MAX ? `${COUNT_MAX} or more` : String(count));

@@ -3,7 +3,7 @@
  * stays open (`subscriptions/listen`) is asked for its key again and again, as every stream is.
  */
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import { toolsOf } from "../../mcp/groups.js";
+import { groupsOf } from "../../mcp/groups.js";
 import { mcpServerOf } from "../../mcp/server.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../types.js";
@@ -40,7 +40,7 @@ export async function answerMcp(exchange: Exchange): Promise<Response> {
   const handler = createMcpHandler(
     ({ era }) =>
       mcpServerOf({
-        tools: toolsOf(tools),
+        groups: groupsOf(tools),
         open: async () => ({ session, memory, maxTokens, require: (access) => caller.require(access) }),
         may: (access) => caller.may(access),
         subscribes: era === "modern", // an older client has no stream that outlives its request

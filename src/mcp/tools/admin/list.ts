@@ -1,0 +1,65 @@
+/** memory_list: what is there, page by page. */
+import { z } from "zod";
+import { ItemPageSchema, ItemSchema } from "../../../schemas/item.js";
+import { ListOptionsSchema } from "../../../schemas/query.js";
+import { excerpt, Fill } from "../../fill.js";
+import { itemPiece } from "../../rendering.js";
+import { tool } from "../../tool.js";
+import { wholeSpace } from "../../whole-space.js";
+
+const LIMIT = 20;
+const LIMIT_MAX = 50;
+const EXCERPT_TOKENS = 60;
+
+const Listed = ItemSchema.pick({ id: true, kind: true, content: true, occurredAt: true, version: true });
+
+export const listTool = tool({
+  name: "memory_list",
+  title: "List memories",
+  description:
+    "Go through all memories in the order of their saving, newest first: the start of each text, with ids. Use it to review or clean up; use memory_search to find something. `next` is the cursor of the next page.",
+  access: "read",
+  isIdempotent: true,
+  input: z.strictObject({
+    session: z.string().exactOptional().meta({ description: "Only this session's" }),
+    kind: z.enum(["message", "knowledge", "fact", "overflow"]).exactOptional(),
+    limit: z
+      .int()
+      .min(1)
+      .max(LIMIT_MAX)
+      .exactOptional()
+      .meta({ description: `${LIMIT} if left out` }),
+    cursor: ListOptionsSchema.shape.cursor,
+  }),
+  output: z.object({ items: z.array(Listed), next: ItemPageSchema.shape.next }),
+  async run(place, { limit = LIMIT, cursor, ...filter }) {
+    const space = wholeSpace(place);
+    let page = await space.list({ ...filter, limit, order: "desc", ...(cursor !== undefined && { cursor }) });
+    let fill = filled(page.items, place.maxTokens);
+    // A page that does not fit is asked for again as a shorter one, so that its cursor is right.
+    if (fill.shown.length < page.items.length) {
+      const fits = Math.max(1, fill.shown.length);
+      page = await space.list({ ...filter, limit: fits, order: "desc", ...(cursor !== undefined && { cursor }) });
+      fill = filled(page.items, place.maxTokens);
+    }
+    const { next } = page;
+    const notes = [
+      ...(page.items.length === 0 ? ["There is nothing here."] : []),
+      ...(next === undefined ? [] : [`More: cursor ${JSON.stringify(next)}`]),
+    ];
+    return { data: { items: fill.shown, ...(next !== undefined && { next }) }, text: fill.text(...notes) };
+  },
+});
+
+type ListedItem = z.output<typeof Listed>;
+
+function filled(items: readonly (ListedItem & Parameters<typeof itemPiece>[0])[], maxTokens: number) {
+  const fill = new Fill<ListedItem>(maxTokens);
+  for (const item of items) {
+    const { id, kind, occurredAt, version } = item;
+    const { text, next } = excerpt(item.content, EXCERPT_TOKENS);
+    const note = next === undefined ? undefined : "more: memory_get";
+    if (!fill.add(itemPiece(item, text, note), { id, kind, content: text, occurredAt, version })) break;
+  }
+  return fill;
+}

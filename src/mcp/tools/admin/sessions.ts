@@ -1,0 +1,66 @@
+/** memory_sessions: the conversations of the space. */
+import { z } from "zod";
+import { heading, inline } from "../../../context/fence.js";
+import { parseScope } from "../../../input/scope.js";
+import { ReceiptSchema } from "../../../schemas/item.js";
+import { Name } from "../../../schemas/scope.js";
+import { Fill } from "../../fill.js";
+import { day } from "../../rendering.js";
+import { tool } from "../../tool.js";
+
+const PAGE = 100;
+const NAME_UNITS_MAX = 512;
+
+const Listed = z.object({ name: z.string(), createdAt: z.number() });
+
+export const sessionsTool = tool({
+  name: "memory_sessions",
+  title: "List sessions",
+  description:
+    "List the sessions (conversations) of this memory in the order of their making. `next` is the cursor of the next page. A name can be given to memory_list, or to memory_forget_session.",
+  access: "read",
+  isIdempotent: true,
+  input: z.strictObject({ cursor: z.string().exactOptional() }),
+  output: z.object({ sessions: z.array(Listed), next: z.string().exactOptional() }),
+  async run({ session, memory, maxTokens }, { cursor }) {
+    const { space } = parseScope(session.scope);
+    const ask = (limit: number) => memory.sessions.list({ space, limit, ...(cursor !== undefined && { cursor }) });
+    let page = await ask(PAGE);
+    let fill = filled(page.items, maxTokens);
+    if (fill.shown.length < page.items.length) {
+      page = await ask(Math.max(1, fill.shown.length));
+      fill = filled(page.items, maxTokens);
+    }
+    const { next } = page;
+    const notes = [
+      ...(page.items.length === 0 ? ["There are no sessions yet."] : []),
+      ...(next === undefined ? [] : [`More: cursor ${JSON.stringify(next)}`]),
+    ];
+    return { data: { sessions: fill.shown, ...(next !== undefined && { next }) }, text: fill.text(...notes) };
+  },
+});
+
+function filled(entries: readonly z.output<typeof Listed>[], maxTokens: number) {
+  const fill = new Fill<z.output<typeof Listed>>(maxTokens);
+  for (const { name, createdAt } of entries) {
+    if (!fill.add(heading(inline(name, NAME_UNITS_MAX), day(createdAt)).trimEnd(), { name, createdAt })) break;
+  }
+  return fill;
+}
+
+export const forgetSessionTool = tool({
+  name: "memory_forget_session",
+  title: "Forget a session",
+  description:
+    "Delete a session with all its memories for good. Use it only when the user asks for exactly that. It cannot be undone.",
+  access: "write",
+  isDestructive: true,
+  isIdempotent: true,
+  input: z.strictObject({ name: Name }),
+  output: ReceiptSchema.pick({ items: true, sessions: true, purged: true }),
+  async run({ session, memory }, { name }) {
+    const { items, sessions, purged } = await memory.session({ ...session.scope, session: name }).forget();
+    const text = sessions === 0 ? "There is no session of this name." : `Forgotten: the session, ${items} memories.`;
+    return { data: { items, sessions, purged }, text };
+  },
+});
