@@ -1,5 +1,6 @@
 /** The tools, in groups: the core, and others for those who ask for them. */
 import { HoldfastError } from "../errors.js";
+import { memoryGuide } from "./guide.js";
 import type { ToolGroup } from "./tool.js";
 import { adminGroup } from "./tools/admin/group.js";
 import { blockTool } from "./tools/block.js";
@@ -15,6 +16,7 @@ import { statusTool } from "./tools/status.js";
 const core: ToolGroup = {
   name: "core",
   tools: [saveTool, searchTool, getTool, contextTool, forgetTool, blockTool, statusTool],
+  guide: memoryGuide,
 };
 
 /** The core, and those that are offered only when asked for. */

@@ -8,10 +8,9 @@ import { HoldfastError } from "../errors.js";
 import type { Access } from "../stores/keys.js";
 import { VERSION } from "../version.js";
 import { failureText } from "./failure.js";
-import { GUIDE_DESCRIPTION, GUIDE_NAME, GUIDE_TITLE, guideText, INSTRUCTIONS } from "./guide.js";
 import { addBlockResources } from "./resources.js";
 import { slim } from "./slim.js";
-import type { Resource, Tool, ToolGroup, Workplace } from "./tool.js";
+import type { Guide, Resource, Tool, ToolGroup, Workplace } from "./tool.js";
 
 export interface McpParts {
   readonly groups: readonly ToolGroup[];
@@ -27,26 +26,28 @@ export interface McpParts {
 }
 
 export function mcpServerOf(parts: McpParts): McpServer {
+  const instructions = parts.groups.flatMap(({ guide }) => guide?.instructions ?? []).join("\n");
   const server = new McpServer(
     { name: "holdfast", title: "Holdfast", version: VERSION },
-    { instructions: INSTRUCTIONS, capabilities: { resources: { subscribe: parts.subscribes } } },
+    { ...(instructions !== "" && { instructions }), capabilities: { resources: { subscribe: parts.subscribes } } },
   );
   addBlockResources(server, parts.open);
-  for (const { tools, resources = [] } of parts.groups) {
-    for (const resource of resources) addResource(server, resource, parts.open);
-    const uris = resources.map(({ uri }) => uri);
-    for (const one of tools) if (parts.may(one.access)) addTool(server, one, uris, parts);
-  }
-  server.registerPrompt(
-    GUIDE_NAME,
-    {
-      title: GUIDE_TITLE,
-      description: GUIDE_DESCRIPTION,
-      argsSchema: z.object({ task: z.string().optional().describe("What is to be done now") }),
-    },
-    ({ task }) => ({ messages: [{ role: "user", content: { type: "text", text: guideText(task) } }] }),
-  );
+  for (const group of parts.groups) addGroup(server, group, parts);
   return server;
+}
+
+function addGroup(server: McpServer, group: ToolGroup, parts: McpParts): void {
+  const { tools, resources = [], guide } = group;
+  for (const one of tools) if (parts.may(one.access)) addTool(server, one, group, parts);
+  for (const one of resources) addResource(server, one, parts.open);
+  if (guide) addPrompt(server, guide);
+}
+
+function addPrompt(server: McpServer, { prompt: { name, ...told }, text }: Guide): void {
+  const argsSchema = z.object({ task: z.string().optional().describe("What is to be done now") });
+  server.registerPrompt(name, { ...told, argsSchema }, ({ task }) => ({
+    messages: [{ role: "user", content: { type: "text", text: text(task) } }],
+  }));
 }
 
 function addResource(server: McpServer, resource: Resource, open: McpParts["open"]): void {
@@ -56,12 +57,7 @@ function addResource(server: McpServer, resource: Resource, open: McpParts["open
   }));
 }
 
-function addTool(
-  server: McpServer,
-  one: Tool,
-  changes: readonly string[],
-  { open, touched, onFailure }: McpParts,
-): void {
+function addTool(server: McpServer, one: Tool, group: ToolGroup, { open, touched, onFailure }: McpParts): void {
   const { name, title, description, access, isDestructive = false, isIdempotent = false, input, output } = one;
   const annotations = {
     readOnlyHint: access === "read" && !isDestructive,
@@ -69,18 +65,19 @@ function addTool(
     idempotentHint: isIdempotent,
     openWorldHint: false,
   };
+  const changed = (group.resources ?? []).map(({ uri }) => uri);
+  const told = group.failureText ?? failureText;
   server.registerTool(
     name,
     { title, description, annotations, inputSchema: slim(input), outputSchema: slim(output) },
     async (given) => {
       try {
         const { data, text } = await one.run(await open(), given as never);
+        if (!annotations.readOnlyHint) touched?.(changed);
         return { content: [{ type: "text", text }], structuredContent: data as { readonly [key: string]: unknown } };
       } catch (error) {
         if (!(error instanceof HoldfastError)) onFailure?.(name, error);
-        return { content: [{ type: "text", text: failureText(error) }], isError: true };
-      } finally {
-        if (!annotations.readOnlyHint) touched?.(changes);
+        return { content: [{ type: "text", text: told(error) }], isError: true };
       }
     },
   );

@@ -61,9 +61,21 @@ export interface Resource {
   read(place: Workplace): Promise<string>;
 }
 
+export interface Guide {
+  /** With every connection: clients put it into the system prompt. */
+  readonly instructions: string;
+  /** At length, as a prompt. */
+  readonly prompt: { readonly name: string; readonly title: string; readonly description: string };
+  text(task: string | undefined): string;
+}
+
 /** What is offered together. A tool of the group that writes may change each of its resources. */
 export interface ToolGroup {
   readonly name: string;
   readonly tools: readonly Tool[];
   readonly resources?: readonly Resource[];
+  /** What a model is taught about it. */
+  readonly guide?: Guide;
+  /** How its failures are told, if not as everywhere (failure.ts). */
+  readonly failureText?: (error: unknown) => string;
 }

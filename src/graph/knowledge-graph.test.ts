@@ -1,0 +1,161 @@
+/** The nine operations, what they refuse, and what becomes of those who meet. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Memory, openMemory } from "../memory.js";
+import type { Session } from "../session.js";
+import type { Entity } from "./graph.js";
+import type { GraphSession } from "./graph-items.js";
+import { KnowledgeGraph } from "./knowledge-graph.js";
+
+let memory: Memory;
+let session: Session;
+let graph: KnowledgeGraph;
+
+beforeEach(async () => {
+  memory = await openMemory({ path: ":memory:", buffer: { hybridBuffer: { embeddingModel: "none" } } });
+  session = memory.session({ user: "ada", agent: "tutor" });
+  graph = new KnowledgeGraph(session);
+});
+afterEach(() => memory.close());
+
+const entity = (name: string, ...observations: string[]): Entity => ({ name, entityType: "thing", observations });
+const relation = (from: string, to: string, relationType = "knows") => ({ from, to, relationType });
+const names = async (): Promise<readonly string[]> => (await graph.readGraph()).entities.map(({ name }) => name);
+
+/** The session, with something that happens once before a call of this method. */
+function meanwhile(method: "addItems" | "update", happening: () => Promise<unknown>): GraphSession {
+  let isDue = true;
+  const act = async (): Promise<void> => {
+    if (!isDue) return;
+    isDue = false;
+    await happening();
+  };
+  return {
+    scope: session.scope,
+    get: (ids) => session.get(ids),
+    list: (options) => session.list(options),
+    delete: (ids) => session.delete(ids),
+    addItems: async (items, options) => {
+      if (method === "addItems") await act();
+      return session.addItems(items, options);
+    },
+    update: async (id, patch, options) => {
+      if (method === "update") await act();
+      return session.update(id, patch, options);
+    },
+  };
+}
+
+describe("a graph", () => {
+  it("keeps entities, relations and observations in the order of their creation, page after page", async () => {
+    const many = Array.from({ length: 300 }, (_, at) => entity(`e${at}`));
+    await graph.createEntities(many);
+    await graph.createRelations(many.map(({ name }) => relation(name, "e0")));
+    await graph.addObservations([{ entityName: "e7", contents: ["b", "a"] }]);
+    await graph.deleteEntities(["e1"]);
+    await graph.createEntities([entity("e1", "again")]);
+    const { entities, relations } = await graph.readGraph();
+    expect(entities).toEqual([
+      entity("e0"),
+      ...many.slice(2, 7),
+      entity("e7", "b", "a"),
+      ...many.slice(8),
+      entity("e1", "again"),
+    ]);
+    expect(relations.map(({ from }) => from)).toEqual(["e0", ...many.slice(2).map(({ name }) => name)]);
+  });
+
+  it("is that of a memory: not of a session, nor of an agent, nor of anyone else", async () => {
+    expect(() => new KnowledgeGraph(memory.session({ user: "ada", session: "s" }))).toThrow(
+      /scope.session must be left out/,
+    );
+    await graph.createEntities([entity("tea")]);
+    expect(await new KnowledgeGraph(memory.session({ user: "ada" })).openNodes(["tea"])).toMatchObject({
+      entities: [{ name: "tea" }],
+    });
+    expect(await new KnowledgeGraph(memory.session({ user: "bob" })).readGraph()).toEqual({
+      entities: [],
+      relations: [],
+    });
+    await memory.session({ user: "ada", session: "s" }).add([{ role: "user", content: "hello" }]);
+    await memory.forget({ user: "ada", session: "s" });
+    expect(await names()).toEqual(["tea"]);
+  });
+
+  it("is found by words, forgotten by id, and passes over what only looks like a part of it", async () => {
+    await graph.createEntities([entity("Lisbon", "has seven hills"), entity("Porto")]);
+    await graph.createRelations([relation("Lisbon", "Porto", "is_south_of")]);
+    const [hills] = await session.query("hills");
+    expect(hills?.content).toBe("[entity: Lisbon (thing)]\nhas seven hills");
+    const [south] = await session.query("south");
+    await session.delete([south?.id ?? ""]);
+    await session.addItems([{ kind: "knowledge", content: "mine", metadata: { graph: "entity" } }]);
+    expect(await graph.readGraph()).toEqual({
+      entities: [entity("Lisbon", "has seven hills"), entity("Porto")],
+      relations: [],
+    });
+    const [porto] = (await session.list({ metadata: { graph: "entity" } })).items.filter(({ content }) =>
+      /Porto/.test(content),
+    );
+    await session.update(porto?.id ?? "", { content: "something else" });
+    expect(await graph.createEntities([entity("Porto")])).toEqual([]);
+    await expect(graph.addObservations([{ entityName: "Porto", contents: ["x"] }])).rejects.toThrow("Porto not found");
+  });
+
+  it("refuses what is of another form, and writes nothing of it", async () => {
+    const wrong = [{ name: "a", entityType: "t", observations: [] }, { name: 7 }] as unknown as Entity[];
+    await expect(graph.createEntities(wrong)).rejects.toMatchObject({
+      code: "invalid_input",
+      message: "entities[1].name must be a string, got a number",
+    });
+    await expect(graph.openNodes("a" as unknown as string[])).rejects.toThrow("names must be a list");
+    await expect(graph.createEntities([entity("big", "x".repeat(9_000_000))])).rejects.toMatchObject({
+      code: "too_large",
+    });
+    expect(await names()).toEqual([]);
+  });
+
+  it("adds observations to all of the entities or to none", async () => {
+    await graph.createEntities([entity("a"), entity("c")]);
+    const call = ["a", "gone", "c"].map((entityName) => ({ entityName, contents: ["x"] }));
+    await expect(graph.addObservations(call)).rejects.toMatchObject({
+      code: "not_found",
+      message: "Entity with name gone not found",
+    });
+    expect((await graph.readGraph()).entities).toEqual([entity("a"), entity("c")]);
+  });
+});
+
+describe("of two who meet", () => {
+  it("the second to create a name finds it there, and creates the rest", async () => {
+    for (const other of [entity("a"), entity("a", "other")]) {
+      const late = new KnowledgeGraph(meanwhile("addItems", () => graph.createEntities([other])));
+      expect(await late.createEntities([entity("a"), entity("a", "twin"), entity("b")])).toEqual([entity("b")]);
+      expect((await graph.readGraph()).entities).toEqual([other, entity("b")]);
+      await graph.deleteEntities(["a", "b"]);
+    }
+  });
+
+  it("neither loses an observation", async () => {
+    await graph.createEntities([entity("a", "old")]);
+    const add = (contents: string[]) => [{ entityName: "a", contents }];
+    const adding = new KnowledgeGraph(meanwhile("update", () => graph.addObservations(add(["theirs", "both"]))));
+    expect(await adding.addObservations(add(["both", "mine"]))).toEqual([
+      { entityName: "a", addedObservations: ["mine"] },
+    ]);
+    const taking = new KnowledgeGraph(meanwhile("update", () => graph.addObservations(add(["late"]))));
+    await taking.deleteObservations([{ entityName: "a", observations: ["old"] }]);
+    expect((await graph.readGraph()).entities).toEqual([entity("a", "theirs", "both", "mine", "late")]);
+  });
+
+  it("one is told that the entity was deleted under its hands", async () => {
+    await graph.createEntities([entity("a")]);
+    const adding = new KnowledgeGraph(meanwhile("update", () => graph.deleteEntities(["a"])));
+    await expect(adding.addObservations([{ entityName: "a", contents: ["x"] }])).rejects.toThrow("name a not found");
+    expect(await names()).toEqual([]);
+  });
+
+  it("a failure that is no meeting is passed on", async () => {
+    const broken = new KnowledgeGraph(meanwhile("addItems", () => Promise.reject(new Error("disk"))));
+    await expect(broken.createEntities([entity("a")])).rejects.toThrow("disk");
+  });
+});
