@@ -99,9 +99,9 @@ describe("every command", () => {
   });
 });
 
-/** `serve` goes on until it is ended, and `facts extract` needs a language model: both have tests of their own. */
+/** `serve` goes on until it is ended, `mcp` answers a client, `facts extract` needs a language model: all have their own. */
 async function expectJson(name: string, ...place: readonly string[]): Promise<void> {
-  if (name === "serve" || name === "facts extract") return;
+  if (["serve", "mcp", "facts extract"].includes(name)) return;
   const ran = await runSample(name, ["--json", ...place]);
   expect(`${name}: ${ran.code} ${ran.err}`).toBe(`${name}: 0 `);
   const values = sampleOf(name).isStream ? ran.out.trim().split("\n") : [ran.out];
