@@ -10,7 +10,10 @@ import { entryGroups } from "./commands/entries.js";
 import { factsGroup } from "./commands/facts.js";
 import { flushCommand } from "./commands/flush.js";
 import { forgetCommand } from "./commands/forget.js";
+import { graphGroup } from "./commands/graph.js";
+import { installCommand } from "./commands/install.js";
 import { keyGroup } from "./commands/keys.js";
+import { mcpCommand } from "./commands/mcp.js";
 import { queryCommand } from "./commands/query.js";
 import { reindexCommand } from "./commands/reindex.js";
 import { serveCommand } from "./commands/serve.js";
@@ -31,12 +34,13 @@ export const COMMANDS: readonly (readonly [heading: string, commands: readonly (
   ["Remember and find:", [addCommand, queryCommand, contextCommand, tailCommand, forgetCommand]],
   ["What agents edit and know:", [blocksGroup, factsGroup]],
   ["Who is there:", [sessionsGroup, ...entryGroups]],
-  ["The server:", [serveCommand, keyGroup]],
+  ["The server:", [serveCommand, mcpCommand, installCommand, keyGroup]],
   [
     "The file:",
     [
       exportCommand,
       importCommand,
+      graphGroup,
       backupCommand,
       restoreCommand,
       reindexCommand,
@@ -56,6 +60,7 @@ Start with:
   holdfast context <text>    what to give a model before its next turn
   holdfast tail              watch a memory live
   holdfast serve             the same over HTTP
+  holdfast mcp               the same for an MCP client
 
 Try it:
   $ holdfast add "I moved to Lisbon in May."

@@ -7,4 +7,9 @@ export const FILE_FLAGS: readonly string[] = [
   // live.test.ts
   "tail --no-follow",
   ...["serve --port", "serve --host", "serve --require-key", "serve --allow-host", "serve --allow-origin"],
+  // test/mcp/stdio.test.ts
+  ...["mcp --tools", "mcp --max-tokens", "mcp --read-only"],
+  // install.test.ts
+  ...["install --project", "install --name", "install --tools", "install --dry-run"],
+  ...["install --print", "install --uninstall", "install --force"],
 ];

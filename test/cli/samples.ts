@@ -60,11 +60,18 @@ export function samplesOf({ fact, key }: Seeds, folder: string): { readonly [com
     "agents list": { args: [] },
     "teams list": { args: [] },
     serve: { args: ["--port", "0"], isFileOnly: true },
+    mcp: { args: [], stdin: "", needsNoMemory: true }, // until its client asks for something
+    install: { args: ["cursor", "--print"], needsNoMemory: true },
     "key create": { args: ["--user", "default"] },
     "key list": { args: [] },
     "key revoke": { args: [key] },
     export: { args: [], isStream: true },
     import: { args: ["-"], stdin: '{"role":"user","content":"imported","id":"i1"}\n' },
+    "graph import": {
+      args: ["-"],
+      stdin: '{"type":"entity","name":"Ada","entityType":"person","observations":["flies"]}\n',
+    },
+    "graph export": { args: [], isStream: true },
     backup: { args: [join(folder, "backup.db")], isFileOnly: true },
     restore: { args: [join(folder, "seed.db"), "--overwrite"], isFileOnly: true },
     reindex: { args: ["--abandon"], isFileOnly: true },

@@ -6,7 +6,7 @@ import { wholeNumber } from "../flag-values.js";
 import { type OpenedMemory, openMemoryAt } from "../opened-memory.js";
 import { styled } from "../output/style.js";
 import { placeOf, placeText } from "../place.js";
-import { scopeText } from "../scope-flags.js";
+import { scopeText, whereParts } from "../scope-flags.js";
 
 interface McpFlags {
   readonly tools?: string;
@@ -30,6 +30,7 @@ export const mcpCommand: Definition = {
   async run(call) {
     const { io, printer } = call;
     const { tools, maxTokens = MAX_TOKENS, readOnly = false } = call.flags<McpFlags>();
+    refuseTooShort(maxTokens);
     const { groupsOf } = await import("../../mcp/groups.js");
     const { serveOverStdio } = await import("../../mcp/stdio.js");
     const groups = groupsOf(tools);
@@ -45,7 +46,7 @@ export const mcpCommand: Definition = {
       });
       return { session: handle.session(scope), memory: handle, maxTokens, require: requires(may) };
     };
-    printer.note(styled("dim", `MCP on stdin and stdout: ${scopeText(scope)} in ${placeText(place)}`));
+    printer.note(...whereParts(scopeText(scope), placeText(place)));
     if (io.stdin.isTTY) printer.note("A client should start this. `holdfast install` sets one up; Ctrl-C ends it.");
     try {
       await serveOverStdio({
@@ -64,6 +65,15 @@ export const mcpCommand: Definition = {
 };
 
 const MAX_TOKENS = 4_000;
+/** What stands around a text must fit, and a good part of the text. */
+const MAX_TOKENS_MIN = 500;
+
+function refuseTooShort(maxTokens: number): void {
+  if (maxTokens >= MAX_TOKENS_MIN) return;
+  throw new HoldfastError("invalid_input", "--max-tokens is too small for an answer", {
+    hint: `give at least ${MAX_TOKENS_MIN}`,
+  });
+}
 
 /** Each run is a conversation; its name says when, and is short because models read it. */
 function sessionName(now: Date): string {

@@ -1,0 +1,52 @@
+/**
+ * Launch: how a client is to start this package. Programs that are not started from a shell know no PATH of a version
+ * manager, often none but the system's; so node and the command's file are named by absolute paths. What runs from npx's
+ * cache has no lasting path: npx is named then.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface Running {
+  readonly node: string;
+  /** The file of this command. */
+  readonly main: string;
+  readonly platform: NodeJS.Platform;
+}
+
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** True: the client has to find npx by itself. */
+  readonly isByNpx: boolean;
+}
+
+export const runningHere = (platform: NodeJS.Platform): Running => ({
+  node: process.execPath,
+  main: fileURLToPath(new URL("../main.js", import.meta.url)),
+  platform,
+});
+
+export function launchOf({ node, main, platform }: Running): Launch {
+  if (!/[\\/]_npx[\\/]/.test(main)) return { command: lastingNode(node), args: [main, "mcp"], isByNpx: false };
+  const args = ["-y", "holdfast", "mcp"];
+  // On Windows npx is a batch file, which several clients cannot start by themselves.
+  if (platform === "win32") return { command: "cmd", args: ["/c", "npx", ...args], isByNpx: true };
+  return { command: "npx", args, isByNpx: true };
+}
+
+/** Homebrew puts each version into a folder of its own, deletes the old one, and keeps a link to the current. */
+function lastingNode(node: string): string {
+  const [, prefix, formula] = /^(.*)[/]Cellar[/](node(?:@\d+)?)[/][^/]+[/]bin[/]node$/.exec(node) ?? [];
+  if (prefix === undefined || formula === undefined) return node;
+  const link = join(prefix, "opt", formula, "bin", "node");
+  return existsSync(link) ? link : node;
+}
+
+/** The files of an entry that are gone, because node or the package was moved or removed. */
+export function missingFiles(command: unknown, args: unknown): readonly string[] {
+  const words = [command, ...(Array.isArray(args) ? [args[0] as unknown] : [])];
+  return words.filter((word): word is string => typeof word === "string" && isPath(word) && !existsSync(word));
+}
+
+const isPath = (word: string): boolean => /^([/]|[A-Za-z]:[\\/]).*[\\/]/.test(word);

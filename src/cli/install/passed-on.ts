@@ -1,0 +1,56 @@
+/** What is passed on from `holdfast install` to the `holdfast mcp` that the client will start. */
+import { resolve } from "node:path";
+import type { Environment } from "../io.js";
+import { IN_MEMORY, type Place, type PlaceFlags, placeOf } from "../place.js";
+import type { ScopeFlags } from "../scope-flags.js";
+import { KEY_VARIABLE } from "./entry.js";
+
+export interface PassedFlags extends PlaceFlags, ScopeFlags {
+  readonly tools?: string;
+}
+
+/** They name a place, and mean nothing to a client that is not started from this shell. */
+const PLACE_VARIABLES = ["HOLDFAST_URL", "HOLDFAST_STORE_PATH", "HOLDFAST_CONFIG"];
+
+/** Only what was said: the rest is for `holdfast mcp` to choose. Files get whole paths: a client starts it anywhere. */
+export function argsOf(
+  { user, agent, team, session, space, path, config, url, tools }: PassedFlags,
+  cwd: string,
+): string[] {
+  const said = {
+    "--user": user,
+    "--agent": agent,
+    "--team": team,
+    "--session": session,
+    "--space": space,
+    "--path": path === undefined || path === IN_MEMORY ? path : resolve(cwd, path),
+    "--config": config === undefined ? undefined : resolve(cwd, config),
+    "--url": url,
+    "--tools": tools,
+  };
+  return Object.entries(said).flatMap(([flag, value]) => (value === undefined ? [] : written(flag, value)));
+}
+
+/** A value that looks like a flag would be taken for one. */
+const written = (flag: string, value: string): readonly string[] =>
+  value.startsWith("-") ? [`${flag}=${value}`] : [flag, value];
+
+/** The groups of tools that were asked for, each once. Refuses a name that is none. */
+export async function toolGroups(text: string): Promise<string> {
+  const { groupsOf } = await import("../../mcp/groups.js");
+  return groupsOf(text)
+    .map(({ name }) => name)
+    .join(",");
+}
+
+/** The memory that the client will work on: what was said here, and not what this shell's variables say. */
+export function placeFor(flags: PlaceFlags, env: Environment): Promise<Place> {
+  const names = Object.keys(env).filter((name) => !name.startsWith("HOLDFAST_") || name === KEY_VARIABLE);
+  return placeOf(flags, Object.fromEntries(names.map((name) => [name, env[name]])));
+}
+
+/** Variables that choose the memory in this shell, and will not in the client. */
+export function unseenVariables({ path, url, config }: PlaceFlags, env: Environment): readonly string[] {
+  if (path !== undefined || url !== undefined || config !== undefined) return [];
+  return PLACE_VARIABLES.filter((name) => env[name]);
+}

@@ -1,0 +1,161 @@
+/** holdfast install on a made-up home: files that clients would read, and an entry that starts a server. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { parse } from "smol-toml";
+import { expect, it } from "vitest";
+import { newFolder } from "../support/opened.js";
+import { errorOf, holdfast, jsonOf, MAIN, type Ran } from "./cli.js";
+
+interface Entry {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: { readonly [name: string]: string };
+}
+
+/** A home of one's own; the clients' variables that would lead out of it are not set. */
+class Home {
+  readonly path = realpathSync(newFolder());
+  readonly env = {
+    ...{ HOME: this.path, USERPROFILE: this.path, APPDATA: "", LOCALAPPDATA: "", XDG_CONFIG_HOME: "" },
+    ...{ CODEX_HOME: "", CLAUDE_CONFIG_DIR: "", GEMINI_CLI_HOME: "" },
+    ...{ HOLDFAST_URL: "", HOLDFAST_KEY: "" },
+  };
+
+  run(...argv: readonly string[]): Promise<Ran> {
+    return holdfast(["install", ...argv], { env: this.env });
+  }
+
+  /** As the shell would start it. */
+  spawned(cwd: string, ...argv: readonly string[]): Ran {
+    const ran = spawnSync(process.execPath, [MAIN, "install", ...argv], {
+      cwd,
+      env: { ...process.env, ...this.env },
+      encoding: "utf8",
+    });
+    return { code: ran.status ?? -1, out: ran.stdout, err: ran.stderr };
+  }
+
+  file(...parts: readonly string[]): string {
+    return join(this.path, ...parts);
+  }
+
+  read(...parts: readonly string[]): string {
+    return readFileSync(this.file(...parts), "utf8");
+  }
+
+  cursor(name = "holdfast"): Entry | undefined {
+    return (JSON.parse(this.read(".cursor", "mcp.json")) as { mcpServers: { [name: string]: Entry } }).mcpServers[name];
+  }
+}
+
+it("a process of its own writes files that Cursor and Codex read, and the entry starts a server", async () => {
+  const home = new Home();
+  const project = home.file("project");
+  mkdirSync(project);
+  const cursor = home.spawned(project, "cursor", "--user", "ada", "--path", "m.db");
+  expect(cursor).toMatchObject({ code: 0, out: expect.stringContaining(home.file(".cursor", "mcp.json")) });
+  const codex = home.spawned(project, "codex", "--project", "--user", "ada", "--path", "m.db");
+  expect(codex).toMatchObject({ code: 0, err: expect.stringContaining("next: start Codex in this folder") });
+  const args = [MAIN, "mcp", "--user", "ada", "--path", join(project, "m.db")];
+  expect(home.cursor()).toEqual({ type: "stdio", command: process.execPath, args });
+  const toml = parse(readFileSync(join(project, ".codex", "config.toml"), "utf8"));
+  expect(toml).toEqual({ mcp_servers: { holdfast: { command: process.execPath, args } } });
+  const answer = await initialized(home.cursor() as Entry, home.env);
+  expect(answer).toMatchObject({ id: 1, result: { serverInfo: { name: expect.stringMatching(/holdfast/i) } } });
+});
+
+/** What the server that an entry starts, anywhere, answers to the first request of a client. */
+async function initialized({ command, args }: Entry, env: { readonly [name: string]: string }): Promise<unknown> {
+  const server = spawn(command, args, {
+    cwd: newFolder(),
+    env: { ...process.env, ...env },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const ended = once(server, "close");
+  const clientInfo = { name: "a test", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+  const answer = once(createInterface({ input: server.stdout }), "line") as Promise<[string]>;
+  const first = await Promise.race([answer, ended]);
+  server.stdin.end();
+  await ended;
+  return JSON.parse(String(first[0]));
+}
+
+it("is done once: the second time changes nothing, --uninstall takes it away, and what was there is kept", async () => {
+  const home = new Home();
+  const original = '{ "mcpServers": {\n    "other": { "url": "http://x" } // mine\n} }\n';
+  mkdirSync(home.file(".cursor"));
+  writeFileSync(home.file(".cursor", "mcp.json"), original);
+  const dry = await home.run("cursor", "--dry-run");
+  expect(dry).toMatchObject({ code: 0, err: expect.stringContaining("nothing was written") });
+  expect(dry.out).toMatch(/^--- .*\n\+\+\+ .*\n@@ .*\n/);
+  expect(dry.out).toContain('\n+    "holdfast": {\n+      "type": "stdio",\n');
+  expect(readdirSync(home.file(".cursor"))).toEqual(["mcp.json"]);
+  const first = jsonOf<{ backup: string }>(await home.run("cursor", "--json"));
+  expect(first).toMatchObject({ client: "cursor", action: "add", file: home.file(".cursor", "mcp.json") });
+  expect(readFileSync(first.backup, "utf8")).toBe(original);
+  const again = await home.run("cursor");
+  expect(again).toMatchObject({ code: 0, out: `Cursor: already set up in ${home.file(".cursor", "mcp.json")}\n` });
+  expect(readdirSync(home.file(".cursor"))).toHaveLength(2);
+  expect((await home.run("cursor", "--dry-run")).out).toBe("");
+  const list = await home.run();
+  expect(list.out).toContain(`cursor\tyes\tyes\t${home.file(".cursor", "mcp.json")}\n`);
+  expect(list.out).toContain("codex\tno\tno\t");
+  expect((await home.run("cursor", "--uninstall")).out).toContain("holdfast is taken out of");
+  expect(home.read(".cursor", "mcp.json")).toBe(original);
+  expect(jsonOf(await home.run("cursor", "--uninstall", "--json"))).toMatchObject({ action: "none" });
+});
+
+it("says what it is asked to say: --name, --tools, --key, --force, --print", async () => {
+  const home = new Home();
+  const flags = ["--tools", "core,admin", "--url", "http://127.0.0.1:8000", "--key", "hf_secret"];
+  const named = await home.run("cursor", "--name", "team-memory", "--team", "docs", ...flags);
+  expect(named.err).toMatch(/^team docs in http:\/\/127\.0\.0\.1:8000\n/);
+  expect(named.err).toContain("the key stands in that file");
+  expect(named.out + named.err).not.toContain("hf_secret");
+  expect(home.cursor("team-memory")).toMatchObject({
+    args: [MAIN, "mcp", "--team", "docs", "--url", "http://127.0.0.1:8000", "--tools", "core,admin"],
+    env: { HOLDFAST_KEY: "hf_secret" },
+  });
+  expect(statSync(home.file(".cursor", "mcp.json")).mode & 0o777).toBe(0o600);
+  const removed = await home.run("cursor", "--name", "team-memory", "--uninstall");
+  expect(removed.err).toContain("with the key that stood there");
+  const theirs = JSON.stringify({ mcpServers: { holdfast: { command: "theirs" } } });
+  writeFileSync(home.file(".cursor", "mcp.json"), theirs);
+  const refused = await home.run("cursor", "--json");
+  expect(refused.code).toBe(1);
+  expect(errorOf(refused)).toMatchObject({ code: "conflict", hint: expect.stringContaining("--force") });
+  expect(home.read(".cursor", "mcp.json")).toBe(theirs);
+  expect((await home.run()).out).toContain("cursor\tyes\tno: the entry of this name is somebody else's\t");
+  expect((await home.run("cursor", "--force")).out).toContain("holdfast is changed in");
+  expect(home.cursor()?.command).toBe(process.execPath);
+  const printed = await home.run("codex", "--print", "--agent", "tutor");
+  expect(parse(printed.out)).toMatchObject({ mcp_servers: { holdfast: { args: [MAIN, "mcp", "--agent", "tutor"] } } });
+  expect(printed.err).toContain(`put this into ${home.file(".codex", "config.toml")}`);
+  expect(existsSync(home.file(".codex"))).toBe(false);
+  const unseen = await holdfast(["install", "codex", "--print"], { env: { ...home.env, HOLDFAST_URL: "http://x" } });
+  expect(unseen.err).toContain("HOLDFAST_URL is set here, but the client will not see it");
+});
+
+it("what it cannot do is explained, and nothing is written", async () => {
+  const home = new Home();
+  for (const [argv, code, what] of [
+    [["emacs"], 2, "'emacs' is invalid for argument 'client'. Allowed choices are claude-code, claude-desktop"],
+    [["claude-desktop", "--project"], 2, "Claude Desktop has no configuration of its own for a project"],
+    [["cursor", "--name", "a_b"], 2, "--name takes up to 64 letters, digits and hyphens"],
+    [["cursor", "--tools", "everything"], 2, "there is no group of tools of this name"],
+    [["cursor", "--print", "--uninstall"], 2, "--print and --uninstall say two things"],
+    [["cursor", "--user", "ada", "--space", "team"], 2, "names no team"],
+    [["cursor", "--key", "hf_k"], 2, "--key is for a server, and none is named"],
+    [["cursor", "--config", "none.yaml"], 2, "does not exist"],
+  ] as const) {
+    const ran = await home.run(...argv);
+    expect(`${argv.join(" ")}: ${ran.code} ${ran.out}`).toBe(`${argv.join(" ")}: ${code} `);
+    expect(ran.err).toContain(what);
+  }
+  expect(readdirSync(home.path)).toEqual([]);
+});
