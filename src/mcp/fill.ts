@@ -56,11 +56,11 @@ export const costOf = (piece: string, shown: unknown): number =>
 
 /**
  * As much of a text, from an offset on, as fits in either form: behind its margin, and as JSON, where line ends and quotes
- * take more room. Of a text that goes on it is never nothing, however little room there is.
+ * take more room. It is never less than a line, however little room there is: whoever reads on must get on.
  */
 export function excerpt(text: string, maxTokens: number, from = 0): Excerpt {
   const rest = text.slice(from);
-  const end = fittingEnd(rest, maxTokens);
+  const end = fittingEnd(rest, Math.max(maxTokens, LINE_TOKENS));
   return end === rest.length ? { text: rest } : { text: rest.slice(0, end), next: from + end };
 }
 
@@ -70,15 +70,16 @@ function fittingEnd(text: string, maxTokens: number): number {
   const head = estimatedHead(text, maxTokens);
   if (head > 0 && cost(head) <= maxTokens + QUOTES) return head;
   let fitting = 0;
-  let over = head || Math.min(text.length, Math.max(0, maxTokens) * TOKEN_UNITS_MAX);
+  let over = head || Math.min(text.length, maxTokens * TOKEN_UNITS_MAX);
   while (over - fitting > 1) {
     const middle = (fitting + over) >> 1;
     // One less, because a shorter head may have a token more: it may end inside a word.
     if (cost(middle) <= maxTokens + QUOTES - 1) fitting = middle;
     else over = middle;
   }
-  return graphemeStart(text, 0, fitting) || leading(text, fitting).length || leading(text, 2).length;
+  return graphemeStart(text, 0, fitting) || leading(text, fitting).length;
 }
 
+const LINE_TOKENS = 20;
 /** Around a text in JSON. */
 const QUOTES = 2;

@@ -8,7 +8,7 @@ import { HoldfastError } from "../errors.js";
 import type { Access } from "../stores/keys.js";
 import { VERSION } from "../version.js";
 import { failureText } from "./failure.js";
-import { addBlockResources } from "./resources.js";
+import { addBlockResources, reading } from "./resources.js";
 import { slim } from "./slim.js";
 import type { Guide, Resource, Tool, ToolGroup, Workplace } from "./tool.js";
 
@@ -29,9 +29,9 @@ export function mcpServerOf(parts: McpParts): McpServer {
   const instructions = parts.groups.flatMap(({ guide }) => guide?.instructions ?? []).join("\n");
   const server = new McpServer(
     { name: "holdfast", title: "Holdfast", version: VERSION },
-    { ...(instructions !== "" && { instructions }), capabilities: { resources: { subscribe: parts.subscribes } } },
+    { ...(instructions !== "" && { instructions }), capabilities: capabilitiesOf(parts) },
   );
-  addBlockResources(server, parts.open);
+  addBlockResources(server, parts);
   for (const group of parts.groups) addGroup(server, group, parts);
   return server;
 }
@@ -39,7 +39,7 @@ export function mcpServerOf(parts: McpParts): McpServer {
 function addGroup(server: McpServer, group: ToolGroup, parts: McpParts): void {
   const { tools, resources = [], guide } = group;
   for (const one of tools) if (parts.may(one.access)) addTool(server, one, group, parts);
-  for (const one of resources) addResource(server, one, parts.open);
+  for (const one of resources) addResource(server, one, parts);
   if (guide) addPrompt(server, guide);
 }
 
@@ -50,11 +50,18 @@ function addPrompt(server: McpServer, { prompt: { name, ...told }, text }: Guide
   }));
 }
 
-function addResource(server: McpServer, resource: Resource, open: McpParts["open"]): void {
+/** The tools and the prompts stay as they are: whoever waited for news of them would wait for nothing. */
+const capabilitiesOf = ({ groups, subscribes }: McpParts) => ({
+  tools: { listChanged: false },
+  ...(groups.some(({ guide }) => guide) && { prompts: { listChanged: false } }),
+  resources: { subscribe: subscribes, listChanged: subscribes },
+});
+
+function addResource(server: McpServer, resource: Resource, parts: McpParts): void {
   const { uri, name, title, description, mimeType, read } = resource;
-  server.registerResource(name, uri, { title, description, mimeType }, async ({ href }) => ({
-    contents: [{ uri: href, mimeType, text: await read(await open()) }],
-  }));
+  server.registerResource(name, uri, { title, description, mimeType }, ({ href }) =>
+    reading(parts, async (place) => ({ contents: [{ uri: href, mimeType, text: await read(place) }] })),
+  );
 }
 
 function addTool(server: McpServer, one: Tool, group: ToolGroup, { open, touched, onFailure }: McpParts): void {

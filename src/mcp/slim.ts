@@ -13,24 +13,29 @@ export function slim<T extends z.ZodObject>(schema: T): T {
   const slimmed = {
     ...standard,
     jsonSchema: {
-      input: (options: Parameters<typeof jsonSchema.input>[0]) => without(jsonSchema.input(options)) as Json,
-      output: (options: Parameters<typeof jsonSchema.output>[0]) => without(jsonSchema.output(options)) as Json,
+      input: (options: Parameters<typeof jsonSchema.input>[0]) =>
+        without(jsonSchema.input(options), SAID_ANYWAY) as Json,
+      output: (options: Parameters<typeof jsonSchema.output>[0]) =>
+        without(jsonSchema.output(options), { ...SAID_ANYWAY, ...SAID_OF_ANSWERS }) as Json,
     },
   };
   return Object.create(schema, { "~standard": { value: slimmed } }) as T;
 }
 
-const SAID_ANYWAY: { readonly [key: string]: (value: unknown) => boolean } = {
+type Needless = { readonly [key: string]: (value: unknown) => boolean };
+
+const SAID_ANYWAY: Needless = {
   $schema: () => true,
   minimum: (value) => value === Number.MIN_SAFE_INTEGER,
   maximum: (value) => value === Number.MAX_SAFE_INTEGER,
   propertyNames: () => true,
-  additionalProperties: (value) => value === false,
 };
+/** Of what a model gives it says something: nothing else is taken. */
+const SAID_OF_ANSWERS: Needless = { additionalProperties: (value) => value === false };
 
-function without(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(without);
+function without(value: unknown, needless: Needless): unknown {
+  if (Array.isArray(value)) return value.map((one) => without(one, needless));
   if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([key, one]) => !SAID_ANYWAY[key]?.(one));
-  return Object.fromEntries(kept.map(([key, one]) => [key, without(one)]));
+  const kept = Object.entries(value).filter(([key, one]) => !needless[key]?.(one));
+  return Object.fromEntries(kept.map(([key, one]) => [key, without(one, needless)]));
 }

@@ -4,9 +4,10 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { type Clock, systemClock } from "../clock.js";
 import { type BlockChanges, BlockWatch } from "./block-watch.js";
+import { watchParent } from "./parent.js";
 import { type McpParts, mcpServerOf } from "./server.js";
 import { Wire } from "./wire.js";
 
@@ -20,11 +21,11 @@ export interface StdioParts extends Pick<McpParts, "groups" | "may" | "open"> {
   readonly clock?: Clock;
 }
 
-const PARENT_EVERY_MS = 2_000;
 /** Whoever asks for these wants to know when they change. */
 const WATCHING = /^(resources\/|subscriptions\/listen$)/;
-/** One message of a client. More than any text that can be saved. */
-const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
+/** How long the last answers wait for a client that does not read. */
+const READ_WITHIN_MS = 1_000;
+const FOREVER_MS = 2 ** 31 - 1;
 
 interface Connection {
   readonly server: McpServer;
@@ -43,10 +44,8 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
     changed: (changes) => connection && tell(connection, changes),
     failed: (error) => failed("looking for changed blocks", error),
   });
-  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MESSAGE_BYTES_MAX });
-  const wire = new Wire(transport, (method) => {
-    return WATCHING.test(method) ? watch.start() : undefined;
-  });
+  const seen = (method: string) => (WATCHING.test(method) ? watch.start() : undefined);
+  const wire = new Wire({ stdin, stdout, seen });
   const handle = serveStdio(
     ({ era }) => {
       const touched = (uris: readonly string[]): void => {
@@ -59,17 +58,21 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
     },
     { transport: wire, onerror: (error) => failed("reading a message", error) },
   );
-  const orphaned = watchParent(clock);
+  const parent = watchParent(clock);
+  // An open stdin keeps the process alive; when it has ended, what is under way still has to be answered.
+  const awake = setInterval(() => {}, FOREVER_MS);
   const stopped = new Promise<void>((resolve) => {
     signal.addEventListener("abort", () => resolve(), { once: true });
     if (signal.aborted) resolve();
   });
   try {
-    await Promise.race([wire.ended, orphaned.promise, stopped]);
+    await Promise.race([wire.ended, parent.gone, stopped]);
   } finally {
-    orphaned.cancel();
+    parent.cancel();
     watch.stop();
     await handle.close();
+    await letOut(stdout, clock);
+    clearInterval(awake);
   }
 }
 
@@ -96,16 +99,17 @@ function tell({ server, era, subscribed }: Connection, { list, uris }: BlockChan
   }
 }
 
-/** Most ends of a parent close stdin; not if somebody else holds the other side of the pipe. */
-function watchParent(clock: Clock): { readonly promise: Promise<void>; cancel(): void } {
-  const parent = process.ppid;
-  let cancel = (): void => {};
-  const promise = new Promise<void>((resolve) => {
-    const look = (): void => {
-      if (process.ppid === parent) cancel = clock.after(PARENT_EVERY_MS, look);
-      else resolve();
-    };
-    cancel = clock.after(PARENT_EVERY_MS, look);
+/** A client that does not read its answers must not keep the process for ever. To others it looks as if it had gone. */
+async function letOut(stdout: Writable, clock: Clock): Promise<void> {
+  if (stdout.writableLength === 0 || stdout.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const cancel = clock.after(READ_WITHIN_MS, () => {
+      stdout.destroy(Object.assign(new Error("nobody reads the answers"), { code: "EPIPE" }));
+      resolve();
+    });
+    stdout.write("", () => {
+      cancel(); // all before it is out, or cannot be
+      resolve();
+    });
   });
-  return { promise, cancel: () => cancel() };
 }

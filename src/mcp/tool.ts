@@ -16,7 +16,9 @@ export interface Workplace {
   readonly memory: MemoryHandle;
   /** No answer is longer than this, its text and its structured content each, as `estimateTokens` counts. */
   readonly maxTokens: number;
-  /** Throws (`forbidden`) where the caller may not. For tools that do both, read and write. */
+  /** For tools that do both, read and write. */
+  may(access: Access): boolean;
+  /** Throws (`forbidden`) where the caller may not. */
   require(access: Access): void;
 }
 

@@ -4,11 +4,15 @@
  * scripts that few models know) it is low, by half at most.
  *
  * A run of small letters is a token per four, a capital begins another run, three digits are one, two letters of a
- * script with an alphabet are one; each sign, each other character and each half of an emoji count by themselves.
+ * script with an alphabet are one, as are eight blanks or line ends; each sign, each other character and each half of an
+ * emoji count by themselves.
  */
 import { graphemeStart } from "../graphemes.js";
 
-const PIECES = / ?[A-Z]?[a-z]{1,4}|[A-Z]{1,2}|[0-9]{1,3}|[\u00c0-\u0dff]{1,2}|\s+|\S/g;
+/** No token is longer, in UTF-16 units. */
+export const TOKEN_UNITS_MAX = 8;
+
+const PIECES = / ?[A-Z]?[a-z]{1,4}|[A-Z]{1,2}|[0-9]{1,3}|[\u00c0-\u0dff]{1,2}|[ \t\r\n]{1,8}|\s|\S/g;
 
 export function estimateTokens(text: string): number {
   return text.match(PIECES)?.length ?? 0;

@@ -40,6 +40,7 @@ const newPlace = (on: MemoryHandle = memory, maxTokens = 1_000_000): Workplace =
   session: on.session({ user: `user ${++users}`, agent: "tutor", session: "a conversation" }),
   memory: on,
   maxTokens,
+  may: () => true,
   require: () => {},
 });
 

@@ -44,7 +44,7 @@ export const mcpCommand: Definition = {
         opening = undefined; // the next call tries again
         throw error;
       });
-      return { session: handle.session(scope), memory: handle, maxTokens, require: requires(may) };
+      return { session: handle.session(scope), memory: handle, maxTokens, may, require: requires(may) };
     };
     printer.note(...whereParts(scopeText(scope), placeText(place)));
     if (io.stdin.isTTY) printer.note("A client should start this. `holdfast install` sets one up; Ctrl-C ends it.");

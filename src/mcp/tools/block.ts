@@ -10,8 +10,8 @@ import { Name } from "../../schemas/scope.js";
 import type { Session } from "../../session.js";
 import type { Block, BlockEdit } from "../../stores/blocks.js";
 import { estimateTokens } from "../../tokens/estimate.js";
-import { excerpt, Fill } from "../fill.js";
-import { day, fenced } from "../rendering.js";
+import { costOf, excerpt, Fill } from "../fill.js";
+import { day } from "../rendering.js";
 import { type Answer, tool } from "../tool.js";
 
 const COMMANDS = ["view", "create", "str_replace", "insert", "rename", "history", "restore"] as const;
@@ -56,7 +56,12 @@ export const blockTool = tool({
   output: Output,
   async run({ session, maxTokens, require }, given) {
     if (given.command !== "view" && given.command !== "history") require("write");
-    return commands[given.command]({ blocks: session.blocks, maxTokens }, given);
+    const { blocks } = session;
+    try {
+      return await commands[given.command]({ blocks, maxTokens }, given);
+    } catch (error) {
+      throw isNoBlock(error) ? await missing(blocks) : error;
+    }
   },
 });
 
@@ -89,12 +94,9 @@ async function listed({ blocks, maxTokens }: Workbench): Promise<Answer<Data>> {
   const all = await blocks.list();
   const fill = new Fill<Data["blocks"][number]>(maxTokens);
   for (const block of all) {
-    const { name, version, description = "" } = block;
     const shown = shownOf(block);
-    if (
-      !fill.add(heading(inline(name, NAME_UNITS), `v${version}`, `${shown.tokens} tokens`) + quoted(description), shown)
-    )
-      break;
+    const head = heading(inline(block.name, NAME_UNITS), `v${block.version}`, `${shown.tokens} tokens`);
+    if (!fill.add(head + quoted(shown.description ?? ""), shown)) break;
   }
   const omitted = all.length - fill.shown.length;
   const notes = [
@@ -110,34 +112,37 @@ async function viewed({ blocks, maxTokens }: Workbench, given: Given): Promise<A
   const block = await blocks.get(name);
   if (!block) throw await missing(blocks);
   const content = version === undefined ? block.content : await blocks.version(name, version);
-  const { text, next } = excerpt(content, maxTokens - AROUND_TOKENS, from);
-  const shown = {
-    ...shownOf({ ...block, content, version: version ?? block.version }),
-    content: text,
-    ...(next !== undefined && { next }),
-  };
-  const head = heading(inline(name, NAME_UNITS), `v${shown.version}`);
-  const note = next === undefined ? [] : [`[goes on: from ${next}]`];
-  return { data: { blocks: [shown] }, text: fenced([head + quoted(text), ...note]) };
+  const whole = shownOf({ ...block, content, version: version ?? block.version });
+  const head = heading(inline(name, NAME_UNITS), `v${whole.version}`);
+  const fill = new Fill<Data["blocks"][number]>(maxTokens);
+  const around = costOf(head, { ...whole, content: "", next: content.length });
+  const { text, next } = excerpt(content, fill.left - around, from);
+  fill.add(head + quoted(text), { ...whole, content: text, ...(next !== undefined && { next }) });
+  return { data: { blocks: fill.shown }, text: fill.text(...(next === undefined ? [] : [`[goes on: from ${next}]`])) };
 }
 
 async function remembered({ blocks, maxTokens }: Workbench, given: Given): Promise<Answer<Data>> {
   const name = need(given, "name");
   const block = await blocks.get(name);
   if (!block) throw await missing(blocks);
-  const fill = new Fill<z.output<typeof ShownEdit>>(maxTokens);
-  for (const edit of await blocks.history(name)) {
-    if (!fill.add(editPiece(edit), shownEdit(edit))) break;
-  }
-  return { data: { blocks: [shownOf(block)], history: fill.shown }, text: fill.text() };
+  const shown = shownOf(block);
+  const fill = new Fill<z.output<typeof ShownEdit>>(maxTokens - estimateTokens(JSON.stringify(shown)));
+  const edits = (await blocks.history(name)).map(shownEdit);
+  for (const edit of edits) if (!fill.add(editPiece(edit), edit)) break;
+  const omitted = edits.length - fill.shown.length;
+  const notes = [
+    ...(edits.length === 0 ? [`Not edited since it was created: version ${block.version}.`] : []),
+    ...(omitted > 0 ? [`${omitted} earlier edits do not fit.`] : []),
+  ];
+  return { data: { blocks: [shown], history: fill.shown }, text: fill.text(...notes) };
 }
 
-const editPiece = ({ version, actor, at, reason }: BlockEdit): string =>
+const editPiece = ({ version, actor, at, reason }: z.output<typeof ShownEdit>): string =>
   heading(`v${version}`, day(at), ...(actor === undefined ? [] : [inline(actor)])) + quoted(reason);
 
 const shownEdit = ({ version, reason, actor, at }: BlockEdit) => ({
   version,
-  reason,
+  reason: excerpt(reason, NOTE_TOKENS).text,
   ...(actor !== undefined && { actor }),
   at,
 });
@@ -151,7 +156,8 @@ function edited(block: Block & { readonly archived?: { readonly id: string } }, 
 }
 
 function shownOf({ name, version, content, description }: Block) {
-  return { name, version, ...(description !== undefined && { description }), tokens: estimateTokens(content) };
+  const about = description === undefined ? {} : { description: excerpt(description, NOTE_TOKENS).text };
+  return { name, version, ...about, tokens: estimateTokens(content) };
 }
 
 function noteOf({ reason }: Given): { readonly reason?: string } {
@@ -167,13 +173,23 @@ function need<K extends keyof Given>(given: Given, field: K): NonNullable<Given[
   });
 }
 
+/** An edit of a block that is not there. Of one that is, a version may be missing: that is said by its number. */
+const isNoBlock = (error: unknown): boolean =>
+  error instanceof HoldfastError && error.code === "not_found" && "name" in error.details;
+
+/** Names those that are there, in terms of this tool. */
 async function missing(blocks: Session["blocks"]): Promise<HoldfastError> {
-  const names = (await blocks.list()).slice(0, NAMES_MAX).map(({ name }) => inline(name));
+  const names = new Fill<string>(NAMES_TOKENS);
+  for (const { name } of await blocks.list()) if (!names.add(inline(name), name)) break;
   return new HoldfastError("not_found", "there is no block of this name", {
-    hint: names.length === 0 ? "there are none yet; create it" : `there are: ${names.join(" ")}`,
+    hint: names.isEmpty
+      ? "there are none yet; create it"
+      : `there are: ${names.shown.map((name) => inline(name)).join(" ")}`,
   });
 }
 
 const NAME_UNITS = 512;
-const NAMES_MAX = 20;
-const AROUND_TOKENS = 200;
+/** Of names in a refusal. */
+const NAMES_TOKENS = 300;
+/** Of a description, of a reason. */
+const NOTE_TOKENS = 100;

@@ -2,9 +2,15 @@
 import { z } from "zod";
 import { renderText } from "../../context/render.js";
 import { ContextOptionsSchema, ContextSchema } from "../../schemas/query.js";
+import { estimateTokens } from "../../tokens/estimate.js";
+import { excerpt } from "../fill.js";
 import { tool } from "../tool.js";
 
 const BUDGET_TOKENS = 1_500;
+/** Of what an answer may have: as JSON the same text is longer, by its line ends and quotes. */
+const TEXT_SHARE = 2 / 3;
+/** Names of fields, and numbers. */
+const FRAME_TOKENS = 40;
 
 export const contextTool = tool({
   name: "memory_context",
@@ -25,14 +31,17 @@ export const contextTool = tool({
   output: ContextSchema.pick({ prefix: true, tail: true, partial: true }).extend({
     tokens: z.number().meta({ description: "Of both" }),
   }),
-  async run({ session, maxTokens }, { query, budgetTokens = BUDGET_TOKENS, fresh }) {
-    const hasWindow = session.scope.session !== undefined;
-    if (fresh && hasWindow) await session.windowReset();
+  async run({ session, maxTokens, may }, { query, budgetTokens = BUDGET_TOKENS, fresh }) {
+    const keepsWindow = session.scope.session !== undefined && may("write");
+    if (fresh && keepsWindow) await session.windowReset();
     const context = await session.context({
       ...(query !== undefined && { query }),
-      budgetTokens: Math.min(budgetTokens, maxTokens),
+      ...(!may("write") && { dryRun: true, fresh: fresh === true }),
+      budgetTokens: Math.min(budgetTokens, Math.ceil(maxTokens * TEXT_SHARE)),
     });
-    const { prefix, tail, partial, tokens } = context;
+    const { partial, tokens } = context;
+    const prefix = excerpt(context.prefix, maxTokens / 2 - FRAME_TOKENS).text;
+    const tail = excerpt(context.tail, maxTokens - FRAME_TOKENS - estimateTokens(JSON.stringify(prefix))).text;
     return { data: { prefix, tail, partial, tokens: tokens.total }, text: renderText(context) || NOTHING };
   },
 });

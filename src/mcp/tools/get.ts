@@ -1,15 +1,15 @@
 /** memory_get: whole texts by id. A long one is read in pieces. */
 import { z } from "zod";
+import { HoldfastError } from "../../errors.js";
 import { ItemSchema } from "../../schemas/item.js";
 import { Name } from "../../schemas/scope.js";
+import { estimateTokens } from "../../tokens/estimate.js";
 import type { Item } from "../../types.js";
-import { excerpt, Fill } from "../fill.js";
+import { costOf, excerpt, Fill } from "../fill.js";
 import { idText, itemPiece } from "../rendering.js";
 import { tool } from "../tool.js";
 
 const IDS_MAX = 20;
-/** What stands around a text; none is begun in less room. */
-const AROUND_TOKENS = 150;
 
 const fields = {
   id: true,
@@ -39,14 +39,20 @@ export const getTool = tool({
     omitted: z.array(z.string()).exactOptional().meta({ description: "Did not fit: ask for these alone" }),
   }),
   async run({ session, maxTokens }, { ids, from = 0 }) {
+    if (from > 0 && ids.length > 1) {
+      throw new HoldfastError("invalid_input", "`from` goes with one id", { hint: "ask for that id alone" });
+    }
     const found = await session.get(ids);
     const known = new Set(found.map(({ id }) => id));
     const missing = ids.filter((id) => !known.has(id));
-    const fill = new Fill<z.output<typeof ShownItem>>(maxTokens);
+    // Ids may have to be named a second time, as missing or omitted.
+    const fill = new Fill<z.output<typeof ShownItem>>(maxTokens - estimateTokens(JSON.stringify(ids)));
     const omitted: string[] = [];
     for (const item of found) {
-      const { text, next } = excerpt(item.content, fill.left - AROUND_TOKENS, from);
-      const note = next === undefined ? undefined : `goes on: from ${next}`;
+      const end = item.content.length;
+      const around = costOf(itemPiece(item, "", goesOn(end)), shownOf(item, "", end));
+      const { text, next } = excerpt(item.content, fill.left - around, from);
+      const note = next === undefined ? undefined : goesOn(next);
       const isWhole = next === undefined || fill.isEmpty; // only the first one may be cut, or no room would be left to go on
       if (!isWhole || !fill.add(itemPiece(item, text, note), shownOf(item, text, next))) omitted.push(item.id);
     }
@@ -62,6 +68,8 @@ export const getTool = tool({
     return { data, text: fill.text(...notes) };
   },
 });
+
+const goesOn = (next: number): string => `goes on: from ${next}`;
 
 function shownOf({ id, kind, role, session, occurredAt, version }: Item, content: string, next: number | undefined) {
   return {

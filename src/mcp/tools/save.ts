@@ -1,6 +1,6 @@
 /** memory_save: keeps one thing. What somebody said is a message of the session; what is known is knowledge. */
 import { z } from "zod";
-import { AddedSchema, NewItemSchema, RoleSchema } from "../../schemas/item.js";
+import { AddedSchema, RoleSchema } from "../../schemas/item.js";
 import { time } from "../time.js";
 import { tool } from "../tool.js";
 
@@ -15,7 +15,6 @@ export const saveTool = tool({
     role: RoleSchema.exactOptional().meta({ description: "Who said it, for a message kept word for word" }),
     occurredAt: time("When it happened; now if left out"),
     expiresAt: time("When to forget it"),
-    metadata: NewItemSchema.shape.metadata.unwrap().exactOptional().meta({ id: undefined, description: undefined }),
   }),
   output: AddedSchema.pick({ ids: true, commit: true }),
   async run({ session }, { role, ...item }) {

@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import type { Block } from "../stores/blocks.js";
+import { FakeClock } from "../testing/fake-clock.js";
+import { type BlockChanges, BlockWatch } from "./block-watch.js";
+
+const uri = (name: string): string => `memory://blocks/${name}`;
+const block = (id: string, name: string, version = 1): Block => ({ id, name, version }) as Block;
+
+/** A watch over blocks that a test exchanges, and what it told. Looks can be held back. */
+function watched(first: readonly Block[] = []) {
+  const clock = new FakeClock();
+  const told: BlockChanges[] = [];
+  const failures: unknown[] = [];
+  const state = { blocks: first, looks: 0, held: undefined as Promise<void> | undefined, error: undefined as unknown };
+  const watch = new BlockWatch({
+    blocks: async () => {
+      state.looks++;
+      const { blocks, error } = state;
+      await state.held;
+      if (error !== undefined) throw error;
+      return blocks;
+    },
+    clock,
+    changed: (changes) => told.push(changes),
+    failed: (error) => failures.push(error),
+  });
+  /** Lets time pass, and the look that it brings end. */
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    await settled();
+  };
+  return { clock, told, failures, state, watch, pass };
+}
+
+/** All that promises have left to do. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a watch over blocks", () => {
+  it("does not look before it is started, also if it is told to", async () => {
+    const { watch, state, clock } = watched([block("1", "a")]);
+    await watch.look();
+    expect([state.looks, clock.pending]).toEqual([0, 0]);
+  });
+
+  it("tells nothing of what was there when it started", async () => {
+    const { watch, told, pass, state } = watched([block("1", "a")]);
+    await watch.start();
+    await pass(5_000);
+    expect(state.looks).toBeGreaterThan(1);
+    expect(told).toEqual([]);
+  });
+
+  it("tells once what was edited, made and forgotten, within a second", async () => {
+    const { watch, told, pass, state } = watched([block("1", "a"), block("2", "b")]);
+    await watch.start();
+    state.blocks = [block("1", "a", 2), block("2", "b")];
+    await pass(999);
+    expect(told).toEqual([]);
+    await pass(1);
+    expect(told.splice(0)).toEqual([{ list: false, uris: [uri("a")] }]);
+    state.blocks = [block("1", "a", 2), block("2", "b"), block("3", "c")];
+    await pass(1_000);
+    expect(told.splice(0)).toEqual([{ list: true, uris: [uri("c")] }]);
+    state.blocks = [block("2", "b"), block("3", "c")];
+    await pass(1_000);
+    expect(told.splice(0)).toEqual([{ list: true, uris: [uri("a")] }]);
+    await pass(10_000);
+    expect(told).toEqual([]);
+  });
+
+  it("tells both addresses of a renamed block, and one address once", async () => {
+    const { watch, told, pass, state } = watched([block("1", "a")]);
+    await watch.start();
+    state.blocks = [block("1", "b", 2)];
+    await pass(1_000);
+    expect(told.splice(0)).toEqual([{ list: true, uris: [uri("a"), uri("b")] }]);
+    // Forgotten and made again under its name.
+    state.blocks = [block("2", "b")];
+    await pass(1_000);
+    expect(told).toEqual([{ list: true, uris: [uri("b")] }]);
+  });
+
+  it("tells the right address, whatever ids and names are made of", async () => {
+    const { watch, told, pass, state } = watched([block("an id", "a name")]);
+    await watch.start();
+    state.blocks = [block("an id", "a name", 2), block("an", "id a name")];
+    await pass(1_000);
+    expect(told).toEqual([{ list: true, uris: [uri("id%20a%20name"), uri("a%20name")] }]);
+  });
+
+  it("does not speak of blocks that have no address", async () => {
+    const { watch, told, pass, state } = watched();
+    await watch.start();
+    state.blocks = [block("1", "."), block("2", "..")];
+    await pass(1_000);
+    expect(told).toEqual([]);
+  });
+
+  it("looks at once when it is told to, and then a second later", async () => {
+    const { watch, told, pass, state, clock } = watched();
+    await watch.start();
+    await pass(900);
+    state.blocks = [block("1", "a")];
+    await watch.look();
+    expect(told).toHaveLength(1);
+    const { looks } = state;
+    await pass(900);
+    expect(state.looks).toBe(looks);
+    await pass(100);
+    expect(state.looks).toBe(looks + 1);
+    expect(clock.pending).toBe(1);
+  });
+
+  it("looks again after the look under way, which may have read too early", async () => {
+    const { watch, told, state, clock } = watched();
+    await watch.start();
+    let release = (): void => {};
+    state.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const early = watch.look();
+    await settled();
+    state.blocks = [block("1", "a")];
+    const late = watch.look();
+    release();
+    await early;
+    expect(told).toEqual([]);
+    await late;
+    expect(told).toEqual([{ list: true, uris: [uri("a")] }]);
+    await settled();
+    expect(clock.pending).toBe(1);
+  });
+
+  it("goes on after a look that failed, and then tells what it missed", async () => {
+    const { watch, told, failures, pass, state } = watched([block("1", "a")]);
+    await watch.start();
+    state.error = new Error("no file");
+    state.blocks = [block("1", "a", 2)];
+    await pass(1_000);
+    await pass(1_000);
+    expect(failures).toHaveLength(2);
+    expect(told).toEqual([]);
+    state.error = undefined;
+    await pass(1_000);
+    expect(told).toEqual([{ list: false, uris: [uri("a")] }]);
+  });
+
+  it("starts although the first look failed: the first that succeeds counts as the first", async () => {
+    const { watch, told, failures, pass, state } = watched([block("1", "a")]);
+    state.error = new Error("no file");
+    await watch.start();
+    state.error = undefined;
+    await pass(1_000);
+    state.blocks = [block("1", "a", 2)];
+    await pass(1_000);
+    expect(failures).toHaveLength(1);
+    expect(told).toEqual([{ list: false, uris: [uri("a")] }]);
+  });
+
+  it("is started once: a second start waits for the first look", async () => {
+    const { watch, state, clock } = watched();
+    await Promise.all([watch.start(), watch.start()]);
+    await watch.start();
+    expect([state.looks, clock.pending]).toEqual([1, 1]);
+  });
+
+  it("is silent after a stop, also about a look that was under way", async () => {
+    const { watch, told, pass, state, clock } = watched();
+    await watch.start();
+    let release = (): void => {};
+    state.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    state.blocks = [block("1", "a")];
+    const looking = watch.look();
+    watch.stop();
+    release();
+    await looking;
+    await settled();
+    expect(clock.pending).toBe(0);
+    const { looks } = state;
+    await pass(10_000);
+    expect(state.looks).toBe(looks);
+    expect(told).toEqual([]);
+  });
+
+  it("tells nothing of what changed between a stop and the next start", async () => {
+    const { watch, told, pass, state } = watched([block("1", "a")]);
+    await watch.start();
+    watch.stop();
+    state.blocks = [block("1", "a", 2)];
+    await watch.start();
+    await pass(1_000);
+    expect(told).toEqual([]);
+    state.blocks = [block("1", "a", 3)];
+    await pass(1_000);
+    expect(told).toEqual([{ list: false, uris: [uri("a")] }]);
+  });
+});
