@@ -9,6 +9,7 @@ import { type Clock, systemClock } from "../clock.js";
 import { type BlockChanges, BlockWatch } from "./block-watch.js";
 import { watchParent } from "./parent.js";
 import { type McpParts, mcpServerOf } from "./server.js";
+import { SpareMemory } from "./spare-memory.js";
 import { Wire } from "./wire.js";
 
 export interface StdioParts extends Pick<McpParts, "groups" | "may" | "open"> {
@@ -44,7 +45,11 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
     changed: (changes) => connection && tell(connection, changes),
     failed: (error) => failed("looking for changed blocks", error),
   });
-  const seen = (method: string) => (WATCHING.test(method) ? watch.start() : undefined);
+  const spare = new SpareMemory(clock);
+  const seen = (method: string) => {
+    spare.used();
+    return WATCHING.test(method) ? watch.start() : undefined;
+  };
   const wire = new Wire({ stdin, stdout, seen });
   const handle = serveStdio(
     ({ era }) => {
@@ -70,6 +75,7 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
   } finally {
     parent.cancel();
     watch.stop();
+    spare.stop();
     await handle.close();
     await letOut(stdout, clock);
     clearInterval(awake);

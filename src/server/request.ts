@@ -38,18 +38,26 @@ function parsed(text: string): unknown {
 
 export const idempotencyKeyOf = (c: Context): string | undefined => headerText(c, "Idempotency-Key");
 
-/** A header carries visible ASCII; other text comes as RFC 8187 writes it: UTF-8''%E2%82%AC. */
+/**
+ * A header carries visible ASCII; other text comes as RFC 8187 writes it: UTF-8''%E2%82%AC. Anything else is refused: nobody
+ * could tell whose bytes they are, and a name would become another one.
+ */
 export function headerText(c: Context, name: string): string | undefined {
   const given = c.req.header(name);
-  const encoded = given === undefined ? undefined : /^UTF-8''(.*)$/i.exec(given)?.[1];
-  if (encoded === undefined) return given;
+  if (given === undefined || /^(?!UTF-8'')[\x20-\x7e]*$/i.test(given)) return given;
+  const text = decoded(/^UTF-8''(.*)$/i.exec(given)?.[1]);
+  if (text !== undefined) return text;
+  throw new HoldfastError("invalid_input", `the ${name} is not well encoded`, {
+    hint: "send visible ASCII, or UTF-8'' and the text percent-encoded",
+    details: { fields: [{ field: name, message: "is not well encoded" }] },
+  });
+}
+
+function decoded(text: string | undefined): string | undefined {
   try {
-    return decodeURIComponent(encoded);
+    return text === undefined ? undefined : decodeURIComponent(text);
   } catch {
-    throw new HoldfastError("invalid_input", `the ${name} is not well encoded`, {
-      hint: "send visible ASCII, or UTF-8'' and the text percent-encoded",
-      details: { fields: [{ field: name, message: "is not well encoded" }] },
-    });
+    return undefined; // half an escape
   }
 }
 

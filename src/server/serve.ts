@@ -3,7 +3,7 @@
  * so it can be ended in any way without loss.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { loadConfig } from "../config.js";
 import { HoldfastError } from "../errors.js";
@@ -49,6 +49,7 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
       limitTime(incoming);
       return listener(incoming, outgoing);
     });
+    const silent = silentConnections(server);
     await listen(server, settings.port, settings.host);
     const { port } = server.address() as AddressInfo;
     const url = `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;
@@ -57,7 +58,7 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
       port,
       stop: async () => {
         stopping.abort();
-        await drain(server);
+        await drain(server, silent);
         return memory.close();
       },
     };
@@ -121,10 +122,24 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
+/** Connections on which nothing was asked yet. Clients open some in advance, and Node does not count them as idle. */
+function silentConnections(server: Server): ReadonlySet<Socket> {
+  const silent = new Set<Socket>();
+  server.on("connection", (socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+  });
+  server.on("request", ({ socket }) => silent.delete(socket));
+  return silent;
+}
+
 /** Answers what was accepted. A connection is closed as soon as it waits for nothing, or keep-alive would hold up the end. */
-function drain(server: Server): Promise<void> {
+function drain(server: Server, silent: ReadonlySet<Socket>): Promise<void> {
   return new Promise((resolve) => {
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+      for (const socket of silent) socket.destroy();
+    }, SWEEP_MS);
     const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     server.close(() => {
       clearInterval(sweep);

@@ -1,6 +1,7 @@
 /** holdfast mcp: the memory as an MCP server on stdin and stdout, for one client that starts it. */
 import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../errors.js";
+import { ANSWER_TOKENS, ANSWER_TOKENS_MIN } from "../../mcp/limits.js";
 import { type Definition, flag } from "../definition.js";
 import { wholeNumber } from "../flag-values.js";
 import { type OpenedMemory, openMemoryAt } from "../opened-memory.js";
@@ -21,7 +22,7 @@ export const mcpCommand: Definition = {
     "Clients start it by themselves: `holdfast install` sets them up. Any number of them may work on one file. Whose memory it is stands here and is not the model's to choose; without --session each run is a session of its own. With --url it passes everything on to a running server, which then has the only copy of the embedding model.",
   options: [
     flag("--tools <groups>", "which tools (default: core; with commas: core, admin, openai, reference)"),
-    flag("--max-tokens <n>", "how long an answer may be (default: 4000)", wholeNumber),
+    flag("--max-tokens <n>", "how long an answer may be, from 500 (default: 4000)", wholeNumber),
     flag("--read-only", "only tools that change nothing"),
   ],
   isScoped: true,
@@ -29,7 +30,7 @@ export const mcpCommand: Definition = {
   examples: ["holdfast mcp --user ada", "holdfast mcp --team docs --tools core,admin"],
   async run(call) {
     const { io, printer } = call;
-    const { tools, maxTokens = MAX_TOKENS, readOnly = false } = call.flags<McpFlags>();
+    const { tools, maxTokens = ANSWER_TOKENS, readOnly = false } = call.flags<McpFlags>();
     refuseTooShort(maxTokens);
     const { groupsOf } = await import("../../mcp/groups.js");
     const { serveOverStdio } = await import("../../mcp/stdio.js");
@@ -64,14 +65,10 @@ export const mcpCommand: Definition = {
   },
 };
 
-const MAX_TOKENS = 4_000;
-/** What stands around a text must fit, and a good part of the text. */
-const MAX_TOKENS_MIN = 500;
-
 function refuseTooShort(maxTokens: number): void {
-  if (maxTokens >= MAX_TOKENS_MIN) return;
+  if (maxTokens >= ANSWER_TOKENS_MIN) return;
   throw new HoldfastError("invalid_input", "--max-tokens is too small for an answer", {
-    hint: `give at least ${MAX_TOKENS_MIN}`,
+    hint: `give at least ${ANSWER_TOKENS_MIN}`,
   });
 }
 

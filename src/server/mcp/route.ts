@@ -5,11 +5,13 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { HoldfastError } from "../../errors.js";
+import { ANSWER_TOKENS, ANSWER_TOKENS_MIN } from "../../mcp/limits.js";
 import type { Memory } from "../../memory.js";
 import { SCOPE_KEYS } from "../../schemas/scope.js";
 import { type AttendParts, attend, bytesToCome, knockOf } from "../attend.js";
 import { Caller } from "../caller.js";
 import { parseWith, readJson } from "../request.js";
+import { whenStopping } from "./listening.js";
 import { scopeOfRequest } from "./scope.js";
 
 export interface McpRouteParts extends AttendParts {
@@ -21,23 +23,25 @@ export interface McpRouteParts extends AttendParts {
 
 export const MCP_PATH = "/mcp";
 const ROUTE = `POST ${MCP_PATH}`;
-const MAX_TOKENS = 4_000;
 
 const Settings = z.object({
   tools: z.string().exactOptional(),
-  maxTokens: z.coerce.number().int().min(200).max(1_000_000).exactOptional(),
+  maxTokens: z.coerce.number().int().min(ANSWER_TOKENS_MIN).exactOptional(),
 });
 const KNOWN: ReadonlySet<string> = new Set([...SCOPE_KEYS, ...Object.keys(Settings.shape)]);
 
 export function addMcpRoute(app: Hono, parts: McpRouteParts): void {
-  const { memory, door, log, maxBodyBytes, stopping } = parts;
-  app.all(MCP_PATH, (c) =>
+  const { memory, door, log, maxBodyBytes } = parts;
+  const onStop = whenStopping(parts.stopping);
+  // Not OPTIONS: a page that asks whether it may call is answered as everywhere.
+  app.on(["GET", "POST", "DELETE"], MCP_PATH, (c) =>
     attend(parts, c, { route: ROUTE, bytes: bytesToCome(c, maxBodyBytes) }, async (caller = new Caller()) => {
-      const { tools, maxTokens = MAX_TOKENS } = settingsOf(c);
+      const { tools, maxTokens = ANSWER_TOKENS } = settingsOf(c);
       const scope = scopeOfRequest(c, caller);
       caller.require("read");
       const body = c.req.method === "POST" ? await bodyOf(c, maxBodyBytes) : undefined;
-      if (body === NO_JSON) return parseError();
+      if (body === NO_JSON) return refusal(-32_700, "Parse error: the body is not JSON");
+      if (Array.isArray(body)) return refusal(-32_600, "Invalid Request: a request takes one message, not a list");
       const { answerMcp } = await import("./exchange.js");
       return answerMcp({
         memory,
@@ -47,7 +51,7 @@ export function addMcpRoute(app: Hono, parts: McpRouteParts): void {
         maxTokens,
         request: c.req.raw,
         body,
-        signal: AbortSignal.any([stopping, c.req.raw.signal]),
+        whenStopping: onStop,
         confirm: () => door.recognise(knockOf(c)),
         listen: () => door.listen(),
         failed: (error) => log.failed(ROUTE, error),
@@ -68,10 +72,11 @@ async function bodyOf(c: Context, maxBytes: number): Promise<unknown> {
   }
 }
 
-const parseError = (): Response =>
+/** Of a list, too, which only an early version of the protocol had: one request would count for many. */
+const refusal = (code: number, message: string): Response =>
   Response.json(
-    { jsonrpc: "2.0", error: { code: -32_700, message: "Parse error: the body is not JSON" }, id: null },
-    { status: 400 },
+    { jsonrpc: "2.0", error: { code, message }, id: null },
+    { status: 400, headers: { "cache-control": "no-store" } },
   );
 
 function settingsOf(c: Context): z.output<typeof Settings> {

@@ -18,10 +18,9 @@ const DEFAULT_USER = "default";
 export function scopeOfRequest(c: Context, caller: Caller): Scope {
   const given: Record<string, string> = {};
   for (const name of SCOPE_KEYS) {
-    const inAddress = c.req.query(name);
     const inHeader = headerText(c, headerOf(name));
-    if (inAddress !== undefined && inHeader !== undefined && inAddress !== inHeader) throw contradiction(name);
-    const value = inAddress ?? inHeader;
+    const [value, other] = new Set([...(c.req.queries(name) ?? []), ...(inHeader === undefined ? [] : [inHeader])]);
+    if (other !== undefined) throw contradiction(name);
     if (value !== undefined) given[name] = value;
   }
   const scope = parseWith(ScopeSchema, given, "") as Scope;
@@ -44,7 +43,7 @@ function ownSpace(caller: Caller): Scope {
 }
 
 const contradiction = (name: string): HoldfastError =>
-  new HoldfastError("invalid_input", `the address and the header ${headerOf(name)} name two`, {
-    hint: "name it in one place",
+  new HoldfastError("invalid_input", `the address and the header ${headerOf(name)} name more than one ${name}`, {
+    hint: "name one, in one place",
     details: { field: name },
   });
