@@ -2,7 +2,7 @@
  * SpareMemory: gives memory back to the system when nobody has asked for a while. A client keeps its server for hours and
  * asks now and then; V8 by itself may keep what a burst of questions took for as long.
  *
- * It takes some 20 ms, once after each time of work, when nobody waits for an answer.
+ * It takes some tens of milliseconds, once after each time of work, when nobody waits for an answer.
  */
 import type { Clock } from "../clock.js";
 

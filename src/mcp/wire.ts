@@ -25,8 +25,8 @@ export interface WireParts {
   readonly seen: (method: string) => Promise<void> | undefined;
 }
 
-/** One message of a client. More than any text that can be saved. */
-const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
+/** One message of a client: the largest text that can be saved, with every character escaped. */
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const NEWLINE = 0x0a;
 /** Goes on for as long as the client wants to be told. */
 const ENDLESS = "subscriptions/listen";
