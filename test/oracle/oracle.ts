@@ -7,7 +7,7 @@ import type { Store } from "holdfast/stores";
 import { chunkItems, chunkStrategy, HashEmbedder } from "../support/product.js";
 import type { Strategy } from "../support/vectors.js";
 import { type Conversation, isVisible, type Row, type SpaceState } from "./conversation.js";
-import { bruteForceScores, dot, fuse, meanVector, NEAREST, readQuestion } from "./parts.js";
+import { bruteForceScores, dot, fuse, meanVector, NEAREST, readSaid, readSought } from "./parts.js";
 
 const DAY_MS = 86_400_000;
 
@@ -45,7 +45,8 @@ export class Oracle {
   async answer(asked: Asked, now: number): Promise<readonly Expected[]> {
     const { text, spaces, askedAt = now, recency } = asked;
     const stored = this.#conversation.rows.filter(({ space }) => spaces.includes(space));
-    const reading = await readQuestion(speakersAmong(stored), { ...NO_QUESTION, text }, askedAt);
+    const question = { ...NO_QUESTION, text };
+    const reading = { ...(await readSought(speakersAmong(stored), question)), ...readSaid(question, askedAt) };
     const words = new Map(
       spaces.flatMap((space) => [
         ...scoresOf(

@@ -1,7 +1,7 @@
 /** Parts of the compiled package that the oracle is made of; they are not public, and come by path. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { readQuestion as read } from "../../dist/buffers/query/reading.js";
+import type * as reading from "../../dist/buffers/query/reading.js";
 import type { loadConfig as load } from "../../dist/config.js";
 import type { meanVector as mean } from "../../dist/embedding/question.js";
 import type { fuse as fuseAll, NEAREST as nearest } from "../../dist/retrieval/fusion.js";
@@ -12,7 +12,7 @@ import { root } from "../support/root.js";
 const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
 
 export const { loadConfig } = (await part("config.js")) as { readonly loadConfig: typeof load };
-export const { readQuestion } = (await part("buffers/query/reading.js")) as { readonly readQuestion: typeof read };
+export const { readSaid, readSought } = (await part("buffers/query/reading.js")) as typeof reading;
 export const { meanVector } = (await part("embedding/question.js")) as { readonly meanVector: typeof mean };
 export const { fuse, NEAREST } = (await part("retrieval/fusion.js")) as {
   readonly fuse: typeof fuseAll;

@@ -10,26 +10,31 @@ import { contentTerms } from "../../retrieval/words/stop.js";
 import type { Store } from "../../stores/store.js";
 import type { WeightedText } from "../meaning.js";
 
-export interface Reading {
+/** What is searched for. */
+export interface Sought {
   readonly terms: readonly string[];
   /** What is embedded; the question's vector is the weighted mean. */
   readonly texts: readonly WeightedText[];
+}
+
+/** What is said about it. It takes longer to read than the words, and is needed only when they were found. */
+export interface Said {
   readonly dates: readonly { readonly from: number; readonly to: number }[];
   /** The dates are counted from the time of asking. */
   readonly isRelative: boolean;
   readonly refersBack: boolean;
 }
 
+export type Reading = Sought & Said;
+
+export async function readSought(store: Store, { text, spaces }: Question): Promise<Sought> {
+  return { terms: contentTerms([...analyse(text).keys()]), texts: await textsOf(store, text, spaces) };
+}
+
 /** `askedAt` is the time that dates are counted from. */
-export async function readQuestion(store: Store, { text, spaces }: Question, askedAt: number): Promise<Reading> {
+export function readSaid({ text }: Question, askedAt: number): Said {
   const { ranges, isRelative } = datesIn(text, askedAt);
-  return {
-    terms: contentTerms([...analyse(text).keys()]),
-    texts: await textsOf(store, text, spaces),
-    dates: ranges,
-    isRelative,
-    refersBack: refersBack(text),
-  };
+  return { dates: ranges, isRelative, refersBack: refersBack(text) };
 }
 
 /**

@@ -1,20 +1,21 @@
 /**
  * Retriever: the search behind the QueryBuffer. All sources are asked side by side, and one ranking comes back.
  *
- *   read      the question: its words, what is embedded, when and by whom (reading.ts)
- *   search    by words, and by meaning on every level: the best of each (search.ts)
+ *   read      the question: its words, what is embedded (reading.ts)
+ *   search    by words, and by meaning on every level: the best of each (search.ts); meanwhile it is read when, and by whom
  *   complete  what one has found and the other has not is scored by the other, where it can matter
  *   fuse      one score per item (retrieval/fusion.ts)
  *
  * A source that can add nothing is not asked, and says why. At the deadline the answer is made of what is there.
  */
+import { setImmediate as othersFirst } from "node:timers/promises";
 import type { Clock } from "../../clock.js";
 import type { Question } from "../../input/question.js";
 import { fuse } from "../../retrieval/fusion.js";
 import type { SourceReport } from "../../types.js";
 import { Deadline } from "./deadline.js";
 import type { Ranking } from "./ranking.js";
-import { type Reading, readQuestion } from "./reading.js";
+import { type Reading, readSaid, readSought } from "./reading.js";
 import { Runs } from "./runs.js";
 import { Search, type Sources } from "./search.js";
 import { notAsked } from "./source.js";
@@ -41,10 +42,15 @@ export class Retriever {
     await deadline.within(entering); // too late, it goes on and finds that out at each source
     try {
       const askedAt = question.askedAt ?? now;
-      const reading = await readQuestion(store, question, askedAt);
-      const wish = { ...reading, recency: question.recency, askedAt };
-      const search = new Search(this.#options, question, reading, now);
-      const [words, meaning] = await Promise.all([deadline.within(search.words()), deadline.within(search.meaning())]);
+      const sought = await readSought(store, question);
+      const search = new Search(this.#options, question, sought, now);
+      const [words, meaning, said] = await Promise.all([
+        deadline.within(search.words()),
+        deadline.within(search.meaning()),
+        othersFirst().then(() => readSaid(question, askedAt)), // here, while the threads search
+      ]);
+      const reading = { ...sought, ...said };
+      const wish = { ...said, recency: question.recency, askedAt };
       const candidates = search.candidates(words, meaning);
       const complete = await deadline.within(search.complete(candidates, words, meaning, wish));
       const best = fuse(complete ?? candidates, wish).slice(0, question.depth);

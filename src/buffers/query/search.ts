@@ -6,7 +6,7 @@ import type { Scored, Store, WordsRequest } from "../../stores/store.js";
 import type { SourceReport } from "../../types.js";
 import type { Meaning, MeaningRequest } from "../meaning.js";
 import { candidatesOf, type FoundCandidate, withMeaning } from "./candidates.js";
-import type { Reading } from "./reading.js";
+import type { Sought } from "./reading.js";
 import { notAsked, Stopwatch } from "./source.js";
 
 /** Candidates by words: what they rank low, meaning may rank high. More than these find hardly more. */
@@ -26,25 +26,25 @@ export interface Words {
 export class Search {
   readonly #sources: Sources;
   readonly #question: Question;
-  readonly #reading: Reading;
+  readonly #sought: Sought;
   readonly #request: Omit<WordsRequest, "limit">;
   readonly #limits: { readonly words: number; readonly meaning: number };
   /** Items whose words have been scored. */
   readonly #known = new Map<number, Scored>();
 
-  constructor(sources: Sources, question: Question, reading: Reading, now: number) {
+  constructor(sources: Sources, question: Question, sought: Sought, now: number) {
     this.#sources = sources;
     this.#question = question;
-    this.#reading = reading;
+    this.#sought = sought;
     const { spaces, filter, bufferOnly, depth } = question;
     // What the buffers hold are the items that are not indexed yet.
-    this.#request = { spaces, terms: reading.terms, filter: bufferOnly ? { ...filter, pending: true } : filter, now };
+    this.#request = { spaces, terms: sought.terms, filter: bufferOnly ? { ...filter, pending: true } : filter, now };
     this.#limits = { words: Math.max(depth, WORDS_MIN), meaning: Math.max(depth, NEAREST) };
   }
 
   async words(): Promise<Words> {
     if (this.#question.by === "meaning") return { hits: [], report: notAsked("words", "asked for meaning alone") };
-    if (this.#reading.terms.length === 0) return { hits: [], report: notAsked("words", "the question has no words") };
+    if (this.#sought.terms.length === 0) return { hits: [], report: notAsked("words", "the question has no words") };
     const watch = new Stopwatch();
     const hits = await this.#sources.store.searchWords({ ...this.#request, limit: this.#limits.words });
     return { hits, report: watch.report("words", hits.length) };
@@ -62,7 +62,7 @@ export class Search {
     }
     const { filter, now } = this.#request;
     return searchMeaning({
-      texts: this.#reading.texts,
+      texts: this.#sought.texts,
       spaces: this.#question.spaces,
       filter,
       now,
