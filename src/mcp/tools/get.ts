@@ -7,20 +7,12 @@ import { estimateTokens } from "../../tokens/estimate.js";
 import type { Item } from "../../types.js";
 import { costOf, excerpt, Fill } from "../fill.js";
 import { idText, itemPiece } from "../rendering.js";
+import { ShownItem, shownItem } from "../shown-item.js";
 import { tool } from "../tool.js";
 
 const IDS_MAX = 20;
 
-const fields = {
-  id: true,
-  kind: true,
-  role: true,
-  session: true,
-  content: true,
-  occurredAt: true,
-  version: true,
-} as const;
-const ShownItem = ItemSchema.pick(fields).extend({ next: z.int().exactOptional() });
+const Shown = ShownItem.extend({ version: ItemSchema.shape.version, next: z.int().exactOptional() });
 
 export const getTool = tool({
   name: "memory_get",
@@ -34,7 +26,7 @@ export const getTool = tool({
     from: z.int().min(0).exactOptional().meta({ description: "Where to go on in a long text" }),
   }),
   output: z.object({
-    items: z.array(ShownItem),
+    items: z.array(Shown),
     missing: z.array(z.string()).exactOptional(),
     omitted: z.array(z.string()).exactOptional().meta({ description: "Did not fit: ask for these alone" }),
   }),
@@ -46,7 +38,7 @@ export const getTool = tool({
     const known = new Set(found.map(({ id }) => id));
     const missing = ids.filter((id) => !known.has(id));
     // Ids may have to be named a second time, as missing or omitted.
-    const fill = new Fill<z.output<typeof ShownItem>>(maxTokens - estimateTokens(JSON.stringify(ids)));
+    const fill = new Fill<z.output<typeof Shown>>(maxTokens - estimateTokens(JSON.stringify(ids)));
     const omitted: string[] = [];
     for (const item of found) {
       const end = item.content.length;
@@ -71,15 +63,8 @@ export const getTool = tool({
 
 const goesOn = (next: number): string => `goes on: from ${next}`;
 
-function shownOf({ id, kind, role, session, occurredAt, version }: Item, content: string, next: number | undefined) {
-  return {
-    id,
-    kind,
-    ...(role !== undefined && { role }),
-    ...(session !== undefined && { session }),
-    content,
-    occurredAt,
-    version,
-    ...(next !== undefined && { next }),
-  };
-}
+const shownOf = (item: Item, content: string, next: number | undefined) => ({
+  ...shownItem(item, content),
+  version: item.version,
+  ...(next !== undefined && { next }),
+});

@@ -4,6 +4,7 @@ import { HitSchema, QuerySchema } from "../../schemas/query.js";
 import { type Hit, ROLES } from "../../types.js";
 import { excerpt, Fill } from "../fill.js";
 import { itemPiece } from "../rendering.js";
+import { ShownItem, shownItem } from "../shown-item.js";
 import { time } from "../time.js";
 import { tool } from "../tool.js";
 
@@ -12,16 +13,8 @@ const LIMIT_MAX = 50;
 /** Of one hit. */
 const EXCERPT_TOKENS = 100;
 
-const fields = {
-  id: true,
-  kind: true,
-  role: true,
-  session: true,
-  content: true,
-  occurredAt: true,
-  score: true,
-} as const;
-const ShownHit = HitSchema.pick(fields).extend({
+const ShownHit = ShownItem.extend({
+  score: HitSchema.shape.score,
   more: z.boolean().exactOptional().meta({ description: "The text goes on" }),
 });
 
@@ -62,6 +55,7 @@ export const searchTool = tool({
     const notes = [
       ...(found.length === 0 ? ["Nothing found."] : []),
       ...(omitted > 0 ? [`${omitted} more did not fit: ask more exactly.`] : []),
+      ...(found.degraded === undefined ? [] : ["Searched by words alone: the embedding model cannot be used now."]),
       ...(found.partial ? ["Partial: the newest memories were searched by words only."] : []),
     ];
     const data = { hits: fill.shown, ...(omitted > 0 && { omitted }), ...(found.partial && { partial: true }) };
@@ -69,15 +63,8 @@ export const searchTool = tool({
   },
 });
 
-function shownOf({ id, kind, role, session, occurredAt, score }: Hit, content: string, more: boolean) {
-  return {
-    id,
-    kind,
-    ...(role !== undefined && { role }),
-    ...(session !== undefined && { session }),
-    content,
-    occurredAt,
-    score: Math.round(score * 1000) / 1000,
-    ...(more && { more }),
-  };
-}
+const shownOf = (hit: Hit, content: string, more: boolean) => ({
+  ...shownItem(hit, content),
+  score: Math.round(hit.score * 1000) / 1000,
+  ...(more && { more }),
+});
