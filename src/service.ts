@@ -15,6 +15,7 @@ import { Meter } from "./buffers/meter.js";
 import { QueryPath } from "./buffers/query/query-path.js";
 import type { RoundView } from "./buffers/round-buffer.js";
 import type { Turn } from "./buffers/turn.js";
+import { waitingIn } from "./buffers/waiting.js";
 import { laneOf, type UnitResult, WriteBuffer } from "./buffers/write.js";
 import { Carried } from "./carried.js";
 import type { Clock } from "./clock.js";
@@ -306,12 +307,11 @@ export class BufferService {
    * everywhere. What could not be embedded is still pending or parked.
    */
   async flush(scope?: Scope): Promise<FlushReport> {
-    const lanes = scope && [laneIn(parseScope(scope))];
+    const place = scope && parseScope(scope);
     this.#now();
     await this.#writes.flushAll();
-    await this.#meaning?.flush(lanes);
-    const { pending, parked } = await this.#store.indexingStats();
-    return { pending, parked };
+    await this.#meaning?.flush(place && [laneIn(place)]);
+    return waitingIn(this.#store, place, this.#now());
   }
 
   /** Items of the scope's space that could not be embedded, with the reason; words find them all the same. */

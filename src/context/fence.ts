@@ -20,6 +20,8 @@ const INDENT = "  ";
 const LINE_ENDS = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 /** They move cursors, erase, or ring bells. */
 const CONTROLS = /[^\P{Cc}\t\n]/gu;
+/** They turn the direction of the text, ours too. */
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 /** What is left of a margin behind the end of a cut. */
 const LOOSE_MARGIN = /\n(?:> ?| {0,2})$/;
 const WORD = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_.@+-]*$/u;
@@ -38,7 +40,7 @@ export const heading = (...words: readonly string[]): string => `[${words.join("
 
 /** A name inside one of our own lines. */
 export function inline(name: string, max = INLINE_MAX): string {
-  const line = plain(name).replace(/\s+/gu, " ").trim();
+  const line = plain(name).replace(TURNING, "").replace(/\s+/gu, " ").trim();
   const end = afterGraphemes(line, max);
   const short = end < line.length ? `${line.slice(0, end)}…` : line;
   return WORD.test(short) ? short : JSON.stringify(short);

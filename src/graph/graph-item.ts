@@ -4,12 +4,14 @@
  * - The id follows from the name (of a relation: from all three texts), so that two who create the same thing meet at one
  *   id. The reference server keeps what comes twice in one call twice: the ordinal tells them apart.
  * - The first part says what it is, in a form to read and in one to search; the observations of an entity are text parts.
+ * - An item can be edited like every other, and then be nothing of the graph any more. It does not keep others from its
+ *   name: what is created there takes its place, and what was written there stays with it.
  * - Any text comes back as it was given. The engine replaces NUL and halves of surrogate pairs in content; a part that has
  *   such a text also keeps it as JSON, which escapes them.
  */
 import { createHash } from "node:crypto";
 import { repairText } from "../text.js";
-import type { Item, NewItem, Part } from "../types.js";
+import type { Item, ItemPatch, NewItem, Part } from "../types.js";
 import type { Entity, Relation } from "./graph.js";
 
 export type GraphKind = "entity" | "relation";
@@ -38,6 +40,9 @@ export function relationDraft(relation: Relation, ordinal: number): Draft {
 
 export const entityId = (name: string): string => idOf("entity", [name], 0);
 
+export const relationId = ({ from, relationType, to }: Relation): string =>
+  idOf("relation", [from, relationType, to], 0);
+
 /** `call` names the call that adds it: so it knows what it has added itself. */
 export const itemOf = ({ id, kind, parts }: Draft, call: string): NewItem => ({
   id,
@@ -46,6 +51,16 @@ export const itemOf = ({ id, kind, parts }: Draft, call: string): NewItem => ({
   content: parts,
   metadata: { graph: kind, call },
 });
+
+/** For an item that is no part any more. What stands in it follows: its texts are observations of the entity then. */
+export const inPlaceOf = ({ content, parts, metadata }: Item, draft: Draft, call: string): ItemPatch => ({
+  content: [...draft.parts, ...(parts ?? [{ type: "text", text: content }])],
+  metadata: { ...metadata, graph: draft.kind, call },
+});
+
+/** Whether the item is still an entity, or a relation, of the graph. */
+export const isPart = (item: Item, kind: GraphKind): boolean =>
+  item.metadata["graph"] === kind && (kind === "entity" ? entityOf(item) : relationOf(item)) !== undefined;
 
 export function entityParts({ name, entityType, observations }: Entity): readonly Part[] {
   const description = entityType === "" ? name : `${name} (${entityType})`;

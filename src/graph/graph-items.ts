@@ -1,16 +1,26 @@
 /**
  * GraphItems: the items of a graph in one space, read in their order and changed without losing what others write.
  *
- * - What is added meets what somebody else has added meanwhile by its id, and gives way to it.
+ * - What is added meets what somebody else has added meanwhile by its id, and gives way to it; not to an item that an edit
+ *   has made something else of: that is replaced, together with what it says.
  * - An edit is made from what was read and written only if nothing came between; else it is made anew.
  */
 import { HoldfastError } from "../errors.js";
 import { newId } from "../ids.js";
 import { invalid } from "../input/refusal.js";
 import type { Session } from "../session.js";
-import type { Item } from "../types.js";
+import type { Item, ItemPatch, NewItem } from "../types.js";
 import type { Entity, Relation } from "./graph.js";
-import { type Draft, entityOf, entityParts, type GraphKind, itemOf, relationOf } from "./graph-item.js";
+import {
+  type Draft,
+  entityOf,
+  entityParts,
+  type GraphKind,
+  inPlaceOf,
+  isPart,
+  itemOf,
+  relationOf,
+} from "./graph-item.js";
 
 export type GraphSession = Pick<Session, "scope" | "addItems" | "get" | "list" | "update" | "delete">;
 
@@ -52,21 +62,26 @@ export class GraphItems {
     return new Map(items.flatMap((item) => asKept(item, entityOf)).map((kept) => [kept.item.id, kept]));
   }
 
+  /** Those under ids of this kind that are nothing of the graph any more. */
+  async estranged(kind: GraphKind, ids: readonly string[]): Promise<readonly Item[]> {
+    if (ids.length === 0) return [];
+    return (await this.#session.get(ids)).filter((item) => !isPart(item, kind));
+  }
+
   /** Adds what is not there yet; answers with the places of those that it has added. */
   async add(drafts: readonly Draft[]): Promise<ReadonlySet<number>> {
     const call = newId(Date.now());
     for (;;) {
-      const there = await this.#session.get(drafts.map(({ id }) => id));
-      const ids = new Set(there.map(({ id }) => id));
-      const others = new Set(there.flatMap(({ id, metadata }) => (metadata["call"] === call ? [] : [id])));
-      const own = [...drafts.entries()].filter(([, { id, first }]) => !others.has(id) && !others.has(first));
-      const missing = own.flatMap(([, draft]) => (ids.has(draft.id) ? [] : [itemOf(draft, call)]));
-      try {
-        if (missing.length > 0) await this.#session.addItems(missing);
-        return new Set(own.map(([at]) => at));
-      } catch (error) {
-        if (!isOvertaken(error)) throw error;
-      }
+      const items = await this.#session.get(drafts.map(({ id }) => id));
+      const there = new Map(items.map((item) => [item.id, item]));
+      const isTaken = ({ id, kind }: Draft): boolean => {
+        const item = there.get(id);
+        return item !== undefined && item.metadata["call"] !== call && isPart(item, kind);
+      };
+      const taken = new Set(drafts.filter(isTaken).map(({ id }) => id));
+      const own = [...drafts.entries()].filter(([, { id, first }]) => !taken.has(id) && !taken.has(first));
+      const drawn = own.map(([, draft]) => draft);
+      if (await this.#write(drawn, there, call)) return new Set(own.map(([at]) => at));
     }
   }
 
@@ -80,13 +95,7 @@ export class GraphItems {
       const observations = change(kept.value.observations);
       if (isSame(observations, kept.value.observations)) return kept.value;
       const entity = { ...kept.value, observations };
-      try {
-        const expectVersion = kept.item.version;
-        await this.#session.update(item.id, { content: entityParts(entity) }, { expectVersion });
-        return entity;
-      } catch (error) {
-        if (!isOvertaken(error) && !isGone(error)) throw error;
-      }
+      if (await this.#replace(kept.item, { content: entityParts(entity) })) return entity;
       kept = (await this.find([item.id])).get(item.id);
     }
     return undefined;
@@ -94,6 +103,40 @@ export class GraphItems {
 
   async delete(items: readonly Item[]): Promise<void> {
     if (items.length > 0) await this.#session.delete(items.map(({ id }) => id));
+  }
+
+  /** False: somebody came between. What was written before that has the mark of the call. */
+  async #write(drafts: readonly Draft[], there: ReadonlyMap<string, Item>, call: string): Promise<boolean> {
+    const missing = drafts.filter(({ id }) => !there.has(id)).map((draft) => itemOf(draft, call));
+    if (missing.length > 0 && !(await this.#insert(missing))) return false;
+    for (const draft of drafts) {
+      const item = there.get(draft.id);
+      const isToReplace = item !== undefined && item.metadata["call"] !== call;
+      if (isToReplace && !(await this.#replace(item, inPlaceOf(item, draft, call)))) return false;
+    }
+    return true;
+  }
+
+  /** False: one of the ids is taken by now, and nothing was added. */
+  async #insert(items: readonly NewItem[]): Promise<boolean> {
+    try {
+      await this.#session.addItems(items);
+      return true;
+    } catch (error) {
+      if (isOvertaken(error)) return false;
+      throw error;
+    }
+  }
+
+  /** False: the item was changed or deleted since it was read. */
+  async #replace({ id, version }: Item, patch: ItemPatch): Promise<boolean> {
+    try {
+      await this.#session.update(id, patch, { expectVersion: version });
+      return true;
+    } catch (error) {
+      if (isOvertaken(error) || isGone(error)) return false;
+      throw error;
+    }
   }
 
   /** In the order in which they were added. */

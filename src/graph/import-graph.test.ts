@@ -72,14 +72,37 @@ describe("an import of a memory file", () => {
       { line: 7, why: "the relation.relationType must be a string, got undefined" },
     ]);
     expect(await exported()).toEqual([entity("a"), entity("b", [], "t"), relation("a", "b")]);
-    const [item] = (await ada().list({ metadata: { graph: "entity" }, order: "asc" })).items;
-    await ada().update(item?.id ?? "", { content: "something else" });
-    expect(await importGraph(ada(), [entity("a", ["x"])])).toMatchObject({ skipped: 1, repeated: 0, observations: 0 });
     const noise = await importGraph(
       ada(),
       Array.from({ length: 150 }, () => "noise"),
     );
     expect([noise.skipped, noise.unread.length]).toEqual([150, 100]);
+  });
+
+  it("creates anew what an edit of its item has made something else of, and keeps the edit", async () => {
+    await importGraph(ada(), [entity("a", ["x"]), relation("a", "b")]);
+    const { items } = await ada().list();
+    for (const { id } of items) await ada().update(id, { content: "edited" });
+    expect(await exported()).toEqual([]);
+    const report = await importGraph(ada(), [entity("a", ["y"]), relation("a", "b")]);
+    expect(report).toMatchObject({ entities: 1, relations: 1, observations: 0, repeated: 0, skipped: 0 });
+    expect(await exported()).toEqual([entity("a", ["y", "edited"]), relation("a", "b")]);
+  });
+
+  it("counts as left out what somebody deletes while it is being merged", async () => {
+    const session = ada();
+    await importGraph(session, [entity("a")]);
+    let reads = 0;
+    const get: typeof session.get = async (ids) => {
+      if (++reads === 2) await session.delete(ids); // found there by the first, gone for the second
+      return session.get(ids);
+    };
+    const { scope, addItems, list, update } = session;
+    const bound = {
+      ...{ scope, get, delete: session.delete.bind(session) },
+      ...{ addItems: addItems.bind(session), list: list.bind(session), update: update.bind(session) },
+    };
+    expect(await importGraph(bound, [entity("a", ["x"])])).toMatchObject({ skipped: 1, entities: 0, observations: 0 });
   });
 
   it("says what it has done when it is stopped: by a signal, or by what is too large", async () => {

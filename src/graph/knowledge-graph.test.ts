@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Memory, openMemory } from "../memory.js";
 import type { Session } from "../session.js";
 import type { Entity } from "./graph.js";
+import { entityId, relationId } from "./graph-item.js";
 import type { GraphSession } from "./graph-items.js";
 import { KnowledgeGraph } from "./knowledge-graph.js";
 
@@ -93,12 +94,6 @@ describe("a graph", () => {
       entities: [entity("Lisbon", "has seven hills"), entity("Porto")],
       relations: [],
     });
-    const [porto] = (await session.list({ metadata: { graph: "entity" } })).items.filter(({ content }) =>
-      /Porto/.test(content),
-    );
-    await session.update(porto?.id ?? "", { content: "something else" });
-    expect(await graph.createEntities([entity("Porto")])).toEqual([]);
-    await expect(graph.addObservations([{ entityName: "Porto", contents: ["x"] }])).rejects.toThrow("Porto not found");
   });
 
   it("refuses what is of another form, and writes nothing of it", async () => {
@@ -122,6 +117,68 @@ describe("a graph", () => {
       message: "Entity with name gone not found",
     });
     expect((await graph.readGraph()).entities).toEqual([entity("a"), entity("c")]);
+  });
+});
+
+describe("an edit of an item that makes it nothing of the graph any more", () => {
+  const porto = entityId("Porto");
+  const north = relation("Porto", "Lisbon", "is_north_of");
+  beforeEach(async () => {
+    await graph.createEntities([entity("Lisbon", "has hills"), entity("Porto", "has a river")]);
+    await graph.createRelations([north]);
+    for (const id of [porto, relationId(north)]) await session.update(id, { content: "rains, says Ada" });
+  });
+
+  it("does not block its name: what is created takes its place, and the text stays with it", async () => {
+    expect(await graph.readGraph()).toEqual({ entities: [entity("Lisbon", "has hills")], relations: [] });
+    const observations = [{ entityName: "Porto", contents: ["has bridges"] }];
+    await expect(graph.addObservations(observations)).rejects.toThrow("Porto not found");
+    expect(await graph.createEntities([entity("Porto", "has a harbour"), entity("Porto", "twin")])).toHaveLength(2);
+    expect(await graph.createEntities([entity("Porto")])).toEqual([]);
+    expect(await graph.createRelations([north])).toEqual([north]);
+    expect(await graph.createRelations([north])).toEqual([]);
+    await graph.addObservations(observations);
+    expect(await graph.readGraph()).toEqual({
+      entities: [
+        entity("Lisbon", "has hills"),
+        entity("Porto", "has a harbour", "rains, says Ada", "has bridges"),
+        entity("Porto", "twin"),
+      ],
+      relations: [north],
+    });
+    const [kept] = await session.get([relationId(north)]);
+    expect(kept?.content).toBe("[relation: Porto is north of Lisbon]\nrains, says Ada");
+  });
+
+  it("does not keep it from being deleted under its name", async () => {
+    await graph.deleteRelations([north]);
+    expect((await session.list()).items.map(({ id }) => id).sort()).toEqual([entityId("Lisbon"), porto].sort());
+    await graph.deleteEntities(["Porto"]);
+    expect((await session.list()).items.map(({ id }) => id)).toEqual([entityId("Lisbon")]);
+  });
+
+  it("loses no part of any type, nor an item whose metadata were replaced", async () => {
+    const drawing = { type: "drawing", of: "a boat" };
+    await session.update(porto, { content: [drawing, { type: "text", text: "by Ada" }] });
+    await session.update(entityId("Lisbon"), { metadata: { mine: true } });
+    expect(await names()).toEqual([]);
+    await graph.createEntities([entity("Porto", "new"), entity("Lisbon", "new")]);
+    expect((await graph.readGraph()).entities).toEqual([
+      entity("Lisbon", "new", "has hills"),
+      entity("Porto", "new", "by Ada"),
+    ]);
+    expect((await session.get([porto]))[0]?.parts).toContainEqual(drawing);
+    expect((await session.get([entityId("Lisbon")]))[0]?.metadata).toMatchObject({ mine: true });
+  });
+
+  it("is overtaken by nobody unnoticed: the second to create the name finds it there, or creates it if it is gone", async () => {
+    const late = new KnowledgeGraph(meanwhile("update", () => graph.createEntities([entity("Porto", "theirs")])));
+    expect(await late.createEntities([entity("Porto", "mine"), entity("Faro")])).toEqual([entity("Faro")]);
+    expect((await graph.openNodes(["Porto"])).entities).toEqual([entity("Porto", "theirs", "rains, says Ada")]);
+    await session.update(porto, { content: "edited again" });
+    const deleted = new KnowledgeGraph(meanwhile("update", () => graph.deleteEntities(["Porto"])));
+    expect(await deleted.createEntities([entity("Porto", "mine")])).toEqual([entity("Porto", "mine")]);
+    expect(await names()).toEqual(["Lisbon", "Faro", "Porto"]);
   });
 });
 

@@ -6,6 +6,8 @@
  * - What is created in one call is written at once, up to 256 things or 1 MB. Observations of several entities are checked
  *   together and written one entity after the other; repeating a call that was cut off adds what is missing.
  * - An entity with all its observations is one item, and so at most 8 MiB (`too_large`).
+ * - An item of the graph that somebody has edited with other means, and that can be read as none any more, is passed over:
+ *   what is created under its name takes its place and keeps its text, as an observation; what is deleted takes it along.
  *
  * An entity is known by the first item of its name. One race is left: an entity that is deleted and created anew between
  * the reading and the writing of an edit has version 1 again, and if the edit was made from version 1 it is not noticed.
@@ -23,7 +25,7 @@ import {
   parseString,
   parseStrings,
 } from "./graph-input.js";
-import { entityDraft, entityId, relationDraft } from "./graph-item.js";
+import { entityDraft, entityId, relationDraft, relationId } from "./graph-item.js";
 import { GraphItems, type GraphSession, type Kept } from "./graph-items.js";
 import { Ordinals } from "./ordinals.js";
 
@@ -85,11 +87,12 @@ export class KnowledgeGraph {
   /** Deletes entities, and every relation that begins or ends at one of their names. */
   async deleteEntities(entityNames: readonly string[]): Promise<void> {
     const names = new Set(parseStrings(entityNames, "entityNames"));
-    const [entities, relations] = await Promise.all([
+    const [entities, relations, estranged] = await Promise.all([
       gathered(this.#items.entities(), ({ name }) => names.has(name)),
       gathered(this.#items.relations(), ({ from, to }) => names.has(from) || names.has(to)),
+      this.#items.estranged("entity", [...names].map(entityId)),
     ]);
-    await this.#items.delete([...entities, ...relations].map(({ item }) => item));
+    await this.#items.delete([...[...entities, ...relations].map(({ item }) => item), ...estranged]);
   }
 
   /** Takes observations away where they are; entities that do not exist are passed over. */
@@ -104,8 +107,11 @@ export class KnowledgeGraph {
   async deleteRelations(relations: readonly Relation[]): Promise<void> {
     const given = parseList(relations, "relations", parseRelation);
     const isGiven = (relation: Relation) => given.some((one) => isSameRelation(one, relation));
-    const found = await gathered(this.#items.relations(), isGiven);
-    await this.#items.delete(found.map(({ item }) => item));
+    const [found, estranged] = await Promise.all([
+      gathered(this.#items.relations(), isGiven),
+      this.#items.estranged("relation", given.map(relationId)),
+    ]);
+    await this.#items.delete([...found.map(({ item }) => item), ...estranged]);
   }
 
   /** All of it, page by page: what others change meanwhile is in it as it was before or after. */

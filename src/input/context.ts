@@ -1,6 +1,7 @@
 /** What a call for context says → what is to be put together, in how many tokens, from which spaces. */
 
 import { CHARS4 } from "../tokens/chars4.js";
+import { ESTIMATE } from "../tokens/estimate.js";
 import { isKnownTokenModel } from "../tokens/models.js";
 import type { Instant, SpaceRef } from "../types.js";
 import { fitsBytes } from "./content.js";
@@ -29,7 +30,7 @@ export interface ContextOptions {
    * a call gives what an empty window would be given, less that.
    */
   readonly budgetTokens?: number;
-  /** What counts the tokens: `chars4`, or the name of a model. */
+  /** What counts the tokens: `chars4`, `estimate` (neither needs a vocabulary), or the name of a model. */
   readonly counter?: string;
   /** Left out: blocks 0.3, facts 0.1, turns 0.2, recall 0.4; each on its own. */
   readonly shares?: ContextShares;
@@ -131,7 +132,7 @@ function parseQueryText(value: unknown): string | undefined {
 
 function parseCounter(value: unknown): string {
   if (typeof value !== "string") throw wrongType("options.counter", `"${CHARS4}" or the name of a model`, value);
-  if (value === CHARS4 || isKnownTokenModel(value)) return value;
+  if (value === CHARS4 || value === ESTIMATE || isKnownTokenModel(value)) return value;
   const hint = `use "${CHARS4}", which needs no model, or a model such as "gpt-4o-mini"`;
   throw invalid("options.counter", `must be a counter that is known, got ${quote(value)}`, hint);
 }

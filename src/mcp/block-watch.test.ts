@@ -137,12 +137,52 @@ describe("a watch over blocks", () => {
     state.error = new Error("no file");
     state.blocks = [block("1", "a", 2)];
     await pass(1_000);
-    await pass(1_000);
-    expect(failures).toHaveLength(2);
+    expect(failures).toHaveLength(1);
     expect(told).toEqual([]);
     state.error = undefined;
     await pass(1_000);
     expect(told).toEqual([{ list: false, uris: [uri("a")] }]);
+  });
+
+  it("does not repeat a failure, and looks ever less often, until a look succeeds", async () => {
+    const { watch, failures, pass, state } = watched();
+    await watch.start();
+    state.error = new Error("no server");
+    await pass(1_000);
+    for (const wait of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      const { looks } = state;
+      await pass(wait - 1);
+      expect(state.looks).toBe(looks);
+      await pass(1);
+      expect(state.looks).toBe(looks + 1);
+    }
+    expect(failures).toHaveLength(1);
+    state.error = undefined;
+    await pass(30_000);
+    const { looks } = state;
+    state.error = new Error("no server again");
+    await pass(1_000);
+    expect(state.looks).toBe(looks + 1);
+    expect(failures).toHaveLength(2);
+  });
+
+  it("takes one look for all that ask while one is under way", async () => {
+    const { watch, told, state, clock } = watched();
+    await watch.start();
+    let release = (): void => {};
+    state.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    void watch.look();
+    await settled();
+    const { looks } = state;
+    state.blocks = [block("1", "a")];
+    const asked = Array.from({ length: 300 }, () => watch.look());
+    release();
+    await Promise.all(asked);
+    expect(state.looks).toBe(looks + 1);
+    expect(told).toEqual([{ list: true, uris: [uri("a")] }]);
+    expect(clock.pending).toBe(1);
   });
 
   it("starts although the first look failed: the first that succeeds counts as the first", async () => {
@@ -181,6 +221,41 @@ describe("a watch over blocks", () => {
     const { looks } = state;
     await pass(10_000);
     expect(state.looks).toBe(looks);
+    expect(told).toEqual([]);
+  });
+
+  it("does not report a look that fails after a stop, nor takes one that was waiting", async () => {
+    const { watch, failures, state, clock } = watched();
+    await watch.start();
+    let release = (): void => {};
+    state.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    state.error = new Error("the memory is closed");
+    void watch.look();
+    await settled();
+    const { looks } = state;
+    const waiting = watch.look();
+    watch.stop();
+    release();
+    await waiting;
+    expect([state.looks, clock.pending]).toEqual([looks, 0]);
+    expect(failures).toEqual([]);
+  });
+
+  it("does not compare with a look from before a stop", async () => {
+    const { watch, told, state } = watched([block("1", "a")]);
+    let release = (): void => {};
+    state.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    void watch.start();
+    await settled();
+    watch.stop();
+    state.blocks = [block("1", "a", 2)];
+    const started = watch.start();
+    release();
+    await started;
     expect(told).toEqual([]);
   });
 

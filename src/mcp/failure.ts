@@ -11,6 +11,6 @@ export function failureText(error: unknown): string {
 }
 
 function sentence(text: string): string {
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  const first = /^[a-z]+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1); // not of an address
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }

@@ -1,11 +1,12 @@
 /**
- * Token counters by name: `chars4`, or a model that the text is counted for. All models of one encoding share a counter,
+ * Token counters by name: `chars4`, `estimate`, or a model that the text is counted for. All models of one encoding share a counter,
  * which is opened by the first count and closed with the set.
  */
 import { type Clock, systemClock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import { CHARS4, countChars4 } from "./chars4.js";
 import { TokenCounter } from "./counter.js";
+import { ESTIMATE, estimateTokens } from "./estimate.js";
 import { type EncodingName, encodingOf } from "./models.js";
 
 export interface Counter {
@@ -15,6 +16,7 @@ export interface Counter {
 }
 
 const chars4: Counter = { name: CHARS4, count: async (texts) => texts.map(countChars4) };
+const estimate: Counter = { name: ESTIMATE, count: async (texts) => texts.map(estimateTokens) };
 
 export class Counters {
   readonly #clock: Clock;
@@ -28,11 +30,12 @@ export class Counters {
   /** Refuses a name that is not known (`invalid_input`). Loads nothing before the first count. */
   of(name: string): Counter {
     if (name === CHARS4) return chars4;
+    if (name === ESTIMATE) return estimate;
     const encoding = encodingNamed(name);
     return { name, count: async (texts) => this.#open(encoding, name).count(texts) };
   }
 
-  /** Lets the counts that are under way finish. After that only `chars4` counts. */
+  /** Lets the counts that are under way finish. After that only those without a vocabulary count. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#opened.values()].map((counter) => counter.close()));

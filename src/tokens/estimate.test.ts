@@ -1,5 +1,7 @@
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
+import { tokensAtMost } from "./bound.js";
+import { Counters } from "./counters.js";
 import { estimatedHead, estimateTokens } from "./estimate.js";
 
 const WRITTEN = {
@@ -12,6 +14,9 @@ const WRITTEN = {
   Russian: "Я переехал в Лиссабон в мае и теперь работаю в маленькой компании. ",
   Hindi: "मैं मई में लिस्बन चला गया और अब एक छोटी कंपनी में काम करता हूँ। ",
   German: "Donaudampfschifffahrtsgesellschaftskapitän, Rechtsschutzversicherungsgesellschaften; ",
+  Amharic: "በግንቦት ወር ወደ ሊዝበን ተዛወርኩ እና አሁን በትንሽ ኩባንያ ውስጥ እሰራለሁ። ",
+  Tibetan: "ང་ཟླ་བ་ལྔ་པར་ལིས་བོན་ལ་སྤོས་པ་ཡིན། ",
+  Cherokee: "ᎠᏂᏴᏫ ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ ᎤᎾᎵᎢ ",
   emoji: "🎉👨‍👩‍👧‍👦🏳️‍🌈😀🚀",
   signs: '!@#$%^&*()[]{};:",.<>/?\\|`~-_=+',
 };
@@ -22,6 +27,16 @@ describe("an estimate of tokens", () => {
     const real = encode(long).length;
     expect(estimateTokens(long)).toBeGreaterThanOrEqual(real);
     expect(estimateTokens(long)).toBeLessThan(real * 2.5);
+  });
+
+  it("is never more than there are bytes", () => {
+    for (const text of Object.values(WRITTEN)) expect(estimateTokens(text)).toBeLessThanOrEqual(tokensAtMost(text));
+  });
+
+  it("counts for a context under the name `estimate`, without a vocabulary", async () => {
+    const { English, Cherokee } = WRITTEN;
+    const counter = new Counters().of("estimate");
+    expect(await counter.count([English, Cherokee])).toEqual([estimateTokens(English), estimateTokens(Cherokee)]);
   });
 
   it("of nothing is 0", () => {

@@ -11,5 +11,5 @@ export const FILE_FLAGS: readonly string[] = [
   ...["mcp --tools", "mcp --max-tokens", "mcp --read-only"],
   // install.test.ts
   ...["install --project", "install --name", "install --tools", "install --dry-run"],
-  ...["install --print", "install --uninstall", "install --force"],
+  ...["install --print", "install --uninstall", "install --force", "install --max-tokens", "install --read-only"],
 ];

@@ -1,7 +1,16 @@
 /** holdfast install on a made-up home: files that clients would read, and an entry that starts a server. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parse } from "smol-toml";
@@ -139,6 +148,60 @@ it("says what it is asked to say: --name, --tools, --key, --force, --print", asy
   expect(existsSync(home.file(".codex"))).toBe(false);
   const unseen = await holdfast(["install", "codex", "--print"], { env: { ...home.env, HOLDFAST_URL: "http://x" } });
   expect(unseen.err).toContain("HOLDFAST_URL is set here, but the client will not see it");
+});
+
+it("passes --read-only and --max-tokens on to holdfast mcp, and refuses what that would refuse", async () => {
+  const home = new Home();
+  await home.run("cursor", "--read-only", "--max-tokens", "500");
+  expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--max-tokens", "500", "--read-only"]);
+  await home.run("cursor");
+  expect(home.cursor()?.args).toEqual([MAIN, "mcp"]);
+  const refused = await home.run("cursor", "--max-tokens", "499", "--json");
+  const byServer = await holdfast(["mcp", "--max-tokens", "499", "--json"], { env: home.env });
+  expect(errorOf(refused)).toMatchObject({ code: "invalid_input", hint: "give at least 500" });
+  expect([refused.code, errorOf(refused)]).toEqual([byServer.code, errorOf(byServer)]);
+  expect(home.cursor()?.args).toEqual([MAIN, "mcp"]);
+});
+
+it.skipIf(process.platform === "win32")("a key stands in no file that others read, nor in a backup of it", async () => {
+  const home = new Home();
+  const key = ["--url", "http://127.0.0.1:8000", "--key", "hf_secret"];
+  const project = home.spawned(home.path, "claude-code", "--project", ...key);
+  expect(project).toMatchObject({ code: 0, err: expect.not.stringContaining("only you can now") });
+  expect(home.read(".mcp.json")).toContain("hf_secret");
+  expect(statSync(home.file(".mcp.json")).mode & 0o777).toBe(0o600);
+  const file = home.file(".cursor", "mcp.json");
+  const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+  /** Of the file, which everybody may read before, and of the backup. */
+  const modesAfter = async (...argv: readonly string[]): Promise<readonly string[]> => {
+    chmodSync(file, 0o644);
+    const ran = await home.run("cursor", ...argv);
+    const [, backup = ""] = /is kept in (.*Z)/.exec(ran.err) ?? [];
+    const isTold = ran.err.includes(`others could open ${file}; because of the key only you can now`);
+    return [modeOf(file), modeOf(backup), isTold ? "told" : "not told"];
+  };
+  mkdirSync(home.file(".cursor"));
+  writeFileSync(file, "{}\n");
+  expect(await modesAfter()).toEqual(["644", "644", "not told"]);
+  expect(await modesAfter(...key)).toEqual(["600", "600", "told"]);
+  expect(await modesAfter("--uninstall")).toEqual(["600", "600", "told"]);
+});
+
+it("the entry of another tool that also has a dist/cli/main.js is not taken for ours", async () => {
+  const home = new Home();
+  const theirs = '{"mcpServers":{"tasks":{"command":"node","args":["/opt/other-tool/dist/cli/main.js","mcp"]}}}';
+  mkdirSync(home.file(".cursor"));
+  writeFileSync(home.file(".cursor", "mcp.json"), theirs);
+  for (const flags of [["--uninstall"], []]) {
+    const refused = await home.run("cursor", "--name", "tasks", ...flags, "--json");
+    expect(errorOf(refused)).toMatchObject({
+      code: "conflict",
+      hint: expect.stringContaining("--force (the way, too, if it is a Holdfast in a folder of another name)"),
+    });
+    expect(home.read(".cursor", "mcp.json")).toBe(theirs);
+  }
+  await home.run("cursor", "--name", "tasks", "--uninstall", "--force");
+  expect(home.read(".cursor", "mcp.json")).toBe("{}");
 });
 
 it("what it cannot do is explained, and nothing is written", async () => {

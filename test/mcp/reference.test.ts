@@ -164,6 +164,8 @@ describe("a graph that is too large for an answer", () => {
     expect((await ours(place, { tool: "open_nodes", args: { names: ["e9", "e3"] } })).data).toMatchObject({
       entities: [{ name: "e3" }, { name: "e9" }],
     });
+    const whole = await (await serverOf(place)).resource(); // a program reads it, and can ask for no less
+    expect(JSON.parse(whole)).toEqual({ entities, relations: [] });
   });
 });
 

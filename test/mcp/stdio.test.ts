@@ -205,7 +205,8 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
       const ask = { query: "who keeps bees?" };
       const first = await ada.call<{ tail: string; tokens: number }>("memory_context", ask);
       expect(first.text).toContain("> Grace keeps bees on the roof.");
-      expect(first.data.tokens).toBe(tokens(first.text));
+      expect(first.data.tokens).toBeGreaterThanOrEqual(tokens(first.text));
+      expect(first.data.tokens).toBeLessThan(tokens(first.text) * 2);
       expect((await ada.call("memory_context", ask)).text).not.toContain("bees");
       expect((await ada.call("memory_context", { ...ask, fresh: true })).text).toContain("bees");
       await ada.call("memory_forget", { ids: [id] });

@@ -26,7 +26,7 @@ export const contextCommand: Definition = {
     "Blocks, facts, recalled text and recent turns, within a budget. With --session, what was given before is not given again: the session's window is remembered. --fresh starts from an empty one.",
   options: [
     flag("--budget <tokens>", "how many tokens at most (default: 2000)", wholeNumber),
-    flag("--counter <name>", "what counts them: chars4, or the name of a model"),
+    flag("--counter <name>", "what counts them: chars4, estimate, or the name of a model"),
     flag("--turns <n>", "how many of the session's newest messages (default: 5)", wholeNumber),
     flag("-n, --limit <n>", "how many recalled items, and facts, at most", wholeNumber),
     flag("--as-of <time>", `facts that held then: ${TIME_FORM} ago`, moment),

@@ -2,13 +2,21 @@
 import { HoldfastError } from "../../errors.js";
 import type { Call } from "../call.js";
 import { type Definition, flag } from "../definition.js";
+import { wholeNumber } from "../flag-values.js";
 import type { Change, Wish } from "../install/change.js";
 import { CLIENTS, clientNamed } from "../install/client.js";
-import { type Entry, KEY_VARIABLE } from "../install/entry.js";
-import { launchOf, runningHere } from "../install/launch.js";
+import { type Entry, holdsKey } from "../install/entry.js";
+import { argsWith, launchOf, runningHere } from "../install/launch.js";
 import { type Machine, machineOf } from "../install/machine.js";
 import type { EntryState } from "../install/overview.js";
-import { argsOf, type PassedFlags, placeFor, toolGroups, unseenVariables } from "../install/passed-on.js";
+import {
+  argsOf,
+  type PassedFlags,
+  placeFor,
+  refuseTooShort,
+  toolGroups,
+  unseenVariables,
+} from "../install/passed-on.js";
 import { type Part, styled } from "../output/style.js";
 import { placeText } from "../place.js";
 import { scopeText, whereParts } from "../scope-flags.js";
@@ -29,11 +37,13 @@ export const installCommand: Definition = {
   argChoices: { client: CLIENTS.map(({ name }) => name) },
   purpose: "Set up an MCP client, so that it starts holdfast mcp by itself.",
   about:
-    "Changes one entry of the client's own file and nothing else in it, and keeps what was there as a backup beside it. Doing it again changes nothing. The scope, --path, --config, --url and --tools are passed on to holdfast mcp; a key is written into the file.",
+    "Changes one entry of the client's own file and nothing else in it, and keeps what was there as a backup beside it. Doing it again changes nothing. The scope, --path, --config, --url, --tools, --max-tokens and --read-only are passed on to holdfast mcp; a key is written into the file.",
   options: [
     flag("--project", "in this folder's file, not in your own"),
     flag("--name <name>", "what the entry is called: letters, digits and hyphens").default("holdfast"),
     flag("--tools <groups>", "which tools (default: core; with commas: core, admin, openai, reference)"),
+    flag("--max-tokens <n>", "how long an answer may be, from 500 (default: 4000)", wholeNumber),
+    flag("--read-only", "only tools that change nothing"),
     flag("--dry-run", "show what would change; writes nothing"),
     flag("--print", "print what to paste, and where; writes nothing"),
     flag("--uninstall", "take the entry away again"),
@@ -72,22 +82,27 @@ async function install(call: Call, wish: Wish, machine: Machine): Promise<void> 
   parseScope(call.scope); // what is wrong with it is told here, and not by a server that does not start
   const place = await placeFor(flags, machine.env);
   printer.note(...whereParts(scopeText(call.scope), placeText(place)));
+  if (flags.maxTokens !== undefined) refuseTooShort(flags.maxTokens);
   const tools = flags.tools === undefined ? {} : { tools: await toolGroups(flags.tools) };
-  const { command, args, isByNpx } = launchOf(runningHere(machine.platform));
+  const launch = launchOf(runningHere(machine.platform));
   const key = place.kind === "server" ? place.key : undefined;
+  const passed = argsOf({ ...flags, ...tools }, machine.cwd);
   const entry = {
-    command,
-    args: [...args, ...argsOf({ ...flags, ...tools }, machine.cwd)],
+    command: launch.command,
+    args: argsWith(launch, passed),
     ...(key !== undefined && { key }),
+    isBare: passed.length === 0 && key === undefined,
   };
   for (const name of unseenVariables(flags, machine.env))
     printer.note(
       styled("yellow", `${name} is set here, but the client will not see it: say --path, --config or --url`),
     );
-  if (isByNpx) printer.note("it is started by npx, which the client has to find; npm install -g holdfast is surer");
+  if (launch.isByNpx)
+    printer.note("it is started by npx, which the client has to find; npm install -g holdfast is surer");
   if (flags.print) return print(call, wish, entry, machine);
   const { installation } = await import("../install/change.js");
   const change = installation(wish, entry, machine, flags.force === true);
+  if (change.kept) printer.note(`it keeps what it had: ${change.kept.join(" ")} (--uninstall first to begin anew)`);
   const isWritten = await apply(call, wish, change);
   if (!isWritten) return;
   if (key !== undefined) printer.note(styled("yellow", `the key stands in that file: keep it to yourself`));
@@ -130,7 +145,8 @@ async function apply(call: Call, { client, name, isProject }: Wish, change: Chan
     printer.note(action === "none" ? "nothing would change" : "nothing was written");
     return false;
   }
-  const backup = action === "none" ? undefined : file.replace(after, isProject ? SHARED : PRIVATE, new Date());
+  const modes = { made: isProject ? SHARED : PRIVATE, isSecret: holdsKey(file.text) || holdsKey(after) };
+  const { backup, isTightened = false } = action === "none" ? {} : file.replace(after, modes, new Date());
   if (printer.json) await printer.value({ ...told, ...(backup !== undefined && { backup }) });
   else
     await printer.line(
@@ -138,13 +154,14 @@ async function apply(call: Call, { client, name, isProject }: Wish, change: Chan
       done(action, name, file.path, uninstall),
     );
   if (backup !== undefined) {
-    const withKey = file.text.includes(KEY_VARIABLE) ? ", with the key that stood there" : "";
+    const withKey = holdsKey(file.text) ? ", with the key that stood there" : "";
     printer.note(`what was there is kept in ${backup}${withKey}`);
   }
+  if (isTightened) printer.note(`others could open ${file.path}; because of the key only you can now`);
   return action !== "none";
 }
 
-/** Of files that are made. A person's own may get a key. */
+/** Of files that are made. */
 const PRIVATE = 0o600;
 const SHARED = 0o644;
 

@@ -1,12 +1,14 @@
 /** holdfast mcp: the memory as an MCP server on stdin and stdout, for one client that starts it. */
 import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../errors.js";
-import { ANSWER_TOKENS, ANSWER_TOKENS_MIN } from "../../mcp/limits.js";
+import { ANSWER_TOKENS } from "../../mcp/limits.js";
+import type { Scope } from "../../types.js";
 import { type Definition, flag } from "../definition.js";
 import { wholeNumber } from "../flag-values.js";
+import { refuseTooShort } from "../install/passed-on.js";
 import { type OpenedMemory, openMemoryAt } from "../opened-memory.js";
 import { styled } from "../output/style.js";
-import { placeOf, placeText } from "../place.js";
+import { type Place, placeOf, placeText } from "../place.js";
 import { scopeText, whereParts } from "../scope-flags.js";
 
 interface McpFlags {
@@ -37,6 +39,7 @@ export const mcpCommand: Definition = {
     const groups = groupsOf(tools);
     const scope = { session: sessionName(new Date()), ...call.scope };
     const place = await placeOf(call.flags(), io.env);
+    await refuseWrongSetUp(scope, place);
     const may = (access: string): boolean => access === "read" || !readOnly;
     let opening: Promise<OpenedMemory> | undefined;
     const open = async () => {
@@ -65,11 +68,15 @@ export const mcpCommand: Definition = {
   },
 };
 
-function refuseTooShort(maxTokens: number): void {
-  if (maxTokens >= ANSWER_TOKENS_MIN) return;
-  throw new HoldfastError("invalid_input", "--max-tokens is too small for an answer", {
-    hint: `give at least ${ANSWER_TOKENS_MIN}`,
-  });
+/** What is wrong here is told to whoever starts it: a model could not mend it. */
+async function refuseWrongSetUp(scope: Scope, place: Place): Promise<void> {
+  const { parseScope } = await import("../../input/scope.js");
+  parseScope(scope);
+  if (place.kind === "server" && !URL.canParse(place.url)) {
+    throw new HoldfastError("invalid_input", "--url is no address", {
+      hint: "for example --url http://127.0.0.1:8000",
+    });
+  }
 }
 
 /** Each run is a conversation; its name says when, and is short because models read it. */

@@ -28,7 +28,7 @@ afterEach(() => rmSync(machine.home, { recursive: true }));
 const wishFor = (client: Client): Wish => ({ client, name: "holdfast", isProject: false });
 const fileOf = (client: Client): string => slotOf(wishFor(client), machine).file;
 const write = ({ action, file, after }: Change): string | undefined =>
-  action === "none" ? undefined : file.replace(after, 0o600, new Date(now++));
+  action === "none" ? undefined : file.replace(after, { made: 0o600, isSecret: false }, new Date(now++)).backup;
 const install = (client: Client, entry = ENTRY): Change => installation(wishFor(client), entry, machine, false);
 
 function put(client: Client, text: string): string {
@@ -129,6 +129,18 @@ describe.each(CLIENTS.map((client) => [client.name, client] as const))("%s", (_,
     expect(after).toContain(client.format === "toml" ? "\n\n[after]\ny = 2\n" : "// mine\n");
     expect(after).not.toContain("hf_old");
     expect(install(client).action).toBe("none");
+  });
+
+  it("is set up again without a word about whose memory: it keeps that, and its key; the program is the new one", () => {
+    const old: Entry = { ...STALE, args: [...STALE.args, "--user", "ada", "--read-only"] };
+    write(install(client, old));
+    const bare: Entry = { command: "/new/node", args: ["/new/holdfast/dist/cli/main.js", "mcp"], isBare: true };
+    const change = install(client, bare);
+    expect(change.kept).toEqual(["--user", "ada", "--read-only"]);
+    write(change);
+    const expected = { ...old, command: "/new/node", args: [...bare.args, "--user", "ada", "--read-only"] };
+    expect(serversIn(client)["holdfast"]).toEqual(documented(client, expected));
+    expect(install(client, bare).action).toBe("none");
   });
 
   it("is left alone if its file is broken, and the line is named", () => {

@@ -2,7 +2,7 @@
 import { HoldfastError } from "../../errors.js";
 import { type Client, projectFile, userFile } from "./client.js";
 import { ConfigFile } from "./config-file.js";
-import { type Entry, entryTable, isOurs, isTable, type Slot, type Table } from "./entry.js";
+import { type Entry, entryTable, isOurs, isTable, passedBy, type Slot, type Table } from "./entry.js";
 import { jsonEntry, jsonSnippet, withJsonEntry, withoutJsonEntry } from "./json-config.js";
 import type { Machine } from "./machine.js";
 import { tomlEntry, tomlSnippet, withoutTomlEntry, withTomlEntry } from "./toml-config.js";
@@ -20,6 +20,8 @@ export interface Change {
   readonly file: ConfigFile;
   /** The file's text afterwards. */
   readonly after: string;
+  /** What the entry that was there passes on, where it goes on doing so. */
+  readonly kept?: readonly string[];
 }
 
 const FORMATS = {
@@ -48,9 +50,11 @@ export function installation(wish: Wish, entry: Entry, machine: Machine, isForce
   const { entryIn, withEntry } = FORMATS[wish.client.format];
   const found = entryIn(file.text, slot);
   requireOurs(found, slot, isForced);
-  const kept: Table = isOurs(found) && isTable(found) ? found : {};
-  const after = withEntry(file.text, slot, entryTable(wish.client, checkedEntry(wish, entry), kept));
-  return { action: after === file.text ? "none" : found === undefined ? "add" : "change", file, after };
+  const ours: Table = isOurs(found) && isTable(found) ? found : {};
+  const after = withEntry(file.text, slot, entryTable(wish.client, checkedEntry(wish, entry), ours));
+  const kept = entry.isBare ? passedBy(ours) : [];
+  const action = after === file.text ? "none" : found === undefined ? "add" : "change";
+  return { action, file, after, ...(kept.length > 0 && { kept }) };
 }
 
 export function removal(wish: Wish, machine: Machine, isForced: boolean): Change {
@@ -68,7 +72,7 @@ export function removal(wish: Wish, machine: Machine, isForced: boolean): Change
 function requireOurs(found: unknown, { file, name }: Slot, isForced: boolean): void {
   if (found === undefined || isOurs(found) || isForced) return;
   throw new HoldfastError("conflict", `${file} has an entry “${name}” that does not run holdfast mcp`, {
-    hint: "choose another name with --name, or take its place with --force",
+    hint: "choose another name with --name, or take its place with --force (the way, too, if it is a Holdfast in a folder of another name)",
     details: { file, name },
   });
 }

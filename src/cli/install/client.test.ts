@@ -132,7 +132,7 @@ it("the overview tells who is there, and what stands in each file", () => {
   put("holdfast/dist/cli/main.js", "");
   put(".cursor/mcp.json", servers(process.execPath, main, "mcp"));
   put(".gemini/settings.json", servers("npx", "-y", "holdfast", "mcp"));
-  put(".claude.json", servers(process.execPath, join(home, "gone/dist/cli/main.js"), "mcp"));
+  put(".claude.json", servers(process.execPath, join(home, "gone/holdfast/dist/cli/main.js"), "mcp"));
   put(".config/Claude/claude_desktop_config.json", servers("another"));
   put(".codex/config.toml", "broken");
   mkdirSync(join(home, ".config/Code/User/mcp.json"), { recursive: true });

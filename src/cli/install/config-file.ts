@@ -1,9 +1,10 @@
 /**
  * ConfigFile: a client's file, read whole and replaced whole.
  *
- * - A file is replaced by a finished one (rename), so that a client never reads half of it; its mode stays.
+ * - A file is replaced by a finished one (rename), so that a client never reads half of it. Its mode stays, unless there is
+ *   a secret in it: then it and its copy are for their owner alone, from the first byte on.
  * - A link stays a link: what it points to is replaced.
- * - What was there is first copied beside it, byte for byte.
+ * - What was there is first copied beside it, byte for byte. The newest of these copies are kept.
  * - If somebody has written the file since it was read, nothing is written.
  */
 import {
@@ -14,6 +15,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
@@ -22,11 +24,28 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
 
 const BYTE_ORDER_MARK = "\uFEFF";
 const LINKS_MAX = 40;
+const BACKUPS_MAX = 5;
+/** What an owner may do. */
+const OWNER_ONLY = 0o700;
+
+export interface Modes {
+  /** Of a file that is made. */
+  readonly made: number;
+  /** True: there is a secret in what was there or in what comes. */
+  readonly isSecret: boolean;
+}
+
+export interface Replaced {
+  /** The copy of what was there. */
+  readonly backup: string | undefined;
+  /** True: others could read or write the file before, and cannot any more. */
+  readonly isTightened: boolean;
+}
 
 export class ConfigFile {
   readonly path: string;
@@ -47,32 +66,45 @@ export class ConfigFile {
     return this.#bytes !== undefined;
   }
 
-  /** Answers with the name of the copy of what was there. `mode` is that of a file that is made. */
-  replace(text: string, mode: number, now: Date): string | undefined {
+  replace(text: string, { made, isSecret }: Modes, now: Date): Replaced {
     const target = targetOf(this.path);
     const old = statSync(target, { throwIfNoEntry: false });
+    const usual = old ? old.mode & 0o777 : made;
+    const mode = isSecret ? usual & OWNER_ONLY : usual;
     mkdirSync(dirname(target), { recursive: true });
     const part = `${target}.holdfast-${process.pid}.tmp`;
     try {
       writeNew(part, Buffer.from(this.#mark + text, "utf8"), old, mode);
       if (!isSame(bytesAt(this.path), this.#bytes)) throw changed(this.path);
-      const backup = this.#bytes && this.#backUp(this.#bytes, old, now);
+      const backup = this.#bytes && this.#backUp(this.#bytes, old, mode, now);
       renameSync(part, target);
       syncFolder(dirname(target));
-      return backup;
+      if (backup !== undefined) this.#forgetBackups(backup);
+      // What the system has made of it: Windows knows no such modes.
+      return { backup, isTightened: old !== undefined && (statSync(target).mode & 0o777) !== usual };
     } finally {
       rmSync(part, { force: true });
     }
   }
 
-  #backUp(bytes: Buffer, old: Stats | undefined, now: Date): string {
+  #backUp(bytes: Buffer, old: Stats | undefined, mode: number, now: Date): string {
     const backup = `${this.path}.holdfast-backup-${now.toISOString().replaceAll(/[-:]/g, "")}`;
-    writeNew(backup, bytes, old, PRIVATE);
+    writeNew(backup, bytes, old, mode);
     return backup;
+  }
+
+  /** All but the latest one and the newest of the others. Their names sort by time. */
+  #forgetBackups(latest: string): void {
+    const start = `${basename(this.path)}.holdfast-backup-`;
+    const others = readdirSync(dirname(this.path), { withFileTypes: true })
+      .filter((one) => one.isFile() && one.name.startsWith(start) && BACKUP_TIME.test(one.name.slice(start.length)))
+      .map(({ name }) => name)
+      .filter((name) => name !== basename(latest));
+    for (const name of others.sort().slice(0, 1 - BACKUPS_MAX)) rmSync(join(dirname(this.path), name), { force: true });
   }
 }
 
-const PRIVATE = 0o600;
+const BACKUP_TIME = /^\d{8}T\d{6}\.\d{3}Z$/;
 
 function bytesAt(path: string): Buffer | undefined {
   try {
@@ -106,9 +138,9 @@ function targetOf(path: string): string {
   return target;
 }
 
-/** A file that is on the disk when this returns, with the mode and the owner of the old one. */
+/** A file that is on the disk when this returns, with the owner of the old one. */
 function writeNew(path: string, bytes: Buffer, old: Stats | undefined, mode: number): void {
-  const file = openSync(path, "wx", old ? old.mode & 0o777 : mode);
+  const file = openSync(path, "wx", mode);
   try {
     writeFileSync(file, bytes);
     fsyncSync(file);
@@ -116,7 +148,7 @@ function writeNew(path: string, bytes: Buffer, old: Stats | undefined, mode: num
     closeSync(file);
   }
   if (!old) return;
-  chmodSync(path, old.mode & 0o777); // whatever the process takes away from modes
+  chmodSync(path, mode); // whatever the process takes away from modes
   if (process.getuid?.() === 0) chownSync(path, old.uid, old.gid);
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isOurs } from "./entry.js";
-import { launchOf, runningHere } from "./launch.js";
+import { argsWith, launchOf, MAIN_FILE, runningHere } from "./launch.js";
 import { argsOf, placeFor, toolGroups, unseenVariables } from "./passed-on.js";
 
 describe("an entry is ours", () => {
@@ -14,6 +14,8 @@ describe("an entry is ours", () => {
     ["cmd", "/c", "npx", "-y", "holdfast@1.2.0", "mcp"],
     ["/opt/bin/holdfast", "--path", "m.db", "mcp"],
     ["holdfast.cmd", "mcp"],
+    ["cmd", "/c", "holdfast", "mcp"],
+    ["node", MAIN_FILE, "mcp"],
   ])("if it runs %s %s %s", (command, ...args) => expect(isOurs({ command, args })).toBe(true));
 
   it.each([
@@ -22,6 +24,12 @@ describe("an entry is ours", () => {
     ["holdfast", "serve"],
     ["mcp", "holdfast"],
     ["node", "/srv/main.js", "mcp"],
+    ["node", "/opt/other-tool/dist/cli/main.js", "mcp"],
+    ["node", "/home/holdfast/other-tool/dist/cli/main.js", "mcp"],
+    ["node", "/opt/my-holdfast/dist/cli/main.js", "mcp"],
+    ["other-tool", "--folder", "/data/holdfast", "mcp"],
+    ["npx", "-y", "other-tool", "holdfast", "mcp"],
+    ["npx", "-y"],
   ])("and not if it runs %s %s %s", (command, ...args) => expect(isOurs({ command, args })).toBe(false));
 
   it("and not if it is anything else", () => {
@@ -46,6 +54,20 @@ describe("the command", () => {
     expect(launchOf({ node: "n", main, platform: "win32" })).toEqual(wrapped);
   });
 
+  it("has no sign that cmd.exe acts on, where cmd.exe starts npx", () => {
+    const file = "node_modules\\holdfast\\dist\\cli\\main.js";
+    const launched = (folder: string) => launchOf({ node: "n", main: `C:\\${folder}\\${file}`, platform: "win32" });
+    const [byNpx, byPath] = [launched("npm-cache\\_npx\\1f"), launched("npm")];
+    expect(argsWith(byNpx, ["--user", "ada b"])).toEqual(["/c", "npx", "-y", "holdfast", "mcp", "--user", "ada b"]);
+    for (const sign of '&|<>^%"') {
+      const passed = ["--user", `a${sign}b`];
+      expect(() => argsWith(byNpx, passed)).toThrow(
+        expect.objectContaining({ code: "unsupported", hint: expect.stringContaining("npm install -g holdfast") }),
+      );
+      expect(argsWith(byPath, passed)).toEqual([...byPath.args, ...passed]);
+    }
+  });
+
   it("is Homebrew's link to node, which outlives the version", () => {
     const prefix = mkdtempSync(join(tmpdir(), "holdfast-brew-"));
     onTestFinished(() => rmSync(prefix, { recursive: true }));
@@ -62,12 +84,14 @@ describe("what is passed on", () => {
   it("is what was said, with whole paths, and no key", () => {
     expect(argsOf({}, "/work")).toEqual([]);
     const scope = { user: "ada", agent: "tutor", team: "docs", session: "monday", space: "team" } as const;
-    const flags = { ...scope, path: "m.db", config: "../c.yaml", tools: "core,admin" };
+    const flags = { ...scope, path: "m.db", config: "../c.yaml", tools: "core,admin", maxTokens: 900 };
     const said = ["--user", "ada", "--agent", "tutor", "--team", "docs", "--session", "monday", "--space", "team"];
-    expect(argsOf(flags, "/work")).toEqual([
+    expect(argsOf({ ...flags, readOnly: true }, "/work")).toEqual([
       ...said,
       ...["--path", "/work/m.db", "--config", "/c.yaml", "--tools", "core,admin"],
+      ...["--max-tokens", "900", "--read-only"],
     ]);
+    expect(argsOf({ ...scope, readOnly: false }, "/work")).toEqual(said);
     expect(argsOf({ url: "http://x", key: "hf_k" }, "/work")).toEqual(["--url", "http://x"]);
     expect(argsOf({ path: ":memory:", user: "--odd" }, "/work")).toEqual(["--user=--odd", "--path", ":memory:"]);
   });

@@ -23,6 +23,10 @@ describe("an entry is laid out as the text around it", () => {
       '{\n  "servers": {\n    "x": {}, // last\n    "ours": {\n      "command": "node",\n      "args": [\n        "a",\n        "b"\n      ]\n    }\n  }\n}',
     ],
     [
+      '// mine\n/* and\n  mine */ { // too\n\t"servers": {}\n}',
+      '// mine\n/* and\n  mine */ { // too\n\t"servers": {\n\t\t"ours": {\n\t\t\t"command": "node",\n\t\t\t"args": [\n\t\t\t\t"a",\n\t\t\t\t"b"\n\t\t\t]\n\t\t}\n\t}\n}',
+    ],
+    [
       "{\n  // none yet\n}\n",
       '{\n  "servers": {\n    "ours": {\n      "command": "node",\n      "args": [\n        "a",\n        "b"\n      ]\n    }\n  }\n  // none yet\n}\n',
     ],

@@ -40,13 +40,14 @@ export function jsonSnippet({ key, name }: Slot, entry: Table): string {
 
 /** The text in which the table at `path` has a member with this value. */
 function withMember(text: string, path: readonly string[], name: string, value: unknown, slot: Slot): string {
-  const table = nodeAt(rootOf(text, slot), path, slot);
+  const root = rootOf(text, slot);
+  const table = nodeAt(root, path, slot);
   const node = memberOf(table, name, slot);
-  if (!node) return insertMember(text, table, name, value, layoutOf(text));
+  if (!node) return insertMember(text, table, name, value, layoutOf(text, root));
   if (node.type !== "object" || !isTable(value)) {
     return isDeepStrictEqual(plain(getNodeValue(node)), plain(value))
       ? text
-      : replaceValue(text, table, node, value, layoutOf(text));
+      : replaceValue(text, table, node, value, layoutOf(text, root));
   }
   const inner = [...path, name];
   const names = (node.children ?? []).map((property) => String(property.children?.[0]?.value));

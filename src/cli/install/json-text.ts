@@ -10,8 +10,11 @@ export interface Layout {
   readonly step: string;
 }
 
-export function layoutOf(text: string): Layout {
-  const [, step = "  "] = /^\s*\{[^\S\n]*\r?\n([ \t]+)\S/.exec(text) ?? [];
+/** As the first line in the file's own table begins. Comments before it do not matter. */
+export function layoutOf(text: string, root: Node): Layout {
+  const [first] = root.children ?? [];
+  const start = text.slice(root.offset, first ? first.offset + 1 : endOf(root));
+  const [, step = "  "] = /\n([ \t]+)\S/.exec(start) ?? [];
   return { lineEnd: text.includes("\r\n") ? "\r\n" : "\n", step };
 }
 

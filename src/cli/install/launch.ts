@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { HoldfastError } from "../../errors.js";
 
 export interface Running {
   readonly node: string;
@@ -21,9 +22,12 @@ export interface Launch {
   readonly isByNpx: boolean;
 }
 
+/** The file of the command that runs here. */
+export const MAIN_FILE = fileURLToPath(new URL("../main.js", import.meta.url));
+
 export const runningHere = (platform: NodeJS.Platform): Running => ({
   node: process.execPath,
-  main: fileURLToPath(new URL("../main.js", import.meta.url)),
+  main: MAIN_FILE,
   platform,
 });
 
@@ -33,6 +37,19 @@ export function launchOf({ node, main, platform }: Running): Launch {
   // On Windows npx is a batch file, which several clients cannot start by themselves.
   if (platform === "win32") return { command: "cmd", args: ["/c", "npx", ...args], isByNpx: true };
   return { command: "npx", args, isByNpx: true };
+}
+
+/** What cmd.exe acts on. Who starts it decides how arguments are quoted, so there is no way to write these for sure. */
+const SPECIAL_TO_CMD = /[&|<>^%"]/;
+
+/** All arguments: those of the launch, then what is passed on. */
+export function argsWith({ command, args }: Launch, passed: readonly string[]): readonly string[] {
+  if (command !== "cmd" || !passed.some((one) => SPECIAL_TO_CMD.test(one))) return [...args, ...passed];
+  throw new HoldfastError(
+    "unsupported",
+    'npx is started by cmd.exe, which would take a part of what is passed on for a command, because of its & | < > ^ % or "',
+    { hint: "npm install -g holdfast, then holdfast install …: that needs no cmd.exe" },
+  );
 }
 
 /** Homebrew puts each version into a folder of its own, deletes the old one, and keeps a link to the current. */

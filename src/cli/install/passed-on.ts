@@ -1,5 +1,7 @@
 /** What is passed on from `holdfast install` to the `holdfast mcp` that the client will start. */
 import { resolve } from "node:path";
+import { HoldfastError } from "../../errors.js";
+import { ANSWER_TOKENS_MIN } from "../../mcp/limits.js";
 import type { Environment } from "../io.js";
 import { IN_MEMORY, type Place, type PlaceFlags, placeOf } from "../place.js";
 import type { ScopeFlags } from "../scope-flags.js";
@@ -7,6 +9,8 @@ import { KEY_VARIABLE } from "./entry.js";
 
 export interface PassedFlags extends PlaceFlags, ScopeFlags {
   readonly tools?: string;
+  readonly maxTokens?: number;
+  readonly readOnly?: boolean;
 }
 
 /** They name a place, and mean nothing to a client that is not started from this shell. */
@@ -14,7 +18,7 @@ const PLACE_VARIABLES = ["HOLDFAST_URL", "HOLDFAST_STORE_PATH", "HOLDFAST_CONFIG
 
 /** Only what was said: the rest is for `holdfast mcp` to choose. Files get whole paths: a client starts it anywhere. */
 export function argsOf(
-  { user, agent, team, session, space, path, config, url, tools }: PassedFlags,
+  { user, agent, team, session, space, path, config, url, tools, maxTokens, readOnly }: PassedFlags,
   cwd: string,
 ): string[] {
   const said = {
@@ -27,13 +31,23 @@ export function argsOf(
     "--config": config === undefined ? undefined : resolve(cwd, config),
     "--url": url,
     "--tools": tools,
+    "--max-tokens": maxTokens?.toString(),
   };
-  return Object.entries(said).flatMap(([flag, value]) => (value === undefined ? [] : written(flag, value)));
+  const withValues = Object.entries(said).flatMap(([flag, value]) => (value === undefined ? [] : written(flag, value)));
+  return readOnly ? [...withValues, "--read-only"] : withValues;
 }
 
 /** A value that looks like a flag would be taken for one. */
 const written = (flag: string, value: string): readonly string[] =>
   value.startsWith("-") ? [`${flag}=${value}`] : [flag, value];
+
+/** What `holdfast mcp` would not start with is told here. */
+export function refuseTooShort(maxTokens: number): void {
+  if (maxTokens >= ANSWER_TOKENS_MIN) return;
+  throw new HoldfastError("invalid_input", "--max-tokens is too small for an answer", {
+    hint: `give at least ${ANSWER_TOKENS_MIN}`,
+  });
+}
 
 /** The groups of tools that were asked for, each once. Refuses a name that is none. */
 export async function toolGroups(text: string): Promise<string> {

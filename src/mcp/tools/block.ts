@@ -11,7 +11,7 @@ import type { Session } from "../../session.js";
 import type { Block, BlockEdit } from "../../stores/blocks.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import { costOf, excerpt, Fill } from "../fill.js";
-import { day } from "../rendering.js";
+import { day, idText } from "../rendering.js";
 import { type Answer, tool } from "../tool.js";
 
 const COMMANDS = ["view", "create", "str_replace", "insert", "rename", "history", "restore"] as const;
@@ -20,7 +20,7 @@ const Input = z.strictObject({
   command: z.enum(COMMANDS),
   name: Name.exactOptional().meta({ description: "Left out, view lists all blocks" }),
   content: NewBlockSchema.shape.content.unwrap().exactOptional().meta({ description: "create: the text" }),
-  old: z.string().exactOptional().meta({ description: "str_replace: occurs exactly once" }),
+  old: z.string().min(1).exactOptional().meta({ description: "str_replace: occurs exactly once" }),
   new: z.string().exactOptional().meta({ description: "str_replace, insert: the new text" }),
   line: z.int().min(0).exactOptional().meta({ description: "insert: after this line; 0: at the top" }),
   to: Name.exactOptional().meta({ description: "rename: the new name" }),
@@ -60,7 +60,7 @@ export const blockTool = tool({
     try {
       return await commands[given.command]({ blocks, maxTokens }, given);
     } catch (error) {
-      throw isNoBlock(error) ? await missing(blocks) : error;
+      throw isNoBlock(error) ? await missing(blocks) : isRepeated(error) ? ambiguous(error) : error;
     }
   },
 });
@@ -95,7 +95,7 @@ async function listed({ blocks, maxTokens }: Workbench): Promise<Answer<Data>> {
   const fill = new Fill<Data["blocks"][number]>(maxTokens);
   for (const block of all) {
     const shown = shownOf(block);
-    const head = heading(inline(block.name, NAME_UNITS), `v${block.version}`, `${shown.tokens} tokens`);
+    const head = heading(idText(block.name), `v${block.version}`, `${shown.tokens} tokens`);
     if (!fill.add(head + quoted(shown.description ?? ""), shown)) break;
   }
   const omitted = all.length - fill.shown.length;
@@ -113,7 +113,7 @@ async function viewed({ blocks, maxTokens }: Workbench, given: Given): Promise<A
   if (!block) throw await missing(blocks);
   const content = version === undefined ? block.content : await blocks.version(name, version);
   const whole = shownOf({ ...block, content, version: version ?? block.version });
-  const head = heading(inline(name, NAME_UNITS), `v${whole.version}`);
+  const head = heading(idText(name), `v${whole.version}`);
   const fill = new Fill<Data["blocks"][number]>(maxTokens);
   const around = costOf(head, { ...whole, content: "", next: content.length });
   const { text, next } = excerpt(content, fill.left - around, from);
@@ -151,7 +151,7 @@ function edited(block: Block & { readonly archived?: { readonly id: string } }, 
   const { name, version, archived } = block;
   const shown = shownOf(block);
   const over = archived === undefined ? "" : ` What did not fit was moved to the memory ${archived.id}.`;
-  const text = `${verb} ${inline(name, NAME_UNITS)}: version ${version}, ${shown.tokens} tokens.${over}`;
+  const text = `${verb} ${idText(name)}: version ${version}, ${shown.tokens} tokens.${over}`;
   return { data: { blocks: [shown] }, text };
 }
 
@@ -178,17 +178,24 @@ const isNoBlock = (error: unknown): boolean =>
   error instanceof HoldfastError && error.code === "not_found" && "name" in error.details;
 
 /** Names those that are there, in terms of this tool. */
+const isRepeated = (error: unknown): error is HoldfastError =>
+  error instanceof HoldfastError && error.code === "conflict" && typeof error.details["count"] === "number";
+
+/** The engine offers to replace all of them, which this tool does not. */
+const ambiguous = (cause: HoldfastError): HoldfastError =>
+  new HoldfastError(cause.code, cause.message, {
+    hint: "give more of the text around it, so that it occurs once",
+    cause,
+  });
+
 async function missing(blocks: Session["blocks"]): Promise<HoldfastError> {
   const names = new Fill<string>(NAMES_TOKENS);
-  for (const { name } of await blocks.list()) if (!names.add(inline(name), name)) break;
+  for (const { name } of await blocks.list()) if (!names.add(idText(name), name)) break;
   return new HoldfastError("not_found", "there is no block of this name", {
-    hint: names.isEmpty
-      ? "there are none yet; create it"
-      : `there are: ${names.shown.map((name) => inline(name)).join(" ")}`,
+    hint: names.isEmpty ? "there are none yet; create it" : `there are: ${names.shown.map(idText).join(" ")}`,
   });
 }
 
-const NAME_UNITS = 512;
 /** Of names in a refusal. */
 const NAMES_TOKENS = 300;
 /** Of a description, of a reason. */

@@ -1,27 +1,35 @@
 /** memory_context: what is worth knowing before the next turn, within a budget, and not twice in one session. */
 import { z } from "zod";
+import type { Context } from "../../context/context.js";
 import { renderText } from "../../context/render.js";
+import { HoldfastError } from "../../errors.js";
+import type { ContextOptions } from "../../input/context.js";
 import { ContextOptionsSchema, ContextSchema } from "../../schemas/query.js";
-import { estimateTokens } from "../../tokens/estimate.js";
-import { excerpt } from "../fill.js";
+import type { Session } from "../../session.js";
+import { ESTIMATE, estimateTokens } from "../../tokens/estimate.js";
+import { idText } from "../rendering.js";
 import { tool } from "../tool.js";
 
 const BUDGET_TOKENS = 1_500;
-/** Of what an answer may have: as JSON the same text is longer, by its line ends and quotes. */
-const TEXT_SHARE = 2 / 3;
-/** Names of fields, and numbers. */
-const FRAME_TOKENS = 40;
+const BUDGET_TOKENS_MIN = 50;
+/** Of what an answer may have. As JSON the same text is up to twice as long, by its line ends and quotes. */
+const TEXT_SHARE = 1 / 2;
+/** Blocks are what belongs in every conversation: they come first, and get half if they need it. */
+const SHARES = { blocks: 0.5, facts: 0.1, turns: 0.1, recall: 0.3 };
+/** Ids that are named because there was no room for their text. */
+const NAMED_MAX = 5;
 
 export const contextTool = tool({
   name: "memory_context",
   title: "Recall for this turn",
   description:
-    "Get what matters for the task at hand in one text: memory blocks, facts that hold, related memories, recent turns. Call it once at the start of a task, with the task in `query`, and again when the subject changes. What it gave before in this session is left out, as long as it holds; after your context was compacted or cleared, set `fresh`. Use it to begin; use memory_search for a single question.",
+    "Get what matters for the task at hand in one text: memory blocks, facts that hold, related memories, recent turns. Call it once at the start of a task, with the task in `query`, and again when the subject changes. Blocks come each time; the rest of what it gave before in this session is left out while it holds: after your context was compacted or cleared, set `fresh`. Use it to begin; use memory_search for a single question.",
   access: "read",
   input: z.strictObject({
     query: ContextOptionsSchema.shape.query,
-    budgetTokens: ContextOptionsSchema.shape.budgetTokens
-      .unwrap()
+    budgetTokens: z
+      .int()
+      .min(BUDGET_TOKENS_MIN)
       .exactOptional()
       .meta({
         description: `${BUDGET_TOKENS} if left out`,
@@ -29,21 +37,59 @@ export const contextTool = tool({
     fresh: z.boolean().exactOptional().meta({ description: "Your window is empty: give everything again" }),
   }),
   output: ContextSchema.pick({ prefix: true, tail: true, partial: true }).extend({
-    tokens: z.number().meta({ description: "Of both" }),
+    tokens: z.number().meta({ description: "Of the text, by an estimate" }),
   }),
-  async run({ session, maxTokens, may }, { query, budgetTokens = BUDGET_TOKENS, fresh }) {
-    const keepsWindow = session.scope.session !== undefined && may("write");
-    if (fresh && keepsWindow) await session.windowReset();
-    const context = await session.context({
+  async run({ session, maxTokens, may }, { query, budgetTokens = BUDGET_TOKENS, fresh = false }) {
+    const options: ContextOptions = {
       ...(query !== undefined && { query }),
-      ...(!may("write") && { dryRun: true, fresh: fresh === true }),
-      budgetTokens: Math.min(budgetTokens, Math.ceil(maxTokens * TEXT_SHARE)),
-    });
-    const { partial, tokens } = context;
-    const prefix = excerpt(context.prefix, maxTokens / 2 - FRAME_TOKENS).text;
-    const tail = excerpt(context.tail, maxTokens - FRAME_TOKENS - estimateTokens(JSON.stringify(prefix))).text;
-    return { data: { prefix, tail, partial, tokens: tokens.total }, text: renderText(context) || NOTHING };
+      budgetTokens: Math.min(budgetTokens, Math.floor(maxTokens * TEXT_SHARE)),
+      counter: ESTIMATE,
+      shares: SHARES,
+    };
+    const context = may("write") ? await given(session, options, fresh) : await shown(session, options, fresh);
+    const { prefix, partial } = context;
+    const tail = withWholeIds(context);
+    const notes = notesOf(context);
+    const text = [renderText({ prefix, tail }), ...notes].filter((part) => part !== "").join("\n");
+    return { data: { prefix, tail, partial, tokens: estimateTokens(text) }, text: text || NOTHING };
   },
 });
+
+/** What is given is remembered, so that it is not given twice. Behind a server the key may be for reading only. */
+async function given(session: Session, options: ContextOptions, fresh: boolean): Promise<Context> {
+  try {
+    if (fresh && session.scope.session !== undefined) await session.windowReset();
+    return await session.context(options);
+  } catch (error) {
+    if (!(error instanceof HoldfastError && error.code === "forbidden")) throw error;
+    return shown(session, options, fresh);
+  }
+}
+
+const shown = (session: Session, options: ContextOptions, fresh: boolean): Promise<Context> =>
+  session.context({ ...options, dryRun: true, fresh });
+
+/** A context names items by the end of their ids; whoever wants to read on, or to forget one, needs all of it. */
+function withWholeIds({ tail, added, changed }: Context): string {
+  const whole = new Map([...added, ...changed].map(({ id }) => [id.slice(-SHOWN_UNITS), id]));
+  return tail.replaceAll(
+    /^(\[\w+ )([0-9a-f]{8})(?=[ \]])/gm,
+    (_, head: string, end: string) => head + (whole.get(end) ?? end),
+  );
+}
+const SHOWN_UNITS = 8;
+
+function notesOf({ left, partial, degraded }: Context): readonly string[] {
+  const unfit = left.filter(({ why }) => why.startsWith("no room in"));
+  const blocks = unfit.filter(({ part }) => part === "blocks").length;
+  const ids = [...new Set(unfit.filter(({ part }) => part !== "blocks").map(({ id }) => id))];
+  const named = ids.slice(0, NAMED_MAX).map(idText).join(" ");
+  return [
+    ...(blocks > 0 ? [`[${blocks} more blocks, which did not fit: memory_block view]`] : []),
+    ...(ids.length > 0 ? [`[${ids.length} more found, too long for the budget: memory_get ${named}]`] : []),
+    ...(degraded === undefined ? [] : ["[searched by words alone: the embedding model cannot be used now]"]),
+    ...(partial ? ["[partial: the newest memories were searched by words only; memory_search may find more]"] : []),
+  ];
+}
 
 const NOTHING = "Nothing to add: there is nothing on this, or you were given it already in this session.";

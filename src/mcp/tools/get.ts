@@ -48,7 +48,9 @@ export const getTool = tool({
       const isWhole = next === undefined || fill.isEmpty; // only the first one may be cut, or no room would be left to go on
       if (!isWhole || !fill.add(itemPiece(item, text, note), shownOf(item, text, next))) omitted.push(item.id);
     }
+    const past = found.filter(({ content }) => from > 0 && from >= content.length);
     const notes = [
+      ...past.map(({ content }) => `The text ends at ${content.length}: there is nothing from ${from} on.`),
       ...(missing.length > 0 ? [`Missing: ${missing.map(idText).join(" ")}. memory_search finds ids.`] : []),
       ...(omitted.length > 0 ? [`Did not fit, ask for these alone: ${omitted.map(idText).join(" ")}`] : []),
     ];

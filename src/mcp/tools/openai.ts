@@ -7,13 +7,13 @@ import { HoldfastError } from "../../errors.js";
 import { leading } from "../../graphemes.js";
 import { QuerySchema } from "../../schemas/query.js";
 import { Name } from "../../schemas/scope.js";
+import { estimateTokens } from "../../tokens/estimate.js";
 import type { Item } from "../../types.js";
 import { excerpt, Fill } from "../fill.js";
 import { type Answer, type ToolGroup, tool } from "../tool.js";
 
 const RESULTS = 20;
 const TITLE_UNITS = 80;
-const AROUND_TOKENS = 200;
 
 const Found = z.object({ id: z.string(), title: z.string(), url: z.string() });
 
@@ -47,15 +47,15 @@ const fetch = tool({
     const [item] = await session.get([id]);
     if (!item) throw new HoldfastError("not_found", "there is no such memory (any more)", { hint: "search again" });
     const { kind, role, session: name, occurredAt } = item;
-    const { text, next } = excerpt(item.content, maxTokens - AROUND_TOKENS);
     const metadata = {
       kind,
       ...(role !== undefined && { role }),
       ...(name !== undefined && { session: name }),
       occurredAt: new Date(occurredAt).toISOString(),
-      ...(next !== undefined && { cutAt: next }),
     };
-    return asJson({ id, title: titleOf(item), url: urlOf(id), text, metadata });
+    const about = { id, title: titleOf(item), url: urlOf(id), metadata: { ...metadata, cutAt: item.content.length } };
+    const { text, next } = excerpt(item.content, maxTokens - estimateTokens(JSON.stringify({ ...about, text: "" })));
+    return asJson({ ...about, text, metadata: { ...metadata, ...(next !== undefined && { cutAt: next }) } });
   },
 });
 

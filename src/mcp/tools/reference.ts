@@ -5,6 +5,9 @@
  * - The graph is that of the whole memory: the session's name, if there is one, plays no part.
  * - Reads are answered whole, as there; only beyond 25,000 tokens (or `maxTokens`, if that is more) they are refused, with
  *   a way to ask for less. Writes are always answered: they repeat at most what the model has just said, and they are done.
+ * - The resource is given whole, however long it is, as there: programs read it, and nobody can ask for less of it.
+ * - Who subscribes to the resource over stdio is told of what this client writes with these tools. What else happens to it
+ *   is not looked for, as it is with blocks: the whole graph would have to be read every second. So over HTTP nobody is told.
  */
 import { z } from "zod";
 import { HoldfastError } from "../../errors.js";

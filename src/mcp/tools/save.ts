@@ -1,5 +1,6 @@
 /** memory_save: keeps one thing. What somebody said is a message of the session; what is known is knowledge. */
 import { z } from "zod";
+import { HoldfastError } from "../../errors.js";
 import { AddedSchema, RoleSchema } from "../../schemas/item.js";
 import { time } from "../time.js";
 import { tool } from "../tool.js";
@@ -18,6 +19,11 @@ export const saveTool = tool({
   }),
   output: AddedSchema.pick({ ids: true, commit: true }),
   async run({ session }, { role, ...item }) {
+    if (item.expiresAt !== undefined && Date.parse(item.expiresAt) <= Date.now()) {
+      throw new HoldfastError("invalid_input", "`expiresAt` is over already", {
+        hint: "leave it out, or say a later time",
+      });
+    }
     const added =
       role === undefined
         ? await session.addItems([{ kind: "knowledge", ...item }])

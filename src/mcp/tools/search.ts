@@ -1,5 +1,6 @@
 /** memory_search: the beginnings of what fits a question, with ids. The rest of a text is `memory_get`'s. */
 import { z } from "zod";
+import { HoldfastError } from "../../errors.js";
 import { HitSchema, QuerySchema } from "../../schemas/query.js";
 import { type Hit, ROLES } from "../../types.js";
 import { excerpt, Fill } from "../fill.js";
@@ -22,7 +23,7 @@ export const searchTool = tool({
   name: "memory_search",
   title: "Search memory",
   description:
-    "Find what was remembered, by words and by meaning, best first. Use it before you answer anything that earlier conversations may have settled, and before you save. Ask in a full sentence, with names and dates. Returns ids with the start of each text; memory_get has the rest. No hits: nothing was saved on it, so do not guess, and do not ask the same in other words more than once.",
+    "Find what was remembered, by words and by meaning, best first. Use it before you answer anything that earlier conversations may have settled, and before you save. Ask in a full sentence, with names and dates. Returns ids with the start of each text; memory_get has the rest. The nearest are returned even if they have nothing to do with it: judge by their text. If none answers, say so instead of guessing, and do not ask the same in other words more than once.",
   access: "read",
   isIdempotent: true,
   input: z.strictObject({
@@ -44,6 +45,11 @@ export const searchTool = tool({
     partial: z.boolean().exactOptional(),
   }),
   async run({ session, maxTokens }, { query, limit = LIMIT, ...filter }) {
+    if (filter.within === "session" && session.scope.session === undefined) {
+      throw new HoldfastError("invalid_input", "this memory is not divided into sessions here", {
+        hint: "leave `within` out",
+      });
+    }
     const found = await session.query(query, { topK: limit, ...filter });
     const fill = new Fill<z.output<typeof ShownHit>>(maxTokens);
     for (const hit of found) {

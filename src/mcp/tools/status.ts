@@ -5,7 +5,7 @@ import { ScopeSchema } from "../../schemas/scope.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import { VERSION } from "../../version.js";
 import { Fill } from "../fill.js";
-import { day } from "../rendering.js";
+import { day, idText } from "../rendering.js";
 import { tool } from "../tool.js";
 import { wholeSpace } from "../whole-space.js";
 
@@ -39,7 +39,7 @@ export const statusTool = tool({
     ]);
     const last = newest.items[0]?.recordedAt;
     const names = new Fill<string>(place.maxTokens - estimateTokens(JSON.stringify(session.scope)));
-    for (const { name } of blocks) if (!names.add(inline(name), name)) break;
+    for (const { name } of blocks) if (!names.add(idText(name), name)) break;
     const data = {
       version: VERSION,
       scope: session.scope,
@@ -55,7 +55,7 @@ export const statusTool = tool({
         .map(([kind, name]) => `${kind} ${inline(name)}`)
         .join(", ")}`,
       last === undefined ? "Nothing saved yet." : `Last saved: ${day(last)}`,
-      `Blocks: ${names.isEmpty ? "none" : names.shown.map((name) => inline(name)).join(" ") + more}`,
+      `Blocks: ${names.isEmpty ? "none" : names.shown.map(idText).join(" ") + more}`,
       `Waiting to be indexed by meaning: ${counted(data.waiting)}; could not be: ${counted(data.parked)}`,
     ];
     return { data, text: lines.join("\n") };

@@ -2,17 +2,32 @@
 import { z } from "zod";
 import { heading, inline, quoted } from "../../../context/fence.js";
 import { HoldfastError } from "../../../errors.js";
+import type { Facts } from "../../../facts/session-facts.js";
 import { FactSchema, NewFactSchema } from "../../../schemas/fact.js";
 import { Name } from "../../../schemas/scope.js";
 import type { Fact } from "../../../stores/facts.js";
-import { Fill } from "../../fill.js";
+import { excerpt, Fill } from "../../fill.js";
 import { idText } from "../../rendering.js";
 import { tool } from "../../tool.js";
 
 const COMMANDS = ["list", "record", "end", "retract"] as const;
 const PAGE = 100;
+const EXCERPT_TOKENS = 100;
 
 const Shown = FactSchema.pick({ id: true, category: true, content: true, state: true, pinned: true });
+
+const Input = z.strictObject({
+  command: z.enum(COMMANDS),
+  id: Name.exactOptional().meta({ description: "end, retract" }),
+  category: NewFactSchema.shape.category
+    .exactOptional()
+    .meta({ description: "record: such as preference; list: only these" }),
+  content: NewFactSchema.shape.content.exactOptional(),
+  pinned: z.boolean().exactOptional(),
+  supersedes: Name.exactOptional(),
+  cursor: z.string().exactOptional().meta({ description: "list: the `next` of the page before" }),
+});
+type Given = z.output<typeof Input>;
 
 export const factTool = tool({
   name: "memory_fact",
@@ -21,54 +36,55 @@ export const factTool = tool({
     "Keep single facts that hold until they end: list them, record one (category and content; `supersedes` the id of the one it replaces), end one that holds no longer, retract one that was never right. Facts that hold are part of memory_context; pinned ones always.",
   access: "read",
   isDestructive: true,
-  input: z.strictObject({
-    command: z.enum(COMMANDS),
-    id: Name.exactOptional().meta({ description: "end, retract" }),
-    category: NewFactSchema.shape.category
-      .exactOptional()
-      .meta({ description: "record: such as preference; list: only these" }),
-    content: NewFactSchema.shape.content.exactOptional(),
-    pinned: z.boolean().exactOptional(),
-    supersedes: Name.exactOptional(),
-  }),
-  output: z.object({ facts: z.array(Shown), omitted: z.int().exactOptional() }),
+  input: Input,
+  output: z.object({ facts: z.array(Shown), next: z.string().exactOptional() }),
   async run({ session: { facts }, maxTokens, require }, given) {
-    const { command, id, category, content, pinned, supersedes } = given;
-    if (command !== "list") require("write");
-    let found: readonly Fact[];
-    let verb = "";
-    switch (command) {
-      case "list":
-        found = (await facts.list({ limit: PAGE, ...(category !== undefined && { category }) })).items;
-        break;
-      case "record": {
-        const wanted = { category: needed(category, "category"), content: needed(content, "content") };
-        const more = { ...(pinned !== undefined && { pinned }), ...(supersedes !== undefined && { supersedes }) };
-        const { outcome, fact } = await facts.upsert({ ...wanted, ...more });
-        found = [fact];
-        verb = `Recorded: ${outcome}.`;
-        break;
-      }
-      case "end":
-        found = [await facts.end(needed(id, "id"))];
-        verb = "Ended.";
-        break;
-      case "retract":
-        found = [await facts.retract(needed(id, "id"))];
-        verb = "Retracted.";
-        break;
-    }
-    const fill = new Fill<z.output<typeof Shown>>(maxTokens);
-    for (const fact of found) if (!fill.add(pieceOf(fact), shownOf(fact))) break;
-    const omitted = found.length - fill.shown.length;
-    const notes = [
-      ...(verb === "" ? [] : [verb]),
-      ...(found.length === 0 ? ["There are no facts yet."] : []),
-      ...(omitted > 0 ? [`${omitted} more do not fit: list one category.`] : []),
-    ];
-    return { data: { facts: fill.shown, ...(omitted > 0 && { omitted }) }, text: fill.text(...notes) };
+    if (given.command === "list") return listed(facts, given, maxTokens);
+    require("write");
+    const [verb, fact] = await edited(facts, given);
+    const fill = filled([fact], maxTokens);
+    return { data: { facts: fill.shown }, text: fill.text(verb) };
   },
 });
+
+async function listed(facts: Facts, { category, cursor }: Given, maxTokens: number) {
+  const ask = (limit: number) =>
+    facts.list({ limit, ...(category !== undefined && { category }), ...(cursor !== undefined && { cursor }) });
+  let page = await ask(PAGE);
+  let fill = filled(page.items, maxTokens);
+  // A page that does not fit is asked for again as a shorter one, so that its cursor is right.
+  if (fill.shown.length < page.items.length) {
+    page = await ask(fill.shown.length);
+    fill = filled(page.items, maxTokens);
+  }
+  const { next } = page;
+  const notes = [
+    ...(fill.isEmpty ? ["There are no facts here."] : []),
+    ...(next === undefined ? [] : [`More: cursor ${JSON.stringify(next)}`]),
+  ];
+  return { data: { facts: fill.shown, ...(next !== undefined && { next }) }, text: fill.text(...notes) };
+}
+
+async function edited(facts: Facts, given: Given): Promise<readonly [verb: string, fact: Fact]> {
+  const { command, id, category, content, pinned, supersedes } = given;
+  if (command === "end") return ["Ended.", await facts.end(needed(id, "id"))];
+  if (command === "retract") return ["Retracted.", await facts.retract(needed(id, "id"))];
+  const wanted = { category: needed(category, "category"), content: needed(content, "content") };
+  const more = { ...(pinned !== undefined && { pinned }), ...(supersedes !== undefined && { supersedes }) };
+  const { outcome, fact } = await facts.upsert({ ...wanted, ...more });
+  if (outcome !== "retracted") return [`Recorded: ${outcome}.`, fact];
+  return ["Not recorded: this fact was retracted earlier, and stays so.", fact];
+}
+
+function filled(facts: readonly Fact[], maxTokens: number): Fill<z.output<typeof Shown>> {
+  const fill = new Fill<z.output<typeof Shown>>(maxTokens);
+  for (const fact of facts) {
+    const { text, next } = excerpt(fact.content, EXCERPT_TOKENS);
+    const cut = { ...fact, content: text };
+    if (!fill.add(pieceOf(cut) + (next === undefined ? "" : "\n[more: memory_get]"), shownOf(cut))) break;
+  }
+  return fill;
+}
 
 const pieceOf = ({ id, category, content, state, pinned }: Fact): string =>
   heading(idText(id), inline(category), ...(state === "holds" ? [] : [state]), ...(pinned ? ["pinned"] : [])) +

@@ -1,15 +1,14 @@
 /** memory_sessions: the conversations of the space. */
 import { z } from "zod";
-import { heading, inline } from "../../../context/fence.js";
+import { heading } from "../../../context/fence.js";
 import { parseScope } from "../../../input/scope.js";
 import { ReceiptSchema } from "../../../schemas/item.js";
 import { Name } from "../../../schemas/scope.js";
 import { Fill } from "../../fill.js";
-import { day } from "../../rendering.js";
+import { day, idText } from "../../rendering.js";
 import { tool } from "../../tool.js";
 
 const PAGE = 100;
-const NAME_UNITS_MAX = 512;
 
 const Listed = z.object({ name: z.string(), createdAt: z.number() });
 
@@ -43,7 +42,7 @@ export const sessionsTool = tool({
 function filled(entries: readonly z.output<typeof Listed>[], maxTokens: number) {
   const fill = new Fill<z.output<typeof Listed>>(maxTokens);
   for (const { name, createdAt } of entries) {
-    if (!fill.add(heading(inline(name, NAME_UNITS_MAX), day(createdAt)).trimEnd(), { name, createdAt })) break;
+    if (!fill.add(heading(idText(name), day(createdAt)).trimEnd(), { name, createdAt })) break;
   }
   return fill;
 }

@@ -1,0 +1,45 @@
+/** What waits to be embedded: of one scope, counted there and nowhere else, or of all. */
+import type { ParsedScope } from "../input/scope.js";
+import type { RowFilter, Store } from "../stores/store.js";
+
+export interface Waiting {
+  /** Items that are not embedded yet, those parked not counted. */
+  readonly pending: number;
+  readonly parked: number;
+}
+
+const PAGE = 1_000;
+
+/** Of a session, of the whole space where the scope names none, or of everyone without a scope. */
+export async function waitingIn(store: Store, place: ParsedScope | undefined, now: number): Promise<Waiting> {
+  if (!place) {
+    const { pending, parked } = await store.indexingStats();
+    return { pending, parked };
+  }
+  const { space, session } = place;
+  const filter: RowFilter = { pending: true, ...(session !== undefined && { sessions: [session] }) };
+  const request = { spaces: [space], limit: PAGE, now };
+  const order = { sortBy: "arrival", order: "asc" } as const;
+  const all = await count((cursor) => store.list({ ...request, ...order, filter, ...cursor }));
+  const isOurs = (item: { readonly session?: string }): boolean => session === undefined || item.session === session;
+  const parked = await count((cursor) => store.parked({ ...request, ...cursor }), isOurs);
+  return { pending: Math.max(0, all - parked), parked };
+}
+
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly next?: string;
+}
+
+async function count<T>(
+  read: (cursor: { readonly cursor?: string }) => Promise<Page<T>>,
+  isCounted: (item: T) => boolean = () => true,
+): Promise<number> {
+  let sum = 0;
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+    const { items, next } = await read(cursor === undefined ? {} : { cursor });
+    sum += items.filter(isCounted).length;
+    cursor = next;
+  }
+  return sum;
+}

@@ -1,0 +1,218 @@
+import { PassThrough, Writable } from "node:stream";
+import type { Transport } from "@modelcontextprotocol/server";
+import { describe, expect, it } from "vitest";
+import { Wire, type WireParts } from "./wire.js";
+
+type Message = Parameters<Transport["send"]>[0];
+
+const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
+const request = (id: number, method = "ping"): Message => ({ jsonrpc: "2.0", id, method });
+const answer = (id: number, text = ""): Message => ({ jsonrpc: "2.0", id, result: { text } });
+const cancelling = (id: number): Message => ({
+  jsonrpc: "2.0",
+  method: "notifications/cancelled",
+  params: { requestId: id },
+});
+
+/** All that promises and streams have left to do. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Something to wait for. */
+function gate() {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+/** A reader that takes nothing until it is told to. */
+class SlowReader extends Writable {
+  #isReading = false;
+  #taken: (() => void) | undefined;
+
+  override _write(_chunk: Buffer, _encoding: string, taken: () => void): void {
+    if (this.#isReading) taken();
+    else this.#taken = taken;
+  }
+
+  read(): void {
+    this.#isReading = true;
+    this.#taken?.();
+  }
+}
+
+/** A started wire between streams in memory, what it has handed on and what it has sent. */
+async function wired(parts: Partial<WireParts> = {}) {
+  const stdin = new PassThrough();
+  const out = new PassThrough();
+  const wire = new Wire({ stdin, stdout: out, seen: () => undefined, ...parts });
+  const heard: Message[] = [];
+  const errors: Error[] = [];
+  wire.onmessage = (message) => heard.push(message as Message);
+  wire.onerror = (error) => errors.push(error);
+  await wire.start();
+  const sent = (): unknown[] => {
+    const text = String(out.read() ?? "");
+    return text.split("\n").flatMap((one) => (one === "" ? [] : [JSON.parse(one) as unknown]));
+  };
+  return { stdin, wire, heard, errors, sent };
+}
+
+describe("the order of messages", () => {
+  it("a cancel does not overtake the request that it calls off, nor does anything else what waits", async () => {
+    const look = gate();
+    const { stdin, heard, wire } = await wired({ seen: (method) => (method === "slow" ? look.opened : undefined) });
+    const messages = [request(1), request(2, "slow"), cancelling(2), request(3)];
+    stdin.write(messages.map(line).join(""));
+    await settled();
+    expect(heard).toEqual([request(1)]);
+    look.open();
+    await settled();
+    expect(heard).toEqual(messages);
+    // What was called off is not waited for.
+    await wire.send(answer(1));
+    await wire.send(answer(3));
+    stdin.end();
+    await wire.ended;
+  });
+
+  it("a message is handed on at once when nothing waits any more", async () => {
+    const log: string[] = [];
+    const seen = (method: string): Promise<void> | undefined => {
+      log.push(`seen ${method}`);
+      return method === "slow" ? Promise.resolve() : undefined;
+    };
+    const { stdin, wire } = await wired({ seen });
+    wire.onmessage = (message) => log.push("method" in message ? message.method : "");
+    stdin.write(line(request(1, "slow")));
+    await settled();
+    stdin.write(line(request(2, "a")) + line(request(3, "b")));
+    await settled();
+    expect(log).toEqual(["seen slow", "slow", "seen a", "a", "seen b", "b"]);
+  });
+
+  it("what waits is answered before the end, and not handed on after a close", async () => {
+    const look = gate();
+    const one = await wired({ seen: () => look.opened });
+    const other = await wired({ seen: () => look.opened });
+    for (const { stdin } of [one, other]) stdin.end(line(request(1)));
+    await settled();
+    await other.wire.close();
+    look.open();
+    await settled();
+    expect(other.heard).toEqual([]);
+    expect(one.heard).toEqual([request(1)]);
+    await one.wire.send(answer(1));
+    await one.wire.ended;
+  });
+});
+
+describe("what is no message", () => {
+  const refused = (id: unknown) => ({ jsonrpc: "2.0", id, error: { code: -32600, message: expect.any(String) } });
+
+  it.each([
+    ["params that are none", '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":5}', 7],
+    ["another version", '{"jsonrpc":"1.0","id":"a","method":"ping"}', "a"],
+    ["no method", '{"jsonrpc":"2.0","id":0}', 0],
+    ["an id that is no whole number", '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', null],
+    ["an id that is null", '{"jsonrpc":"2.0","id":null,"method":"ping"}', null],
+  ])("an invalid request that has an id is answered: %s", async (_, text, id) => {
+    const { stdin, sent, errors, heard } = await wired();
+    stdin.write(`${text}\n${line(request(1))}`);
+    await settled();
+    expect(sent()).toEqual([refused(id)]);
+    expect(errors.map(({ message }) => message)).toEqual(["a line is no message"]);
+    expect(heard).toEqual([request(1)]);
+  });
+
+  it.each([
+    ["no JSON", '{"jsonrpc":"2.0","id":7,"method":'],
+    ["no object", "7"],
+    ["null", "null"],
+    ["a list", '[{"jsonrpc":"2.0","id":7,"method":"ping"}]'],
+    ["a notification", '{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}'],
+    ["a result", '{"jsonrpc":"2.0","id":7,"result":5}'],
+    ["an error", '{"jsonrpc":"2.0","id":7,"error":5}'],
+  ])("what nobody waits for is not answered: %s", async (_, text) => {
+    const { stdin, sent, errors } = await wired();
+    stdin.write(`${text}\n`);
+    await settled();
+    expect(sent()).toEqual([]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it("an invalid request does not count as the answer to a request of the same id", async () => {
+    const { stdin, wire, sent } = await wired();
+    stdin.end(`${line(request(7))}{"jsonrpc":"2.0","id":7,"method":5}\n`);
+    await settled();
+    await wire.send(answer(7));
+    await wire.ended;
+    expect(sent()).toEqual([refused(7), answer(7)]);
+  });
+});
+
+describe("a client that sends and does not read", () => {
+  const MIB = 1024 * 1024;
+
+  /** Asks until nothing more is taken from it; each request is answered with a MiB. */
+  async function flooded() {
+    const stdout = new SlowReader();
+    const { stdin, heard, wire } = await wired({ stdout });
+    wire.onmessage = (message) => {
+      heard.push(message as Message);
+      if ("id" in message) void wire.send(answer(Number(message.id), "x".repeat(MIB)));
+    };
+    const filler = " ".repeat(100_000);
+    let asked = 0;
+    const ask = (): boolean => stdin.write(filler + line(request(++asked)));
+    for (; asked < 1_000; await settled()) if (!ask()) break;
+    return { stdin, stdout, heard, wire, asked: () => asked };
+  }
+
+  it("is not listened to: neither the answers nor the requests pile up without bound", async () => {
+    const { stdin, stdout, heard, asked } = await flooded();
+    expect(stdout.writableLength).toBeGreaterThan(4 * MIB);
+    expect(stdout.writableLength).toBeLessThan(6 * MIB);
+    expect(heard.length).toBeLessThan(asked());
+    expect(asked()).toBeLessThan(50);
+    expect(stdin.isPaused()).toBe(true);
+  });
+
+  it("is answered all when it reads, however late", async () => {
+    const { stdin, stdout, heard, wire, asked } = await flooded();
+    stdout.read();
+    await settled();
+    expect(heard.length).toBe(asked());
+    stdin.end(line(request(999)));
+    await wire.ended;
+    expect(heard.at(-1)).toEqual(request(999));
+  });
+
+  it("is heard out when it says no more, though it does not read", async () => {
+    const stdout = new SlowReader();
+    const { stdin, wire, heard } = await wired({ stdout });
+    await wire.send(answer(0, "x".repeat(5 * MIB)));
+    stdin.write(line(request(1)));
+    await settled();
+    expect(heard).toEqual([]);
+    stdin.end(line(request(2)));
+    await settled();
+    expect(heard).toEqual([request(1), request(2)]);
+    await wire.send(answer(1, "x".repeat(5 * MIB)));
+    await wire.send(answer(2));
+    await wire.ended;
+  });
+
+  it("does not keep it from being closed", async () => {
+    const { stdout, wire, heard } = await flooded();
+    const { length } = heard;
+    await wire.close();
+    stdout.read();
+    await settled();
+    await wire.ended;
+    expect(heard.length).toBe(length);
+  });
+});
