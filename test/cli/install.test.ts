@@ -154,13 +154,15 @@ it("passes --read-only and --max-tokens on to holdfast mcp, and refuses what tha
   const home = new Home();
   await home.run("cursor", "--read-only", "--max-tokens", "500");
   expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--max-tokens", "500", "--read-only"]);
-  await home.run("cursor");
-  expect(home.cursor()?.args).toEqual([MAIN, "mcp"]);
+  expect((await home.run("cursor")).err).toContain("it keeps what it had: --max-tokens 500 --read-only");
+  expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--max-tokens", "500", "--read-only"]);
+  await home.run("cursor", "--user", "ada");
+  expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--user", "ada"]);
   const refused = await home.run("cursor", "--max-tokens", "499", "--json");
   const byServer = await holdfast(["mcp", "--max-tokens", "499", "--json"], { env: home.env });
   expect(errorOf(refused)).toMatchObject({ code: "invalid_input", hint: "give at least 500" });
   expect([refused.code, errorOf(refused)]).toEqual([byServer.code, errorOf(byServer)]);
-  expect(home.cursor()?.args).toEqual([MAIN, "mcp"]);
+  expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--user", "ada"]);
 });
 
 it.skipIf(process.platform === "win32")("a key stands in no file that others read, nor in a backup of it", async () => {
