@@ -49,6 +49,8 @@ const suites = [
   "build/test/reindexing",
   "build/test/transfer",
   "build/test/session",
+  "build/test/mcp",
+  "build/test/graph",
 ];
 const vitest = ["node_modules/vitest/vitest.mjs", "run", ...suites];
 try {
