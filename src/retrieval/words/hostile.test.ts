@@ -62,7 +62,8 @@ test.each([
   ["Hebrew quotes", fill('צ"')],
   ["characters that NFKD makes eighteen of", (length: number) => fill("\uFDFA")(length / 18)],
   ["lone surrogates", fill("\uD800")],
-])("%s", (_, make) => {
+  // Again if it fails: a garbage collection in the wrong place is no quadratic algorithm, which fails every time.
+])("%s", { retry: 4 }, (_, make) => {
   const small = make(UNITS);
   fastestMs(small, 3);
   const ratio = fastestMs(make(UNITS * TIMES), 3) / Math.max(fastestMs(small, 3), FLOOR_MS);
