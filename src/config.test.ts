@@ -118,6 +118,10 @@ describe("keys of parts that are not built are refused", () => {
 });
 
 describe("the file", () => {
+  test("is none where HOLDFAST_CONFIG is empty", () => {
+    expect(loadConfig({ env: { HOLDFAST_CONFIG: "", HOLDFAST_STORE_PATH: "x.db" } }).path).toBe("x.db");
+  });
+
   test("is named by HOLDFAST_CONFIG, and by the caller over it", () => {
     const [one, two] = [yaml("store: { path: one.db }"), yaml("store: { path: two.db }")];
     expect(loadConfig({ env: { HOLDFAST_CONFIG: one } }).path).toBe("one.db");

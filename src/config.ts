@@ -56,7 +56,7 @@ type Settings = Map<Key, unknown>;
 export function loadConfig({ file, env = {}, code = {}, fallback = {} }: ConfigSources): ResolvedOptions {
   const settings: Settings = new Map();
   readGroup(fallback, "", { spelling: "code", place: () => "fallback in code" }, settings);
-  const path = file ?? env[CONFIG_VARIABLE];
+  const path = file ?? (env[CONFIG_VARIABLE] || undefined); // an empty variable names nothing
   if (path !== undefined) readFile(path, settings);
   readEnvironment(env, settings);
   const source: Source = { spelling: "code", place: () => "options in code" };
