@@ -82,18 +82,18 @@ describe("the command", () => {
 
 describe("what is passed on", () => {
   it("is what was said, with whole paths, and no key", () => {
-    expect(argsOf({}, "/work")).toEqual([]);
+    expect(argsOf({}, "/folder")).toEqual([]);
     const scope = { user: "ada", agent: "tutor", team: "docs", session: "monday", space: "team" } as const;
     const flags = { ...scope, path: "m.db", config: "../c.yaml", tools: "core,admin", maxTokens: 900 };
     const said = ["--user", "ada", "--agent", "tutor", "--team", "docs", "--session", "monday", "--space", "team"];
-    expect(argsOf({ ...flags, readOnly: true }, "/work")).toEqual([
+    expect(argsOf({ ...flags, readOnly: true }, "/folder")).toEqual([
       ...said,
-      ...["--path", "/work/m.db", "--config", "/c.yaml", "--tools", "core,admin"],
+      ...["--path", "/folder/m.db", "--config", "/c.yaml", "--tools", "core,admin"],
       ...["--max-tokens", "900", "--read-only"],
     ]);
-    expect(argsOf({ ...scope, readOnly: false }, "/work")).toEqual(said);
-    expect(argsOf({ url: "http://x", key: "hf_k" }, "/work")).toEqual(["--url", "http://x"]);
-    expect(argsOf({ path: ":memory:", user: "--odd" }, "/work")).toEqual(["--user=--odd", "--path", ":memory:"]);
+    expect(argsOf({ ...scope, readOnly: false }, "/folder")).toEqual(said);
+    expect(argsOf({ url: "http://x", key: "hf_k" }, "/folder")).toEqual(["--url", "http://x"]);
+    expect(argsOf({ path: ":memory:", user: "--odd" }, "/folder")).toEqual(["--user=--odd", "--path", ":memory:"]);
   });
 
   it("is refused if there is no such group of tools", async () => {
