@@ -63,7 +63,7 @@ export const mcpCommand: Definition = {
         failed: (what, error) => printer.note(styled("yellow", `${what}: ${messageOf(error)}`)),
       });
     } finally {
-      await (await opening?.catch(() => undefined))?.close();
+      await (await opening?.catch(() => undefined))?.close(); // who asked was told that it could not be opened
     }
   },
 };
