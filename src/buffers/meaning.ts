@@ -55,9 +55,24 @@ export interface Meaning {
   /** Why there are no hits at all, if the embedder could not be asked. */
   readonly degraded?: string;
   readonly sources: readonly SourceReport[];
-  /** The cosines of items that something else has found; those without vectors are left out. */
-  readonly score: (found: readonly Scored[]) => Promise<readonly MeaningHit[]>;
+  /** The cosines of items that something else has found. */
+  readonly score: (found: readonly FoundOtherwise[]) => Promise<MeaningScores>;
 }
+
+export interface FoundOtherwise {
+  readonly item: Scored;
+  /** With a lower cosine it is of no interest. */
+  readonly floor: number;
+}
+
+/** Cosines by key. Items without vectors have none. */
+export interface MeaningScores {
+  readonly scored: ReadonlyMap<number, { readonly score: number; readonly level: Level }>;
+  /** Those that do not reach their floor. */
+  readonly below: ReadonlySet<number>;
+}
+
+export const NO_SCORES: MeaningScores = { scored: new Map(), below: new Set() };
 
 export interface MeaningReaderOptions {
   readonly store: Store;
@@ -203,18 +218,25 @@ export class MeaningReader {
     }
   }
 
-  async #score(asked: Asked, found: readonly Scored[]): Promise<readonly MeaningHit[]> {
+  /**
+   * In RAM by version, in the store as it is now. What was edited since it was found may get the score of its new text;
+   * it is not in the answer, because content is read in the version that was found.
+   */
+  async #score(asked: Asked, found: readonly FoundOtherwise[]): Promise<MeaningScores> {
     const { store, pipeline } = this.#options;
-    const current = await this.#current(asked, pipeline.hybrid.cache.scores(found, asked.vector));
-    const cached = new Map(current.map(({ key, score, level }) => [key, { score, level }]));
-    const hits = found.flatMap((item): MeaningHit[] => {
-      const known = cached.get(item.key);
-      return known ? [{ ...item, ...known }] : [];
-    });
-    const keys = found.flatMap(({ key }) => (cached.has(key) ? [] : key));
-    if (keys.length === 0 || asked.bufferOnly) return hits;
-    const stored = await store.searchVectors({ ...vectorsOf(asked), keys });
-    return [...hits, ...stored.map((hit): MeaningHit => ({ ...hit, level: "store" }))];
+    const cached = pipeline.hybrid.cache.scores(
+      found.map(({ item }) => item),
+      asked.vector,
+    );
+    const current = await this.#current(asked, cached);
+    const scored = new Map<number, { readonly score: number; readonly level: Level }>();
+    for (const { key, score, level } of current) scored.set(key, { score, level });
+    const items = found.flatMap(({ item: { key }, floor }) => (scored.has(key) ? [] : { key, floor }));
+    if (items.length === 0 || asked.bufferOnly) return { scored, below: new Set() };
+    const { spaces, vectorSpace, vector } = vectorsOf(asked);
+    const stored = await store.scoreVectors({ spaces, vectorSpace, vector, items });
+    for (const { key, score } of stored.scored) scored.set(key, { score, level: "store" });
+    return { scored, below: new Set(stored.below) };
   }
 }
 
@@ -234,7 +256,7 @@ const nothing = (sources: readonly SourceReport[]): Meaning => ({
   hits: [],
   partial: false,
   sources,
-  score: async () => [],
+  score: async () => NO_SCORES,
 });
 
 const unable = (why: string): Meaning => ({
@@ -242,7 +264,7 @@ const unable = (why: string): Meaning => ({
   partial: true,
   degraded: why,
   sources: (["round", "hybrid", "meaning"] as const).map((source) => notAsked(source, why)),
-  score: async () => [],
+  score: async () => NO_SCORES,
 });
 
 const noAnswer = (): HoldfastError =>

@@ -148,10 +148,16 @@ describe("contenders", () => {
           const scored = new Map(told.map((candidate) => [candidate.key, complete(candidate)]));
           const best = fuse([...scored.values()], WISH).slice(0, count);
           const ofLeft = fuse(
-            left.map(({ key }) => scored.get(key) as Candidate),
+            left.map(({ candidate }) => scored.get(candidate.key) as Candidate),
             WISH,
           ).slice(0, count);
           expect(ofLeft).toEqual(best);
+          const reaching = left.flatMap(({ candidate, floor }) => {
+            const { meaning } = scored.get(candidate.key) ?? {};
+            const isBelow = candidate.meaning === undefined && meaning !== undefined && meaning < floor;
+            return isBelow ? [] : (scored.get(candidate.key) as Candidate);
+          });
+          expect(fuse(reaching, WISH).slice(0, count), "without those below their floor").toEqual(best);
         },
       ),
     );
@@ -161,5 +167,15 @@ describe("contenders", () => {
     const told = Array.from({ length: 50 }, (_, key) => one(key, key < 5 ? { words: 9, meaning: 0.9 } : { words: 6 }));
     expect(contenders(told, WISH, 5, { words: 1, meaning: 0.1 })).toHaveLength(5);
     expect(contenders(told, WISH, 6, { words: 1, meaning: 0.1 })).toHaveLength(50);
+  });
+
+  it("need so much meaning as takes them to the best, and those that have it anyway need none", () => {
+    const told = [one(1, { words: 10, meaning: 0.8 }), one(2, { words: 8, meaning: 0.4 }), one(3, { words: 7 })];
+    const [first, second, third] = contenders(told, WISH, 2, { words: 1, meaning: 0.5 });
+    expect([first?.floor, second?.candidate.key, third?.candidate.key]).toEqual([-Infinity, 2, 3]);
+    expect(third?.floor).toBeGreaterThan(0.4); // it has less words than the second, so it needs more meaning
+    expect(third?.floor).toBeLessThan(0.5);
+    for (const contender of contenders(told, WISH, 3, { words: 1, meaning: 0.4 }))
+      expect(contender.floor).toBe(-Infinity);
   });
 });

@@ -29,16 +29,16 @@ const HALF_LIFE_MS = 30 * DAY_MS;
 
 export interface Candidate {
   readonly key: number;
-  readonly role?: Role;
+  readonly role?: Role | undefined;
   readonly occurredAt: number;
   /** Items of one conversation; absent: it is in none. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** BM25; undefined if words were not searched. */
   readonly words?: number | undefined;
   /** The cosine of the best piece; undefined if there is none. */
   readonly meaning?: number | undefined;
   /** Found by meaning alone, and not among the nearest. */
-  readonly isFar?: boolean;
+  readonly isFar?: boolean | undefined;
 }
 
 /** What the question says about the items it is after. */
@@ -71,35 +71,87 @@ export const isNear = (candidate: Candidate): boolean => candidate.isFar !== tru
 const bestFirst = <C extends Candidate>(a: Fused<C>, b: Fused<C>): number =>
   b.score - a.score || b.candidate.key - a.candidate.key;
 
+/** A candidate that can be among the best. */
+export interface Contender<C> {
+  readonly candidate: C;
+  /** Where its cosine is not known: with less than this it is not among the best after all. */
+  readonly floor: number;
+}
+
 /**
  * The candidates that can be among the best `count` once their missing scores are known. `unseen` is the most that an
- * arm can have left untold of an item, undefined if it has told of all; so most candidates of one arm need not be scored by the other.
+ * arm can have left untold of an item, undefined if it has told of all; so most candidates of one arm need not be scored
+ * by the other.
  */
 export function contenders<C extends Candidate>(
   candidates: readonly C[],
   wish: Wish,
   count: number,
   unseen: { readonly words: number | undefined; readonly meaning: number | undefined },
-): readonly C[] {
+): readonly Contender<C>[] {
   const scales = scalesOf(candidates);
-  const most = { words: part(unseen.words ?? 0, scales.words), meaning: part(unseen.meaning ?? 0, scales.meaning) };
-  const bounds = candidates.map((candidate) => {
+  const bounds = candidates.map((candidate) => boundsOf(candidate, wish, scales, unseen));
+  const best = { least: 0, most: 0 };
+  for (const { least, most } of bounds) {
+    best.least = max(best.least, least);
+    best.most = max(best.most, most);
+  }
+  // Each gets of its conversation what the best of it is worth: at least, and at most.
+  const sessions = new Map<string | undefined, Bounds>();
+  for (const [at, { sessionId }] of candidates.entries()) {
+    const { least, most } = bounds[at] as Bounds;
+    const known = sessions.get(sessionId);
+    sessions.set(sessionId, { least: max(known?.least ?? 0, least), most: max(known?.most ?? 0, most) });
+  }
+  const sessionOf = (at: number): Bounds => {
+    const id = candidates[at]?.sessionId;
+    return (id === undefined ? bounds[at] : sessions.get(id)) as Bounds;
+  };
+  const lifted = bounds.map(
+    ({ least }, at) => least + (best.most > 0 ? (SESSION * sessionOf(at).least) / best.most : 0),
+  );
+  const target = (lifted.sort((a, b) => b - a)[count - 1] ?? 0) - SLACK;
+  return candidates.flatMap((candidate, at) => {
+    const { least, most } = bounds[at] as Bounds;
     const { words, meaning } = candidate;
-    const { score, why } = weigh(candidate, wish, scales);
-    // One that is yet to be scored may turn out to have a vector, one that says nothing.
-    const isOpen = meaning === undefined && unseen.meaning !== undefined;
-    const least = isOpen ? score - (1 - scales.words.share) * (why.words?.share ?? 0) : score;
-    const missing = (words === undefined ? most.words : 0) + (meaning === undefined ? most.meaning : 0);
-    return { least, most: Math.max(score, least + missing) };
+    // All others are measured by these.
+    if (words === scales.words.best || meaning === scales.meaning.best) return { candidate, floor: -Infinity };
+    const session = sessionOf(at).most;
+    const lift = session < best.least ? (SESSION * session) / best.least : SESSION;
+    if (most + lift < target) return [];
+    const { best: nearest, share } = scales.meaning;
+    const missing = target - lift - least;
+    return { candidate, floor: missing > 0 && share > 0 ? (missing * nearest) / share : -Infinity };
   });
-  // Each gets of its conversation what itself is worth at least, and what the best of all is worth at most.
-  const best = bounds.reduce((sum, bound) => Math.max(sum, bound.most), 0);
-  const bar = bounds.map(({ least }) => least).sort((a, b) => b - a)[count - 1] ?? 0;
-  const share = best > 0 ? (SESSION * bar) / best : 0;
-  return candidates.filter(({ words, meaning }, at) => {
-    if (words === scales.words.best || meaning === scales.meaning.best) return true; // all others are measured by it
-    return (bounds[at]?.most ?? 0) + SESSION >= bar + share;
-  });
+}
+
+const { max } = Math;
+/** More than adding up in another order makes of a score. */
+const SLACK = 1e-9;
+
+/** What a candidate is worth without its conversation, whatever its missing scores are. */
+interface Bounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+function boundsOf(
+  candidate: Candidate,
+  wish: Wish,
+  scales: Scales,
+  unseen: { readonly words: number | undefined; readonly meaning: number | undefined },
+): Bounds {
+  const { words, meaning } = candidate;
+  const sure = bonusOf(candidate, wish) + part(meaning ?? 0, scales.meaning);
+  // One that is yet to be scored may turn out to have a vector, one that says nothing.
+  const isOpen = meaning === undefined && unseen.meaning !== undefined;
+  const byWords = part(words ?? 0, scales.words);
+  const alone = meaning === undefined ? part(words ?? 0, { ...scales.words, share: 1 }) : byWords;
+  const least = sure + (isOpen ? byWords : alone);
+  const missing =
+    (words === undefined ? part(unseen.words ?? 0, scales.words) : 0) +
+    (meaning === undefined ? part(unseen.meaning ?? 0, scales.meaning) : 0);
+  return { least, most: max(sure + alone, least + missing) };
 }
 
 /** The best score of an arm, and what it is worth. */
@@ -129,19 +181,32 @@ const part = (score: number, { best, share }: Scale): number => (best > 0 ? (sha
 
 /** Without what its conversation adds. What has no vector yet is judged by its words alone. */
 function weigh<C extends Candidate>(candidate: C, wish: Wish, scales: Scales): Fused<C> {
-  const { words, meaning, role, occurredAt } = candidate;
+  const { words, meaning } = candidate;
   const wordScale = meaning === undefined ? { ...scales.words, share: 1 } : scales.words;
   const why: Why = {
     ...(words !== undefined && { words: { score: words, share: part(words, wordScale) } }),
     ...(meaning !== undefined && { meaning: { score: meaning, share: part(meaning, scales.meaning) } }),
-    role: isFromAssistant(role) === wish.refersBack ? ROLE : 0,
-    date: wish.dates.some((range) => isWithin(range, occurredAt)) ? DATE : 0,
+    role: roleBonus(candidate, wish),
+    date: dateBonus(candidate, wish),
     session: 0,
-    recency: wish.recency * 0.5 ** (Math.max(wish.askedAt - occurredAt, 0) / HALF_LIFE_MS),
+    recency: recencyBonus(candidate, wish),
   };
-  const score = (why.words?.share ?? 0) + (why.meaning?.share ?? 0) + why.role + why.date + why.recency;
+  const score = (why.words?.share ?? 0) + (why.meaning?.share ?? 0) + bonusOf(candidate, wish);
   return { candidate, score, why };
 }
+
+/** What speaks for an item beside its scores. */
+const bonusOf = (candidate: Candidate, wish: Wish): number =>
+  roleBonus(candidate, wish) + dateBonus(candidate, wish) + recencyBonus(candidate, wish);
+
+const roleBonus = ({ role }: Candidate, { refersBack }: Wish): number =>
+  isFromAssistant(role) === refersBack ? ROLE : 0;
+
+const dateBonus = ({ occurredAt }: Candidate, { dates }: Wish): number =>
+  dates.some((range) => isWithin(range, occurredAt)) ? DATE : 0;
+
+const recencyBonus = ({ occurredAt }: Candidate, { recency, askedAt }: Wish): number =>
+  recency === 0 ? 0 : recency * 0.5 ** (max(askedAt - occurredAt, 0) / HALF_LIFE_MS);
 
 /** Adds to each what the best of its conversation earns for all of it. */
 function addSessions<C extends Candidate>(fused: readonly Fused<C>[]): Fused<C>[] {

@@ -240,8 +240,6 @@ export interface VectorsRequest {
   readonly now: number;
   /** Only items with rows in the outbox: what an external index may not know yet. */
   readonly unsent?: boolean;
-  /** Score exactly these items instead of searching; those without vectors are left out. */
-  readonly keys?: readonly number[];
   /**
    * How long the store may take to make vectors ready, milliseconds. If that is not enough it rejects with `loading` and
    * goes on making them ready. Left out: as long as it takes.
@@ -252,6 +250,24 @@ export interface VectorsRequest {
 export interface VectorScored extends Scored {
   /** Which of its chunks it was. */
   readonly part: number;
+}
+
+/** Items that something else has found, to be scored by vectors; whether they may be seen, whoever found them knows. */
+export interface ScoresRequest extends Pick<VectorsRequest, "spaces" | "vectorSpace" | "vector"> {
+  readonly items: readonly ToScore[];
+}
+
+export interface ToScore {
+  readonly key: number;
+  /** With a lower score it is of no interest; so it need not be known exactly. */
+  readonly floor: number;
+}
+
+/** In no order. Items without vectors are in neither list. */
+export interface Scores {
+  readonly scored: readonly { readonly key: number; readonly score: number }[];
+  /** Those that score less than their floor. */
+  readonly below: readonly number[];
 }
 
 /** A chunk as it is kept: a slice of its item, no text of its own. */
@@ -342,6 +358,7 @@ export interface Indexing extends ReindexReads {
   /** For each key, up to `count` items of the same session before it, the nearest last; none outside a session. */
   earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]>;
   searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]>;
+  scoreVectors(request: ScoresRequest): Promise<Scores>;
   /** The chunks of these items, in the order of items and parts. */
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]>;
   /** Parked items of these spaces, in the order in which they were added. */

@@ -21,6 +21,8 @@ import type {
   ParkedRequest,
   PendingItem,
   PendingRequest,
+  Scores,
+  ScoresRequest,
   StoredChunk,
   Tail,
   TailRequest,
@@ -228,6 +230,10 @@ export class FaultyStore implements Store {
   async searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
     this.#failRead();
     return this.#inner.searchVectors(request);
+  }
+
+  scoreVectors(request: ScoresRequest): Promise<Scores> {
+    return this.#inner.scoreVectors(request);
   }
 
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {

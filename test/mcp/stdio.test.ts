@@ -291,7 +291,8 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
       for (const command of ["view", "history"]) {
         expect(await bob.refusal("memory_block", { command, name: "secret" })).toContain("There are none yet");
       }
-      for (const { text, data } of replies) expect(text + JSON.stringify(data)).not.toMatch(/heliotrope|secret|\bada\b/i);
+      for (const { text, data } of replies)
+        expect(text + JSON.stringify(data)).not.toMatch(/heliotrope|secret|\bada\b/i);
       expect((await bob.client.listResources()).resources).toEqual([]);
       await expect(bob.client.readResource({ uri: "memory://blocks/secret" })).rejects.toThrow(/not found/i);
       // It is there, and found by whom it belongs to.

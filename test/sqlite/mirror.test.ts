@@ -311,7 +311,11 @@ describe("vectors in memory", () => {
     const key = Number(waiting?.key);
     const small = { ...request, filter: { sessions: ["small"] }, readyMs: 0 };
     expect(await one.store.searchVectors(small)).toMatchObject([{ key }]);
-    expect(await one.store.searchVectors({ ...request, filter: {}, keys: [key], readyMs: 0 })).toMatchObject([{ key }]);
+    const { limit: _, now: __, ...scoring } = request;
+    const { scored } = await one.store.scoreVectors({ ...scoring, items: [{ key, floor: 2 }] });
+    expect(scored).toEqual([]);
+    const reaching = await one.store.scoreVectors({ ...scoring, items: [{ key, floor: 0.9 }] });
+    expect(reaching.scored).toMatchObject([{ key }]);
     expect(await one.store.searchVectors({ ...request, filter: {}, readyMs: 60_000 })).toMatchObject([
       { id: "few" },
       {},

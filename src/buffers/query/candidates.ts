@@ -13,29 +13,22 @@ export interface FoundCandidate extends Candidate {
 
 export function candidatesOf(words: readonly Scored[], meaning: readonly MeaningHit[]): readonly FoundCandidate[] {
   const near = new Map(meaning.map((hit) => [hit.key, hit]));
-  const byWords = words.map((item) => withMeaning({ ...candidateOf(item), words: item.score }, near.get(item.key)));
   const known = new Set(words.map(({ key }) => key));
-  const byMeaning = meaning.flatMap((hit, rank) => {
-    if (known.has(hit.key)) return [];
-    return withMeaning({ ...candidateOf(hit), ...(rank >= NEAREST && { isFar: true }) }, hit);
-  });
-  return [...byWords, ...byMeaning];
+  const byMeaning = meaning.flatMap((hit, rank) =>
+    known.has(hit.key) ? [] : candidateOf(hit, undefined, hit, rank >= NEAREST),
+  );
+  return [...words.map((item) => candidateOf(item, item.score, near.get(item.key))), ...byMeaning];
 }
 
 /** Scored in two versions, it was edited in between: what belongs to the other text does not count. */
-export function withMeaning(candidate: FoundCandidate, hit: MeaningHit | undefined): FoundCandidate {
-  if (hit?.version !== candidate.item.version) return candidate;
-  return { ...candidate, meaning: hit.score, level: hit.level };
-}
-
-function candidateOf(item: Scored): FoundCandidate {
+function candidateOf(
+  item: Scored,
+  words: number | undefined,
+  hit: MeaningHit | undefined,
+  isFar = false,
+): FoundCandidate {
   const { key, role, occurredAt, sessionId } = item;
-  return {
-    key,
-    ...(role !== undefined && { role }),
-    occurredAt,
-    ...(sessionId !== undefined && { sessionId }),
-    item,
-    level: "store",
-  };
+  const same = hit?.version === item.version ? hit : undefined;
+  const [meaning, level] = same ? [same.score, same.level] : [undefined, "store" as const];
+  return { key, role, occurredAt, sessionId, words, meaning, isFar, item, level };
 }

@@ -39,8 +39,10 @@ class Desk {
     const searchMeaning = async (request: MeaningRequest): Promise<Meaning> => ({
       ...{ hits: [], partial: false, sources: [] },
       score: async (found) => {
-        this.scoredByMeaning.push(found.map(({ key }) => key));
-        return found.map(({ key }) => near(key, 0.1));
+        this.scoredByMeaning.push(found.map(({ item }) => item.key));
+        const below = new Set(found.flatMap(({ item, floor }) => (floor > 0.1 ? item.key : [])));
+        const scored = found.flatMap(({ item }) => (below.has(item.key) ? [] : item.key));
+        return { scored: new Map(scored.map((key) => [key, { score: 0.1, level: "store" }])), below };
       },
       ...(await this.meaning(request)),
     });

@@ -4,8 +4,8 @@ import type { Question } from "../../input/question.js";
 import { contenders, isNear, NEAREST, type Wish } from "../../retrieval/fusion.js";
 import type { Scored, Store, WordsRequest } from "../../stores/store.js";
 import type { SourceReport } from "../../types.js";
-import type { Meaning, MeaningRequest } from "../meaning.js";
-import { candidatesOf, type FoundCandidate, withMeaning } from "./candidates.js";
+import { type Meaning, type MeaningRequest, NO_SCORES } from "../meaning.js";
+import { candidatesOf, type FoundCandidate } from "./candidates.js";
 import type { Sought } from "./reading.js";
 import { notAsked, Stopwatch } from "./source.js";
 
@@ -90,18 +90,25 @@ export class Search {
     const { depth } = this.#question;
     const near = candidates.filter(isNear);
     const far = near.length < depth ? candidates.filter((candidate) => !isNear(candidate)) : [];
-    const left = [...contenders(near, wish, depth, unseen), ...far];
-    const withoutMeaning = left.filter((candidate) => candidate.meaning === undefined).map(({ item }) => item);
-    const withoutWords = left.filter((candidate) => candidate.words === undefined).map(({ key }) => key);
+    const isMeasured = meaning?.partial === false; // else the nearest of all, by which floors are measured, may be unknown
+    const left = [
+      ...contenders(near, wish, depth, unseen),
+      ...far.map((candidate) => ({ candidate, floor: Number.NEGATIVE_INFINITY })),
+    ];
+    const withoutMeaning = left.flatMap(({ candidate: { meaning, item }, floor }) =>
+      meaning === undefined ? { item, floor: isMeasured ? floor : Number.NEGATIVE_INFINITY } : [],
+    );
+    const withoutWords = left.flatMap(({ candidate: { words, key } }) => (words === undefined ? key : []));
     const [moreWords, moreMeaning] = await Promise.all([
       unseen.words !== undefined ? this.#scoreWords(withoutWords) : [],
-      unseen.meaning !== undefined ? (meaning?.score(withoutMeaning) ?? []) : [],
+      unseen.meaning !== undefined ? meaning?.score(withoutMeaning) : undefined,
     ]);
     const wordsOf = new Map(moreWords.map(({ key, score }) => [key, score]));
-    const meaningOf = new Map(moreMeaning.map((hit) => [hit.key, hit]));
-    return left.map((candidate) => {
-      const scored = { ...candidate, words: candidate.words ?? wordsOf.get(candidate.key) ?? 0 };
-      return candidate.meaning === undefined ? withMeaning(scored, meaningOf.get(candidate.key)) : scored;
+    return left.flatMap(({ candidate }) => {
+      if (moreMeaning?.below.has(candidate.key)) return [];
+      const found = moreMeaning?.scored.get(candidate.key);
+      const words = candidate.words ?? wordsOf.get(candidate.key) ?? 0;
+      return found ? { ...candidate, words, meaning: found.score, level: found.level } : { ...candidate, words };
     });
   }
 
@@ -124,5 +131,5 @@ const noMeaning = (why: string): Meaning => ({
   hits: [],
   partial: false,
   sources: (["round", "hybrid", "meaning"] as const).map((source) => notAsked(source, why)),
-  score: async () => [],
+  score: async () => NO_SCORES,
 });

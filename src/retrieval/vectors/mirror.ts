@@ -120,9 +120,8 @@ export class Mirror {
    */
   look(question: Question, selected: Uint8Array | undefined, wanted: number): boolean {
     if (this.#size === 0) return true; // there may be no memory yet
-    const { int16, uint8 } = this.#pool.views;
-    int16.fill(0, DESK.question >> 1, (DESK.question >> 1) + this.#rows.stride);
-    int16.set(question.numbers, DESK.question >> 1);
+    const { uint8 } = this.#pool.views;
+    this.#lay(question);
     this.#items.bounds.fill(Number.NEGATIVE_INFINITY, 0, this.#items.size);
     const runs = selected ? this.#runsOf(selected) : [{ first: 0, end: this.#size }];
     const rows = runs.reduce((sum, { first, end }) => sum + end - first, 0);
@@ -134,6 +133,28 @@ export class Mirror {
       for (const { first, end } of this.#runsOf(this.#nearest(runs, rows, near))) this.#raise(question, first, end);
     } else for (const { first, end } of runs) this.#raise(question, first, end);
     return areFew;
+  }
+
+  /** The highest score that each of these items can have; undefined for those that are not here. */
+  boundsOf(question: Question, keys: readonly number[]): (number | undefined)[] {
+    if (this.#size > 0) this.#lay(question);
+    const { bounds } = this.#items;
+    return keys.map((key) => {
+      const ordinal = this.#items.find(key);
+      if (ordinal < 0) return undefined;
+      const first = this.#items.firstRowOf(ordinal);
+      bounds[ordinal] = Number.NEGATIVE_INFINITY;
+      this.#raise(question, first, first + this.#items.rowsOf(ordinal));
+      return (bounds[ordinal] as number) + ROUNDING;
+    });
+  }
+
+  /** Puts the question where the kernel finds it. */
+  #lay({ numbers }: Question): void {
+    const { int16 } = this.#pool.views;
+    const place = DESK.question >> 1;
+    int16.fill(0, place, place + this.#rows.stride);
+    int16.set(numbers, place);
   }
 
   /** Tells what the last look has found: items and the highest score that each can have. */

@@ -23,6 +23,8 @@ import type {
   ParkedRequest,
   PendingItem,
   PendingRequest,
+  Scores,
+  ScoresRequest,
   StoredChunk,
   Tail,
   TailRequest,
@@ -66,7 +68,7 @@ import { progressOf, toReindex } from "./reindex.js";
 import { isVisible, type Row, toItem, toKeyed, toScored } from "./row.js";
 import type { Space } from "./space.js";
 import { State } from "./state.js";
-import { chunks, searchVectors } from "./vectors.js";
+import { chunks, scoreVectors, searchVectors } from "./vectors.js";
 import { earlier, pendingItems, tail, waitingLanes } from "./waiting.js";
 
 export interface MemoryStoreOptions {
@@ -314,6 +316,11 @@ export class MemoryStore implements Store {
   async searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
     this.#requireOpen();
     return searchVectors(request, this.#state);
+  }
+
+  async scoreVectors(request: ScoresRequest): Promise<Scores> {
+    this.#requireOpen();
+    return scoreVectors(request, this.#state);
   }
 
   async chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {

@@ -1,7 +1,7 @@
 /** Searches vectors by a plain scan of the spaces asked for, and reads chunks. */
 import { chunkId } from "../../retrieval/chunks/id.js";
 import type { SpaceRef } from "../../types.js";
-import type { StoredChunk, VectorScored, VectorsRequest } from "../indexing.js";
+import type { Scores, ScoresRequest, StoredChunk, VectorScored, VectorsRequest } from "../indexing.js";
 import { isSameSpace } from "../vector-space.js";
 import { passes } from "./filter.js";
 import type { Embedding } from "./marks.js";
@@ -12,16 +12,30 @@ import type { State } from "./state.js";
 export function searchVectors(request: VectorsRequest, state: State): readonly VectorScored[] {
   const { vectorSpace, vector, unsent } = request;
   if (!state.vectorSpace || !isSameSpace(state.vectorSpace, vectorSpace)) return [];
-  const wanted = request.keys && new Set(request.keys);
-  const limit = wanted ? wanted.size : request.limit;
   const hits: VectorScored[] = [];
   for (const { space, row, embedding } of embedded(request, state)) {
-    if (wanted && !wanted.has(row.arrival)) continue;
     if (unsent && !state.outbox.hasRows(row.arrival)) continue;
     const best = bestPart(embedding, vector);
     if (best) hits.push({ ...toScored(row, space, best.score), part: best.part });
   }
-  return hits.sort((a, b) => b.score - a.score || b.key - a.key).slice(0, limit);
+  return hits.sort((a, b) => b.score - a.score || b.key - a.key).slice(0, request.limit);
+}
+
+export function scoreVectors({ spaces, vectorSpace, vector, items }: ScoresRequest, state: State): Scores {
+  const scored: { key: number; score: number }[] = [];
+  const below: number[] = [];
+  if (!state.vectorSpace || !isSameSpace(state.vectorSpace, vectorSpace)) return { scored, below };
+  const floors = new Map(items.map(({ key, floor }) => [key, floor]));
+  for (const { rows } of state.registry.findAll(spaces)) {
+    for (const { arrival: key } of rows.values()) {
+      const embedding = floors.has(key) ? state.marks.get(key)?.embedding : undefined;
+      const best = embedding && bestPart(embedding, vector);
+      if (!best) continue;
+      if (best.score < Number(floors.get(key))) below.push(key);
+      else scored.push({ key, score: best.score });
+    }
+  }
+  return { scored, below };
 }
 
 export function chunks(refs: readonly SpaceRef[], ids: readonly string[], now: number, state: State): StoredChunk[] {

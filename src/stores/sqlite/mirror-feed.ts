@@ -19,6 +19,7 @@ export class MirrorFeed {
   readonly #mirrors: Mirrors;
   readonly #head: Statement;
   readonly #waiting: Statement;
+  readonly #waitingAmong: Statement;
   #table: number | undefined;
   /** The commit up to which the mirrors know the file. */
   #cursor = 0;
@@ -31,6 +32,16 @@ export class MirrorFeed {
       `SELECT key FROM item INDEXED BY item_tail WHERE space = ?1 AND indexed <> version AND parked = 0
        UNION ALL SELECT key FROM parked CROSS JOIN item ON item.key = parked.item WHERE item.space = ?1 AND item.parked = 1`,
     );
+    this.#waitingAmong = database.prepare(
+      `SELECT item.key FROM json_each(?1) AS given CROSS JOIN item INDEXED BY item_tail
+         ON item.space = ?2 AND item.key = given.value WHERE indexed <> version AND parked = 0
+       UNION ALL SELECT parked.item FROM json_each(?1) AS given CROSS JOIN parked ON parked.item = given.value`,
+    );
+  }
+
+  /** Those of the items whose vectors in a mirror may be out of date. Requires a snapshot, on which it has caught up. */
+  outOfDate(space: number, keys: readonly number[]): ReadonlySet<number> {
+    return new Set(this.#waitingAmong.all(JSON.stringify(keys), space).map((row) => Number(row["key"])));
   }
 
   /** Requires a snapshot; what is read on it later fits to the mirrors. */

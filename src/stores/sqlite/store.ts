@@ -28,6 +28,8 @@ import type {
   ParkedRequest,
   PendingItem,
   PendingRequest,
+  Scores,
+  ScoresRequest,
   StoredChunk,
   Tail,
   TailRequest,
@@ -258,6 +260,10 @@ export class SqliteStore implements Store {
 
   async searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
     return (await this.#ready()).vectors.call("searchVectors", request);
+  }
+
+  async scoreVectors(request: ScoresRequest): Promise<Scores> {
+    return (await this.#ready()).vectors.call("scoreVectors", request);
   }
 
   /** What the vectors in memory take. Starts no thread for it. */

@@ -27,6 +27,13 @@ export type Scorer = (keys: readonly number[]) => VectorScored[];
 /** Items with their scores, or with what their scores can be at most. */
 export type Each = (tell: (key: number, bound: number) => void) => void;
 
+/** The keys of a space and of one of its items. */
+export type Place = readonly [space: number, key: number];
+
+const atPlaces = (table: string): string =>
+  `SELECT item, vectors FROM json_each(?) AS wanted CROSS JOIN ${table}
+   ON place = ((wanted.value ->> 0) << ${KEY_BITS}) | (wanted.value ->> 1)`;
+
 export class VectorFile {
   readonly #statements: Statements;
   readonly #references: References;
@@ -44,10 +51,7 @@ export class VectorFile {
 
   /** Requires a snapshot when it is made and when it is used. */
   scorer(condition: Condition, { name }: VectorTable, vector: Float32Array): Scorer {
-    const statement = this.#statements.get(
-      `SELECT item, vectors FROM json_each(?) AS wanted CROSS JOIN ${name}
-       ON place = ((wanted.value ->> 0) << ${KEY_BITS}) | (wanted.value ->> 1)`,
-    );
+    const statement = this.#statements.get(atPlaces(name));
     return (keys) => {
       const seen = new Map(this.#references.read(keys, condition).map((found) => [found.key, found]));
       const places = [...seen.values()].map(({ spaceKey, key }) => [spaceKey, key]);
@@ -59,6 +63,18 @@ export class VectorFile {
         return { ...reference, score: best.score, part: best.part };
       });
     };
+  }
+
+  /** Exact scores of the items at these places, [space, key], that have vectors. Requires a snapshot. */
+  scores(places: readonly Place[], { name }: VectorTable, vector: Float32Array): { key: number; score: number }[] {
+    if (places.length === 0) return [];
+    return this.#statements
+      .get(atPlaces(name))
+      .all(JSON.stringify(places))
+      .flatMap((row) => {
+        const best = bestDot(unpackVectors(row["vectors"]), vector);
+        return best ? { key: Number(row["item"]), score: best.score } : [];
+      });
   }
 
   /** Scores all items of a space by reading it from end to end, a page at a time; other calls take their turn between. */

@@ -11,7 +11,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../errors.js";
 import { Question } from "../../retrieval/vectors/quantise.js";
-import type { MirrorStats, VectorScored, VectorsRequest } from "../indexing.js";
+import type { VectorSpace } from "../../types.js";
+import type { MirrorStats, Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
 import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
 import { connect } from "./connection.js";
@@ -23,7 +24,7 @@ import { bestFirst, findBest } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
-import { type Each, type ItemVectors, type Scorer, VectorFile } from "./vector-file.js";
+import { type Each, type ItemVectors, type Place, type Scorer, VectorFile } from "./vector-file.js";
 import { type VectorTable, VectorTables } from "./vector-table.js";
 
 /** So many items that are known by their keys are scored from the file one by one. */
@@ -92,6 +93,39 @@ export class VectorReader {
     }
   }
 
+  /** From the file, but for those of which a mirror knows that they do not come near their floor. */
+  scoreVectors({ spaces: refs, vectorSpace, vector, items }: ScoresRequest): Promise<Scores> {
+    return this.#snapshot(() => {
+      const table = this.#served(vectorSpace, vector);
+      if (!table) return { scored: [], below: [] };
+      this.#feed.catchUp(table);
+      const floors = new Map(items.map(({ key, floor }) => [key, floor]));
+      const question = new Question(vector);
+      const below: number[] = [];
+      const places: Place[] = [];
+      for (const { key: space } of this.#registry.findSpaces(refs)) {
+        const [near, far] = this.#split(space, floors, question);
+        below.push(...far);
+        places.push(...near.map((key): Place => [space, key]));
+      }
+      const scores = this.#file.scores(places, table, vector);
+      const reaches = ({ key, score }: Scores["scored"][number]): boolean => score >= Number(floors.get(key));
+      below.push(...scores.filter((item) => !reaches(item)).map(({ key }) => key));
+      return { scored: scores.filter(reaches), below };
+    });
+  }
+
+  /** Items that may reach their floors, and those of them that are in a mirror of the space and cannot. */
+  #split(space: number, floors: ReadonlyMap<number, number>, question: Question): [near: number[], far: number[]] {
+    const keys = [...floors.keys()];
+    const bounds = this.#mirrors.find(space)?.boundsOf(question, keys);
+    if (!bounds) return [keys, []];
+    const far = keys.filter((key, at) => Number(bounds[at] ?? Infinity) < Number(floors.get(key)));
+    const outOfDate = far.length > 0 ? this.#feed.outOfDate(space, far) : new Set();
+    const isFar = new Set(far.filter((key) => !outOfDate.has(key)));
+    return [keys.filter((key, at) => bounds[at] !== undefined && !isFar.has(key)), [...isFar]];
+  }
+
   mirrorStats(): MirrorStats {
     return this.#mirrors.stats();
   }
@@ -132,7 +166,6 @@ export class VectorReader {
     const plan = this.#plan(request);
     if (!plan) return { found: [] };
     const { table, spaces, score, keys } = plan;
-    if (request.keys) return { found: score([...new Set(request.keys)]).sort(bestFirst) };
     this.#feed.catchUp(table);
     const missing = spaces.filter(({ key }) => !scanned.has(key) && !this.#mirrors.find(key));
     if (keys && keys.length <= (missing.length > 0 ? FEW_UNLOADED : FEW)) {
@@ -161,8 +194,8 @@ export class VectorReader {
   }
 
   #plan({ spaces: refs, vectorSpace, vector, filter, now, unsent }: VectorsRequest): Plan | undefined {
-    const table = this.#tables.current();
-    if (!table || !isSameSpace(table.space, vectorSpace) || vector.length !== vectorSpace.dimensions) return undefined;
+    const table = this.#served(vectorSpace, vector);
+    if (!table) return undefined;
     const { spaces, condition, sessions } = resolveScope(this.#registry, refs, filter, now, false);
     if (!condition) return undefined;
     const isNarrow = unsent === true || Object.keys(filter).length > 0;
@@ -175,6 +208,12 @@ export class VectorReader {
       keys: this.#keysOf(sessions, spaces, unsent === true),
       narrowing: scan ? (unsent ? all([scan, UNSENT]) : scan) : undefined,
     };
+  }
+
+  /** The table that is served, if this is a vector of its space. Requires a snapshot. */
+  #served(space: VectorSpace, vector: Float32Array): VectorTable | undefined {
+    const table = this.#tables.current();
+    return table && isSameSpace(table.space, space) && vector.length === space.dimensions ? table : undefined;
   }
 
   #keysOf(sessions: readonly number[] | undefined, spaces: readonly SpaceRow[], unsent: boolean) {

@@ -108,11 +108,10 @@ export class Indexer {
       readonly filter?: RowFilter;
       readonly limit?: number;
       readonly unsent?: boolean;
-      readonly keys?: readonly number[];
       readonly vectorSpace?: VectorSpace;
     } = {},
   ): Promise<readonly VectorScored[]> {
-    const { filter = {}, limit = 1000, unsent, keys, vectorSpace = SPACE } = options;
+    const { filter = {}, limit = 1000, unsent, vectorSpace = SPACE } = options;
     return this.probe.store.searchVectors({
       spaces,
       vectorSpace,
@@ -121,8 +120,22 @@ export class Indexer {
       limit,
       now: this.probe.now,
       ...(unsent !== undefined && { unsent }),
-      ...(keys && { keys }),
     });
+  }
+
+  /** Exact scores by key, and the keys of those that do not reach the floor. */
+  async scores(
+    spaces: readonly SpaceRef[],
+    vector: readonly number[],
+    keys: readonly number[],
+    { floor = Number.NEGATIVE_INFINITY, vectorSpace = SPACE } = {},
+  ): Promise<{ readonly scored: ReadonlyMap<number, number>; readonly below: readonly number[] }> {
+    const items = keys.map((key) => ({ key, floor }));
+    const request = { spaces, vectorSpace, vector: new Float32Array(vector), items };
+    const { scored, below } = await this.probe.store.scoreVectors(request);
+    const byKey = new Map(scored.map(({ key, score }) => [key, score]));
+    expect(byKey.size, "each is told of once").toBe(scored.length);
+    return { scored: byKey, below: [...below].sort((a, b) => a - b) };
   }
 
   async nearIds(...question: Parameters<Indexer["near"]>): Promise<readonly string[]> {

@@ -74,31 +74,44 @@ export function meaning(check: Check): void {
     expect(await indexer.near([ADA], EAST)).toMatchObject([{ until: expiresAt }, { until: START + 9 * DAY }]);
   });
 
-  check("scores exactly the items that it is given, as a search would, and cuts none off", async (probe) => {
+  check("scores exactly the items that it is given, as a search would, of the spaces given alone", async (probe) => {
     const indexer = new Indexer(probe);
-    const expiresAt = START + SECOND;
-    await probe.add(ADA, [{ id: "a" }, { id: "b", role: "tool" }, { id: "c" }, { id: "d", expiresAt }, { id: "e" }], {
-      session: "s",
-    });
+    await probe.add(ADA, [{ id: "a" }, { id: "b", role: "tool" }, { id: "c" }, { id: "e" }], { session: "s" });
     await probe.add(BOB, [{ id: "his" }], { session: "s" });
-    const keys = await indexer.embed(LANE, { a: [UP, EAST], b: [NORTH, BETWEEN], c: [UP], d: [EAST] });
+    const keys = await indexer.embed(LANE, { a: [UP, EAST], b: [NORTH, BETWEEN], c: [UP] });
     const his = await indexer.embed({ space: BOB, session: "s" }, { his: [EAST] });
     const e = (await indexer.waiting(LANE, "e")).key;
-    const searched = await indexer.near([ADA], EAST);
-    expect(searched.map(({ id }) => id)).toEqual(["d", "a", "b", "c"]);
-    const given = [...keys, ...his, e, e + 1_000, ...keys];
-    const scored = await indexer.near([ADA], EAST, { keys: given, limit: 1 });
-    expect(scored, "as a search finds them, each once, none of another space").toStrictEqual(searched);
-    const few = await indexer.near([ADA], EAST, { keys: keys.slice(0, 2) });
-    expect(few).toStrictEqual(searched.filter(({ id }) => id === "a" || id === "b"));
-    expect(await indexer.near([ADA], EAST, { keys: given, filter: { roles: ["tool"] } })).toMatchObject([{ id: "b" }]);
-    expect(await indexer.near([ADA], EAST, { keys: [] })).toEqual([]);
-    expect(await indexer.near([ADA], EAST, { keys, vectorSpace: { ...SPACE, model: "other" } })).toEqual([]);
-    probe.now = START + SECOND;
-    expect(await indexer.nearIds([ADA], EAST, { keys: given })).toEqual(["a", "b", "c"]);
+    const searched = (await indexer.near([ADA], EAST)).map(({ key, score }) => [key, score] as const);
+    const given = [...keys, ...his, e, e + 1_000];
+    const told = await indexer.scores([ADA], EAST, given);
+    expect(told).toEqual({ scored: new Map(searched), below: [] });
+    const [one] = keys;
+    expect((await indexer.scores([ADA], EAST, keys.slice(0, 1))).scored).toEqual(new Map([[one, 1]]));
+    expect((await indexer.scores([ADA, BOB], EAST, his)).scored).toEqual(new Map(his.map((key) => [key, 1])));
+    const none = { scored: new Map(), below: [] };
+    expect(await indexer.scores([ADA], EAST, [])).toEqual(none);
+    expect(await indexer.scores([], EAST, keys)).toEqual(none);
+    expect(await indexer.scores([ADA], EAST, keys, { vectorSpace: { ...SPACE, model: "other" } })).toEqual(none);
     await probe.update(ADA, "a", { content: "edited", parts: null });
     await probe.forget({ space: ADA, ids: ["b"] });
-    expect(await indexer.nearIds([ADA], EAST, { keys: given })).toEqual(["c"]);
+    expect([...(await indexer.scores([ADA], EAST, given)).scored.keys()]).toEqual(keys.slice(2));
+  });
+
+  check("names those that do not reach their floor, and never one that has no vector any more", async (probe) => {
+    const indexer = new Indexer(probe);
+    await probe.add(ADA, [{ id: "a" }, { id: "b" }, { id: "c" }], { session: "s" });
+    const [a, b, c] = await indexer.embed(LANE, { a: [UP, EAST], b: [NORTH, BETWEEN], c: [UP] });
+    const keys = [Number(a), Number(b), Number(c)];
+    await indexer.near([ADA], EAST); // whatever is kept in memory for searches is there now
+    const scored = (await indexer.scores([ADA], EAST, keys)).scored;
+    const atFloor = await indexer.scores([ADA], EAST, keys, { floor: Number(scored.get(Number(b))) });
+    expect(atFloor).toEqual({ scored: new Map([...scored].filter(([key]) => key !== c)), below: [c] });
+    expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 })).toEqual({ scored: new Map(), below: keys });
+    await probe.update(ADA, "b", { content: "edited", parts: null });
+    await probe.forget({ space: ADA, ids: ["c"] });
+    expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 })).toEqual({ scored: new Map(), below: [a] });
+    await indexer.embed(LANE, { b: [EAST] });
+    expect((await indexer.scores([ADA], EAST, keys, { floor: 0.9 })).scored.size).toBe(2);
   });
 
   check("searches exactly the spaces that it is given, and lets no score depend on others", async (probe) => {
