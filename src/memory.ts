@@ -1,5 +1,5 @@
 /** Memory: an open file as callers hold it. */
-import { mirrorBytes } from "./buffers/query/budget.js";
+import { mirrorBytes, rosterBytes } from "./buffers/query/budget.js";
 import { loadConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
 import type { MemoryEvents } from "./events/events.js";
@@ -42,6 +42,7 @@ export async function openWithFallback(options: OpenOptions, fallback: Options):
           path: resolved.path,
           ...resolved.store,
           mirrorBytes: mirrorBytes(resolved.buffer.query.maxBytes),
+          rosterBytes: rosterBytes(resolved.buffer.query.maxBytes),
           warm: warmed(resolved, embedder !== undefined),
         });
   const service = new BufferService(store, resolved, { embedder, index, extractor });

@@ -44,18 +44,20 @@ export function averageAmong(average: number): number {
  * over. `rarities` are the idf of the terms, `average` is what `averageAmong` gives.
  */
 export function scoreAmong(text: Text, around: readonly Text[], rarities: readonly number[], average: number): number {
-  const counts = rarities.map((_, at) => text.counts[at] ?? 0);
+  const counts = new Float64Array(rarities.length);
+  for (let at = 0; at < text.counts.length; at++) counts[at] = text.counts[at] as number;
   let length = text.length;
   for (const neighbour of around) {
     const lends = share(distance(text, neighbour), neighbour.length);
     if (lends === 0) continue;
     length += lends * neighbour.length;
     const { lent } = neighbour;
-    for (let at = 0; at < lent.length; at++) counts[at] = (counts[at] ?? 0) + lends * (lent[at] ?? 0);
+    for (let at = 0; at < lent.length; at++) counts[at] = (counts[at] as number) + lends * (lent[at] as number);
   }
   let score = 0;
   for (let at = 0; at < counts.length; at++) {
-    score += (rarities[at] ?? 0) * termWeight(counts[at] ?? 0, length, average);
+    const count = counts[at] as number;
+    if (count > 0) score += (rarities[at] as number) * termWeight(count, length, average);
   }
   return settled(score);
 }

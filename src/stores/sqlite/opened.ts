@@ -30,6 +30,11 @@ export class Opened {
     return this.#reader;
   }
 
+  /** Undefined if nothing was asked of it yet. */
+  get livingReader(): Thread | undefined {
+    return this.#reader;
+  }
+
   /** If it has ended, for want of memory perhaps, another takes its place: all that it knew is in the file. */
   get vectors(): Thread {
     this.#vectors = this.livingVectors ?? new Thread({ role: "vectors", options: this.#options });

@@ -13,6 +13,7 @@ import { Ledgers } from "./ledgers.js";
 import { SPEAKS } from "./reader.js";
 import { Registry } from "./registry.js";
 import { Residue } from "./residue.js";
+import { Rosters } from "./rosters.js";
 import { migrate } from "./schema.js";
 import { Statements } from "./statements.js";
 import { VectorTables } from "./vector-table.js";
@@ -127,7 +128,7 @@ describe("a search by words", () => {
       INSERT INTO words (rowid, terms) VALUES (1025, '1:lamp');
       UPDATE space SET items = 1, terms = 1;
     `);
-    const search = new WordSearch(watched, new Registry(database));
+    const search = new WordSearch(watched, new Registry(database), new Rosters(database, 0));
     prepared = [];
     const request = { spaces: [lane.space], filter: { roles: ["user" as const] }, limit: 10, now: 0 };
     search.search({ ...request, terms: ["lamp"] });

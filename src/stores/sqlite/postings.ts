@@ -100,4 +100,7 @@ export class Postings {
 }
 
 /** Whether a term may occur more often than is told. */
-export const isUnsure = (counts: Uint8Array): boolean => counts.some((count) => count >= UNSURE);
+export function isUnsure(counts: ArrayLike<number>): boolean {
+  for (let term = 0; term < counts.length; term++) if (Number(counts[term]) >= UNSURE) return true;
+  return false;
+}

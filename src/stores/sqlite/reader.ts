@@ -52,6 +52,7 @@ import { PromotionReader } from "./promotion-reader.js";
 import { badCursor, Registry } from "./registry.js";
 import { ReindexReader } from "./reindex-reader.js";
 import { addWordPieces, findResidue, type Traces } from "./residue.js";
+import { Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
 import { VectorTables } from "./vector-table.js";
@@ -78,10 +79,16 @@ export class Reader {
   readonly #ledgers: LedgerReader;
   readonly #promotions: PromotionReader;
   readonly #keys: KeyReader;
+  readonly #rosterBytes: number;
+  #rosters: Rosters | undefined;
   #search: WordSearch | undefined;
+  #isLoading = false;
+  #isClosed = false;
 
-  constructor(path: string, role: ConnectionRole) {
+  /** `rosterBytes`: how much memory the items of spaces that are searched by words may take. */
+  constructor(path: string, role: ConnectionRole, rosterBytes = 0) {
     this.#path = path;
+    this.#rosterBytes = rosterBytes;
     this.#database = connect(path, role);
     this.#statements = new Statements(this.#database);
     this.#registry = new Registry(this.#database);
@@ -156,7 +163,9 @@ export class Reader {
   }
 
   searchWords(request: WordsRequest): Scored[] {
-    return this.#snapshot(() => this.#searching().search(request));
+    const found = this.#snapshot(() => this.#searching().search(request));
+    this.#loadRosters();
+    return found;
   }
 
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): string[] {
@@ -287,6 +296,16 @@ export class Reader {
     return findResidue(descriptor, wanted);
   }
 
+  /** What the rosters take; undefined while one is being loaded. */
+  rosterBytes(): number | undefined {
+    return this.#rosters?.isLoading ? undefined : (this.#rosters?.bytes ?? 0);
+  }
+
+  /** Lets go of what was forgotten. */
+  sweep(): void {
+    this.#snapshot(() => this.#rosters?.catchUp());
+  }
+
   /** Whoever starts the thread ahead of its first call has the connection open by then. */
   warm(): void {}
 
@@ -327,13 +346,34 @@ export class Reader {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#database.close();
   }
 
   /** Made when it is first needed: a connection that only reads rows has no table for it. */
   #searching(): WordSearch {
-    this.#search ??= new WordSearch(this.#database, this.#registry);
+    this.#rosters ??= new Rosters(this.#database, this.#rosterBytes);
+    this.#search ??= new WordSearch(this.#database, this.#registry, this.#rosters);
     return this.#search;
+  }
+
+  /** A page at a time, between other calls. If one cannot be read, the next search tries again. */
+  #loadRosters(): void {
+    if (this.#isLoading || !this.#rosters?.isLoading) return;
+    this.#isLoading = true;
+    setImmediate(() => {
+      this.#isLoading = false;
+      if (this.#isClosed) return;
+      try {
+        this.#snapshot(() => {
+          this.#rosters?.catchUp();
+          this.#rosters?.loadPage();
+        });
+      } catch {
+        return; // whatever it is, a search meets it too, and tells
+      }
+      this.#loadRosters();
+    });
   }
 
   /** Sorts keys and times only, then reads the items of the page. */

@@ -9,12 +9,19 @@ import type { SpaceRef } from "../../types.js";
 import type { Scored } from "../store.js";
 import { roleOf, spaceRef } from "./codec.js";
 import type { Condition } from "./filter.js";
+import type { Member } from "./roster.js";
 import type { Statements } from "./statements.js";
 
 const SESSIONS_KEPT = 10_000;
 
-/** All of a found item but its score. */
-export type Reference = Omit<Scored, "score"> & { readonly spaceKey: number };
+/** A found item, but for its score, and the key of its space. */
+export interface Reference {
+  readonly spaceKey: number;
+  readonly reference: Omit<Scored, "score">;
+}
+
+/** What a reference is made of. */
+type Referred = Pick<Member, "key" | "id" | "version" | "role" | "occurredAt" | "recordedAt" | "expiresAt" | "session">;
 
 type ReferenceRow = readonly [
   key: number,
@@ -52,18 +59,27 @@ export class References {
     const read = statement.get(JSON.stringify(keys), ...condition.values)?.["rows"];
     const rows = JSON.parse(String(read)) as ReferenceRow[];
     const homes = this.#homes(new Set(rows.map(([, space]) => space)));
-    this.#readSessions(rows);
-    return rows.map((row) => this.#reference(row, homes));
+    this.#readSessions(rows.map((row) => row[8]));
+    return rows.map(([key, space, id, version, role, occurredAt, recordedAt, expiresAt, session]) => {
+      const item = { key, id, version, role, occurredAt, recordedAt, expiresAt, session };
+      return this.#reference(item, space, homes.get(space) as Home); // an item's space exists in the same snapshot
+    });
   }
 
-  #reference(row: ReferenceRow, homes: ReadonlyMap<number, Home>): Reference {
-    const [key, space, id, version, role, occurredAt, recordedAt, expiresAt, session] = row;
-    const home = homes.get(space) as Home; // an item's space exists in the same snapshot
-    const until = Math.min(expiresAt ?? Infinity, recordedAt + home.retentionMs);
+  /** References to members of a space. Requires the snapshot that they belong to. */
+  of(members: readonly Referred[], space: number): Reference[] {
+    const home = this.#homes(new Set([space])).get(space);
+    if (!home) return [];
+    this.#readSessions(members.map(({ session }) => session));
+    return members.map((member) => this.#reference(member, space, home));
+  }
+
+  #reference(item: Referred, spaceKey: number, { ref, retentionMs }: Home): Reference {
+    const { key, id, version, role, occurredAt, recordedAt, expiresAt, session } = item;
+    const until = Math.min(expiresAt ?? Infinity, recordedAt + retentionMs);
     const sessionId = session === null ? undefined : this.#sessions.get(session);
-    return {
-      space: home.ref,
-      spaceKey: space,
+    const reference = {
+      space: ref,
       key,
       id,
       version,
@@ -72,6 +88,7 @@ export class References {
       ...(sessionId !== undefined && { sessionId }),
       ...(until !== Infinity && { until }),
     };
+    return { spaceKey, reference };
   }
 
   #homes(keys: ReadonlySet<number>): ReadonlyMap<number, Home> {
@@ -86,9 +103,9 @@ export class References {
     return homes;
   }
 
-  #readSessions(rows: readonly ReferenceRow[]): void {
+  #readSessions(keys: readonly (number | null)[]): void {
     const unknown = new Set<number>();
-    for (const row of rows) if (row[8] !== null && !this.#sessions.has(row[8])) unknown.add(row[8]);
+    for (const key of keys) if (key !== null && !this.#sessions.has(key)) unknown.add(key);
     const statement = this.#statements.get("SELECT id FROM session WHERE key = ?");
     for (const key of unknown) this.#sessions.set(key, String(statement.get(key)?.["id"]));
   }

@@ -68,13 +68,17 @@ const MESSAGES_DUE = 1_000;
 const SLICES_DUE = 16;
 /** More rows than this are read by the reader thread, not on the main thread. */
 const PEEK_MAX = 64;
-const MIRROR_BYTES = 224 * 1024 * 1024;
+const MIB = 1024 * 1024;
+const MIRROR_BYTES = 204 * MIB;
+const ROSTER_BYTES = 32 * MIB;
 
 export interface SqliteStoreOptions {
   readonly path: string;
   readonly busyTimeoutMs: number;
   /** How much memory the vectors of searched spaces may take, in bytes. What does not fit is read from the file. */
   readonly mirrorBytes?: number;
+  /** How much the items of spaces that are searched by words may take, without their text. */
+  readonly rosterBytes?: number;
   /** Threads that start with the store, not with their first call: the first question need not wait for them. */
   readonly warm?: readonly ReadingRole[];
 }
@@ -101,8 +105,9 @@ export class SqliteStore implements Store {
     return this.#threads;
   }
 
-  static async open({ path, busyTimeoutMs, mirrorBytes = MIRROR_BYTES, warm = [] }: SqliteStoreOptions) {
-    const options = { path: resolve(path), id: randomUUID(), busyTimeoutMs, mirrorBytes };
+  static async open({ path, busyTimeoutMs, warm = [], ...bytes }: SqliteStoreOptions) {
+    const { mirrorBytes = MIRROR_BYTES, rosterBytes = ROSTER_BYTES } = bytes;
+    const options = { path: resolve(path), id: randomUUID(), busyTimeoutMs, mirrorBytes, rosterBytes };
     return new SqliteStore(options, await openThreads(options, warm));
   }
 
@@ -305,7 +310,8 @@ export class SqliteStore implements Store {
   }
 
   async #purge(deadlineMs: number): Promise<Purged> {
-    await (await this.#ready()).livingVectors?.call("sweep");
+    const { livingReader, livingVectors } = await this.#ready();
+    await Promise.all([livingReader?.call("sweep"), livingVectors?.call("sweep")]);
     const { unpurged, traces } = await this.#writer<{ unpurged: number; traces?: Traces }>("beginPurge");
     await this.#writer("mergeWords");
     if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;

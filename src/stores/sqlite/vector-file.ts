@@ -53,14 +53,13 @@ export class VectorFile {
   scorer(condition: Condition, { name }: VectorTable, vector: Float32Array): Scorer {
     const statement = this.#statements.get(atPlaces(name));
     return (keys) => {
-      const seen = new Map(this.#references.read(keys, condition).map((found) => [found.key, found]));
-      const places = [...seen.values()].map(({ spaceKey, key }) => [spaceKey, key]);
+      const found = this.#references.read(keys, condition);
+      const seen = new Map(found.map(({ reference }) => [reference.key, reference]));
+      const places = found.map(({ spaceKey, reference }): Place => [spaceKey, reference.key]);
       return statement.all(JSON.stringify(places)).flatMap((row) => {
         const best = bestDot(unpackVectors(row["vectors"]), vector);
-        const found = seen.get(Number(row["item"]));
-        if (!best || !found) return [];
-        const { spaceKey: _, ...reference } = found;
-        return { ...reference, score: best.score, part: best.part };
+        const reference = seen.get(Number(row["item"]));
+        return best && reference ? { ...reference, score: best.score, part: best.part } : [];
       });
     };
   }

@@ -15,12 +15,14 @@ import { idf } from "../../retrieval/words/bm25.js";
 import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/words/neighbours.js";
 import { endingBy, type RowFilter, type Scored, type WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
-import { all, type Condition, type SpaceRow, visibleIn } from "./filter.js";
+import type { Condition, SpaceRow } from "./filter.js";
 import { isUnsure, type Postings } from "./postings.js";
 import { References } from "./references.js";
 import type { Registry } from "./registry.js";
+import type { Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
+import { FileRows, RosterRows, type Span, type WordRow, type WordRows } from "./word-rows.js";
 import { countIn, type TermLists, WordReader } from "./words.js";
 
 /**
@@ -32,19 +34,11 @@ const POSTINGS_MAX = 8_192;
 const HITS_MIN = 128;
 const READ_KEPT = 8;
 
-/** An item that leads to candidates: a place in a session, or, outside any, the item itself. */
-type Hit =
-  | { readonly key: number; readonly session: number; readonly sequence: number }
-  | { readonly key: number; readonly session: null; readonly length: number };
-
 /** An item that was read with what the question needs of it. */
 interface Candidate extends Text {
-  readonly key: number;
-  /** When it is gone by itself. */
-  readonly expiresAt: number | null;
-  readonly session: number | null;
-  /** Whether it is one of those that led here. */
-  readonly isHit: boolean;
+  readonly row: WordRow;
+  /** Whether it is one of those that led here, or near enough to one. */
+  isReached: boolean;
 }
 
 interface Score {
@@ -57,7 +51,7 @@ interface Score {
 /** A question in one space. */
 interface Asked {
   readonly space: SpaceRow;
-  readonly visible: Condition;
+  readonly rows: WordRows;
   /** The terms that the space contains, the rarest first. */
   readonly lists: readonly TermLists[];
   /** How many of them find; the others are so common that they only rank. */
@@ -72,14 +66,16 @@ export class WordSearch {
   readonly #words: WordReader;
   readonly #statements: Statements;
   readonly #references: References;
+  readonly #rosters: Rosters;
   /** Postings that were read last, by space, its version and the terms: what one arm has found is soon to be scored. */
   readonly #read = new LRUCache<string, Pick<Asked, "lists" | "finding" | "postings">>({ max: READ_KEPT });
 
-  constructor(database: Database, registry: Registry) {
+  constructor(database: Database, registry: Registry, rosters: Rosters) {
     this.#registry = registry;
     this.#words = new WordReader(database);
     this.#statements = new Statements(database);
     this.#references = new References(this.#statements);
+    this.#rosters = rosters;
   }
 
   /** How many items have a token of the words index. */
@@ -90,16 +86,18 @@ export class WordSearch {
   search({ spaces: refs, terms, filter, limit, now, keys }: WordsRequest): Scored[] {
     const { spaces, condition } = resolveScope(this.#registry, refs, filter, now, false);
     if (!condition) return [];
+    this.#rosters.catchUp();
     const searches = keys ? [] : this.#searches(refs, filter, now);
+    const narrowing = Object.keys(filter).length > 0 ? condition : undefined;
     const found = spaces.flatMap((space) => {
       let asked = this.#ask(space, terms, now);
-      if (keys) return this.#scoreKeys(asked, keys, condition);
+      if (keys) return this.#scoreKeys(asked, keys, narrowing);
       let hits = this.#hits(asked, searches, limit);
       while (hits.length === 0 && asked.finding < asked.lists.length) {
         asked = this.#widen(asked);
         hits = this.#hits(asked, searches, limit);
       }
-      return this.#best(this.#scores(asked, hits, REACH), condition, limit);
+      return this.#best(asked, this.#scores(asked, hits, REACH), narrowing, limit);
     });
     found.sort(bestFirst);
     return keys ? found : found.slice(0, limit);
@@ -121,7 +119,13 @@ export class WordSearch {
     const read = this.#read.get(name) ?? this.#readPostings(space, terms);
     this.#read.set(name, read);
     const average = space.items > 0 ? space.terms / space.items : 0;
-    return { space, visible: visibleIn([space], now, false), average, ...read };
+    return { space, rows: this.#rows(space, now), average, ...read };
+  }
+
+  #rows(space: SpaceRow, now: number): WordRows {
+    const file = new FileRows(this.#statements, this.#references, space, now);
+    const roster = this.#rosters.find(space);
+    return roster ? new RosterRows(roster, file, this.#references, space, now) : file;
   }
 
   #readPostings(space: SpaceRow, terms: readonly string[]): Pick<Asked, "lists" | "finding" | "postings"> {
@@ -144,102 +148,61 @@ export class WordSearch {
   }
 
   /** What the searches lead to together, each once. */
-  #hits(asked: Asked, searches: readonly (Condition | undefined)[], limit: number): Hit[] {
-    const { lists, finding, postings, average, visible } = asked;
+  #hits(asked: Asked, searches: readonly (Condition | undefined)[], limit: number): WordRow[] {
+    const { lists, finding, postings, average } = asked;
     const wanted = Math.max(HITS_MIN, limit);
     const ranked = postings.ranked(
       lists.map((list) => list.idf),
       Math.max(average, 1),
     );
-    const hits = new Map<number, Hit>();
+    const hits = new Map<number, WordRow>();
     for (const narrowing of searches) {
-      const condition = narrowing ? all([visible, narrowing]) : visible;
-      for (const hit of this.#bestPlaces(ranked, condition, wanted)) hits.set(hit.key, hit);
+      for (const hit of bestRows(asked.rows, ranked, narrowing, wanted)) hits.set(hit.key, hit);
       if (finding === lists.length && ranked.length <= wanted) break; // a narrower search finds nothing else
     }
     return [...hits.values()];
   }
 
-  /** The places of the best that meet the condition; those that do not give way to the next. */
-  #bestPlaces(ranked: readonly number[], condition: Condition, wanted: number): Hit[] {
-    const hits: Hit[] = [];
-    for (let at = 0, count = wanted; at < ranked.length && hits.length < wanted; at += count, count *= 4) {
-      hits.push(...this.#places(ranked.slice(at, at + count), condition));
-    }
-    return hits.slice(0, wanted);
-  }
-
-  #scoreKeys(asked: Asked, keys: readonly number[], condition: Condition): Scored[] {
-    const hits = this.#places([...new Set(keys)], all([asked.visible, condition]));
-    return this.#found(this.#scores(asked, hits, 0), condition);
-  }
-
-  /** Where the items are that meet the condition, in the order of their keys. */
-  #places(keys: readonly number[], condition: Condition): Hit[] {
-    if (keys.length === 0) return [];
-    const rows = this.#statements.get(
-      `SELECT json_group_array(json_array(item.key, item.session, item.seq, item.length)) AS rows
-       FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value WHERE ${condition.sql}`,
-    );
-    const read = rows.get(JSON.stringify(keys), ...condition.values)?.["rows"];
-    return (JSON.parse(String(read)) as PlaceRow[]).map(([key, session, sequence, length]) =>
-      session === null ? { key, session, length } : { key, session, sequence },
-    );
+  #scoreKeys(asked: Asked, keys: readonly number[], narrowing: Condition | undefined): Scored[] {
+    const hits = asked.rows.find([...new Set(keys)], narrowing);
+    return this.#found(asked, this.#scores(asked, hits, 0), narrowing);
   }
 
   /** The scores of the hits, and of everything that is within `reach` of one. */
-  #scores(asked: Asked, hits: readonly Hit[], reach: number): Score[] {
+  #scores(asked: Asked, hits: readonly WordRow[], reach: number): Score[] {
     const rarities = asked.lists.map((list) => list.idf);
     const average = averageAmong(asked.average);
-    const texts = this.#window(asked, hits, reach + REACH);
+    const outside = hits.filter(({ session }) => session === null);
+    const rows = [...outside, ...asked.rows.within(merged(hits, reach + REACH))];
+    const texts = this.#count(asked, rows, new Set(hits.map(({ key }) => key)));
+    if (reach > 0) extend(texts, reach);
     const scores: Score[] = [];
-    for (const [at, text] of texts.entries()) {
+    for (let at = 0; at < texts.length; at++) {
+      const text = texts[at] as Candidate;
+      if (!text.isReached) continue;
       let from = at;
       let to = at + 1;
       while (areNear(texts[from - 1], text, REACH)) from--;
       while (areNear(texts[to], text, REACH)) to++;
       const around = texts.slice(from, to);
-      if (!text.isHit && !around.some((other) => other.isHit && areNear(other, text, reach))) continue;
-      scores.push({ key: text.key, score: scoreAmong(text, around, rarities, average), until: firstExpiry(around) });
+      const score = scoreAmong(text, around, rarities, average);
+      scores.push({ key: text.row.key, score, until: firstExpiry(around) });
     }
     return scores;
   }
 
-  /** The hits with all that is visible within `width` of them, in the order of sessions and sequences. */
-  #window(asked: Asked, hits: readonly Hit[], width: number): Candidate[] {
-    const { visible } = asked;
-    const rows = hits.flatMap((hit): WordRow[] =>
-      hit.session === null ? [[hit.key, null, null, hit.length, null, null]] : [],
-    );
-    const spans = merged(hits, width);
-    if (spans.length > 0) {
-      const around = this.#statements.get(
-        `SELECT json_group_array(json_array(
-           item.key, item.session, item.seq, item.length, item.name, item.expires_at)) AS rows
-         FROM json_each(?) AS span CROSS JOIN item INDEXED BY item_around ON item.session = span.value ->> 0
-           AND item.seq BETWEEN span.value ->> 1 AND span.value ->> 2
-         WHERE ${visible.sql}`,
-      );
-      rows.push(...(JSON.parse(String(around.get(JSON.stringify(spans), ...visible.values)?.["rows"])) as WordRow[]));
-    }
-    rows.sort(([, a, place], [, b, other]) => Number(a) - Number(b) || Number(place) - Number(other));
-    return this.#count(asked, rows, new Set(hits.map(({ key }) => key)));
-  }
-
   /** How often each row contains the terms: as the index has it, and where that does not know, as stored with the item. */
   #count({ lists, finding, postings }: Asked, rows: readonly WordRow[], hits: ReadonlySet<number>): Candidate[] {
-    const unsure = rows.flatMap(([key]) => {
-      const counts = postings.countsOf(key);
-      return finding < lists.length || (counts && isUnsure(counts)) ? key : [];
-    });
-    const words = this.#wordsOf(unsure);
+    const told = rows.map(({ key }) => postings.countsOf(key) ?? NONE);
+    const isUnsureAt = (at: number): boolean => finding < lists.length || isUnsure(told[at] ?? NONE);
+    const words = this.#wordsOf(rows.flatMap(({ key }, at) => (isUnsureAt(at) ? key : [])));
     const names = new NameCounts(lists.map(({ term }) => term));
-    return rows.map(([key, session, sequence, length, name, expiresAt]) => {
-      const packed = words.get(key);
-      const told = postings.countsOf(key);
-      const counts = packed === undefined ? (told ?? NONE) : lists.map(({ term }) => countIn(packed, term));
+    return rows.map((row, at) => {
+      const { key, sequence, length, name } = row;
+      const packed = words.size > 0 ? words.get(key) : undefined;
+      const counts = packed === undefined ? (told[at] ?? NONE) : lists.map(({ term }) => countIn(packed, term));
       const lent = name === null || counts.length === 0 ? counts : names.takenOff(name, counts);
-      return { key, session, sequence: sequence ?? undefined, length, counts, lent, expiresAt, isHit: hits.has(key) };
+      return { row, sequence: sequence ?? undefined, length, counts, lent, isReached: hits.has(key) };
     });
   }
 
@@ -253,39 +216,25 @@ export class WordSearch {
   }
 
   /** The best of those that meet the condition. */
-  #best(scores: readonly Score[], condition: Condition, limit: number): Scored[] {
+  #best(asked: Asked, scores: readonly Score[], narrowing: Condition | undefined, limit: number): Scored[] {
     const step = Math.max(HITS_MIN, limit);
     const ranked = scores.filter(({ score }) => score > 0).sort(bestFirst);
     const found: Scored[] = [];
     for (let at = 0; at < ranked.length && found.length < limit; at += step) {
-      found.push(...this.#found(ranked.slice(at, at + step), condition));
+      found.push(...this.#found(asked, ranked.slice(at, at + step), narrowing));
     }
     return found;
   }
 
   /** The items by reference, those that meet the condition. */
-  #found(scores: readonly Score[], condition: Condition): Scored[] {
+  #found({ rows }: Asked, scores: readonly Score[], narrowing: Condition | undefined): Scored[] {
     const scoreOf = new Map(scores.map((score) => [score.key, score]));
-    return this.#references.read([...scoreOf.keys()], condition).map(({ spaceKey: _, ...reference }) => {
+    return rows.references([...scoreOf.keys()], narrowing).map(({ reference }) => {
       const { score = 0, until = Infinity } = scoreOf.get(reference.key) ?? {};
       return endingBy({ ...reference, score }, until);
     });
   }
 }
-
-type PlaceRow =
-  | readonly [key: number, session: number, sequence: number, length: number]
-  | readonly [key: number, session: null, sequence: null, length: number];
-
-/** What is read of an item to score it. */
-type WordRow = readonly [
-  key: number,
-  session: number | null,
-  sequence: number | null,
-  length: number,
-  name: string | null,
-  expiresAt: number | null,
-];
 
 /** How often speakers' names contain a question's terms. */
 class NameCounts {
@@ -311,24 +260,50 @@ class NameCounts {
   }
 }
 
-const NONE: readonly number[] = [];
+const NONE: ArrayLike<number> = [];
 
 /** When the first of these is gone by itself. */
 function firstExpiry(texts: readonly Candidate[]): number {
   let first = Infinity;
-  for (const { expiresAt } of texts) if (expiresAt !== null && expiresAt < first) first = expiresAt;
+  for (const { row } of texts) if (row.expiresAt !== null && row.expiresAt < first) first = row.expiresAt;
   return first;
+}
+
+/** The best that meet the condition; those that do not give way to the next. */
+function bestRows(
+  rows: WordRows,
+  ranked: readonly number[],
+  narrowing: Condition | undefined,
+  wanted: number,
+): WordRow[] {
+  const found: WordRow[] = [];
+  for (let at = 0, count = wanted; at < ranked.length && found.length < wanted; at += count, count *= 4) {
+    found.push(...rows.find(ranked.slice(at, at + count), narrowing));
+  }
+  return found.slice(0, wanted);
 }
 
 /** Whether two items stand in one session, so far apart at most. */
 function areNear(one: Candidate | undefined, other: Candidate, distance: number): boolean {
-  if (!one || one.session === null || one.session !== other.session) return false;
+  if (!one || one.row.session === null || one.row.session !== other.row.session) return false;
   return Math.abs(Number(one.sequence) - Number(other.sequence)) <= distance;
 }
 
-/** Stretches of sessions, [session, from, to], that hold all places within `width` of a hit once. */
-function merged(hits: readonly Hit[], width: number): (readonly [number, number, number])[] {
-  const places = hits.filter((hit) => hit.session !== null);
+/** Reaches out from the hits to what stands so near. They stand in the order of their places. */
+function extend(texts: readonly Candidate[], reach: number): void {
+  const hits = texts.flatMap(({ isReached }, at) => (isReached ? at : []));
+  for (const at of hits) {
+    const hit = texts[at] as Candidate;
+    for (let other = at - 1; areNear(texts[other], hit, reach); other--) (texts[other] as Candidate).isReached = true;
+    for (let other = at + 1; areNear(texts[other], hit, reach); other++) (texts[other] as Candidate).isReached = true;
+  }
+}
+
+/** Stretches of sessions that hold all places within `width` of a hit once, in order. */
+function merged(hits: readonly WordRow[], width: number): Span[] {
+  const places = hits.flatMap(({ session, sequence }) =>
+    session === null || sequence === null ? [] : { session, sequence },
+  );
   places.sort((a, b) => a.session - b.session || a.sequence - b.sequence);
   const spans: [number, number, number][] = [];
   for (const { session, sequence } of places) {

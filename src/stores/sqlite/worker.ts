@@ -17,6 +17,8 @@ export interface ThreadData {
 export interface ThreadOptions extends WriterOptions {
   /** How much memory the mirrors of vectors may take. */
   readonly mirrorBytes: number;
+  /** How much those of items without their text. */
+  readonly rosterBytes: number;
 }
 
 export interface Call {
@@ -36,14 +38,14 @@ if (!port) throw new Error("this module is the entry of a worker thread");
 const loaded = load();
 
 async function load(): Promise<() => Promise<object>> {
-  const { busyTimeoutMs, path } = options;
+  const { busyTimeoutMs, path, rosterBytes } = options;
   if (role === "writer") {
     const { Writer } = await import("./writer.js");
     return () => Writer.open(options);
   }
   if (role === "reader") {
     const { Reader } = await import("./reader.js");
-    return () => retryBusy(() => new Reader(path, "reader"), busyTimeoutMs);
+    return () => retryBusy(() => new Reader(path, "reader", rosterBytes), busyTimeoutMs);
   }
   const { VectorReader } = await import("./vector-reader.js");
   return () => retryBusy(() => new VectorReader(options), busyTimeoutMs);
