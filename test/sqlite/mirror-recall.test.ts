@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { MiniLmEmbedder } from "holdfast/embedding";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Mirror as MirrorOf } from "../../dist/retrieval/vectors/mirror.js";
+import type { Nearest as NearestOf } from "../../dist/retrieval/vectors/nearest.js";
 import type { Pool as PoolOf } from "../../dist/retrieval/vectors/pool.js";
 import type { Question as QuestionOf } from "../../dist/retrieval/vectors/quantise.js";
 import { newPath } from "../support/opened.js";
@@ -13,6 +14,7 @@ import { Embedding } from "./embedding.js";
 
 const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist/retrieval/vectors", path)).href);
 const { Mirror } = (await part("mirror.js")) as { readonly Mirror: typeof MirrorOf };
+const { Nearest } = (await part("nearest.js")) as { readonly Nearest: typeof NearestOf };
 const { Pool } = (await part("pool.js")) as { readonly Pool: typeof PoolOf };
 const { Question } = (await part("quantise.js")) as { readonly Question: typeof QuestionOf };
 
@@ -95,9 +97,9 @@ describe("vectors of real sentences", () => {
     const limit = 3;
     let hits = 0;
     for (const question of questions) {
-      expect(mirror.look(new Question(question), undefined, limit), "not all are looked at").toBe(false);
-      const looked = new Set<number>();
-      mirror.eachBound((key) => looked.add(key - 1));
+      const offered = new Nearest(vectors.length);
+      expect(mirror.look(new Question(question), undefined, limit, offered), "not all are looked at").toBe(false);
+      const looked = new Set(offered.best().map(({ key }) => key - 1));
       expect(looked.size).toBeLessThan(vectors.length / 2);
       hits += nearest(question, limit).filter((at) => looked.has(at)).length;
     }

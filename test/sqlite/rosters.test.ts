@@ -1,14 +1,14 @@
 /** Items kept in memory for searches by words: never other than the file has them, never more than they may take. */
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Reader as ReaderOf } from "../../dist/stores/sqlite/reader.js";
 import { alter, newPath } from "../support/opened.js";
 import { Random, testSeed } from "../support/random.js";
+import { root } from "../support/root.js";
 import { Embedding, NOW, newRow } from "./embedding.js";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
 const { Reader } = (await import(pathToFileURL(join(root, "dist/stores/sqlite/reader.js")).href)) as {
   readonly Reader: typeof ReaderOf;
 };

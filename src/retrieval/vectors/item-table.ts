@@ -7,8 +7,8 @@
 import type { Pool } from "./pool.js";
 
 const CAPACITY_MIN = 16;
-/** A key, its first row, its number of rows, its bound, and two slots. */
-const BYTES_PER_ITEM = 8 + 4 + 4 + 4 + 2 * 4;
+/** A key, its first row, its number of rows, and two slots. */
+const BYTES_PER_ITEM = 8 + 4 + 4 + 2 * 4;
 
 export class ItemTable {
   readonly #pool: Pool;
@@ -16,8 +16,6 @@ export class ItemTable {
   #firsts = new Int32Array(0);
   #counts = new Int32Array(0);
   #slots = new Int32Array(0);
-  /** The highest score that each item may have; scratch space of searches. */
-  bounds = new Float32Array(0);
   /** Places in use, living or not. */
   size = 0;
   living = 0;
@@ -117,6 +115,5 @@ export class ItemTable {
     this.#firsts = new Int32Array(capacity);
     this.#counts = new Int32Array(capacity);
     this.#slots = new Int32Array(capacity * 2);
-    this.bounds = new Float32Array(capacity);
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { bestDot } from "./dot.js";
 import { createPlainKernel } from "./kernel/plain.js";
 import { Mirror, vectorsPerPage } from "./mirror.js";
+import { Nearest } from "./nearest.js";
 import { DESK, Pool } from "./pool.js";
 import { Question } from "./quantise.js";
 
@@ -26,9 +27,13 @@ function vectors(seed: number, count: number, dimensions: number): Float32Array 
 }
 
 function boundsOf(mirror: Mirror, vector: Float32Array, selected?: Uint8Array, wanted = 10): Map<number, number> {
-  const bounds = new Map<number, number>();
-  mirror.look(new Question(vector), selected, wanted);
-  mirror.eachBound((key, bound) => bounds.set(key, bound));
+  const nearest = new Nearest(Number.POSITIVE_INFINITY);
+  mirror.look(new Question(vector), selected, wanted, nearest);
+  const bounds = new Map(nearest.best().map(({ key, bound }) => [key, bound]));
+  expect(mirror.boundsOf(new Question(vector), [...bounds.keys(), 1_000_000])).toEqual([...bounds.values(), undefined]);
+  const few = new Nearest(7);
+  mirror.look(new Question(vector), selected, wanted, few);
+  expect(few.best(), "few are the beginning of all").toEqual(nearest.best().slice(0, 7));
   return bounds;
 }
 

@@ -6,11 +6,11 @@
  * rest moves together. From `signsFrom` rows on, each row also has its signs, one bit per dimension: a search looks at
  * those first, and at the rows themselves only where they are among the nearest.
  *
- * Invariant: the bound of an item is never below its score, if it is looked at; items without a bound have -Infinity.
- * Without signs every item is looked at.
+ * Invariant: the bound of an item is never below its score, if it is looked at. Without signs every item is.
  */
 import { ItemTable } from "./item-table.js";
 import { PAGE_BYTES } from "./kernel/kernel.js";
+import { Nearest } from "./nearest.js";
 import { DESK, DIMENSIONS_MAX, type Pool } from "./pool.js";
 import { errorOf, type Question, ROUNDING, signStrideOf, strideOf, writeSigns } from "./quantise.js";
 import { RowPages } from "./row-pages.js";
@@ -114,15 +114,14 @@ export class Mirror {
   }
 
   /**
-   * Finds out how high the score of each item can be at most: of all, or only of the selected. `wanted`: how many of
-   * the best are asked for, which matters only where signs decide who is looked at; with Infinity all are.
+   * Offers the items, all or only the selected, by the highest score that each can have. `wanted`: how many of the best
+   * are asked for, which matters only where signs decide who is looked at; with Infinity all are.
    * Gives back whether all were.
    */
-  look(question: Question, selected: Uint8Array | undefined, wanted: number): boolean {
+  look(question: Question, selected: Uint8Array | undefined, wanted: number, nearest: Nearest): boolean {
     if (this.#size === 0) return true; // there may be no memory yet
     const { uint8 } = this.#pool.views;
     this.#lay(question);
-    this.#items.bounds.fill(Number.NEGATIVE_INFINITY, 0, this.#items.size);
     const runs = selected ? this.#runsOf(selected) : [{ first: 0, end: this.#size }];
     const rows = runs.reduce((sum, { first, end }) => sum + end - first, 0);
     const near = Math.max(wanted * NEAR_PER_ITEM, Math.ceil(rows / NEAR_PART));
@@ -130,22 +129,21 @@ export class Mirror {
     if (!areFew) {
       uint8.fill(0, DESK.signs, DESK.signs + this.#signs.stride);
       writeSigns(question, uint8, DESK.signs);
-      for (const { first, end } of this.#runsOf(this.#nearest(runs, rows, near))) this.#raise(question, first, end);
-    } else for (const { first, end } of runs) this.#raise(question, first, end);
+      for (const run of this.#runsOf(this.#nearest(runs, rows, near))) this.#offer(question, run, nearest);
+    } else for (const run of runs) this.#offer(question, run, nearest);
     return areFew;
   }
 
   /** The highest score that each of these items can have; undefined for those that are not here. */
   boundsOf(question: Question, keys: readonly number[]): (number | undefined)[] {
     if (this.#size > 0) this.#lay(question);
-    const { bounds } = this.#items;
     return keys.map((key) => {
       const ordinal = this.#items.find(key);
       if (ordinal < 0) return undefined;
       const first = this.#items.firstRowOf(ordinal);
-      bounds[ordinal] = Number.NEGATIVE_INFINITY;
-      this.#raise(question, first, first + this.#items.rowsOf(ordinal));
-      return (bounds[ordinal] as number) + ROUNDING;
+      const best = new Nearest(1);
+      this.#offer(question, { first, end: first + this.#items.rowsOf(ordinal) }, best);
+      return best.least;
     });
   }
 
@@ -157,34 +155,30 @@ export class Mirror {
     int16.set(numbers, place);
   }
 
-  /** Tells what the last look has found: items and the highest score that each can have. */
-  eachBound(tell: (key: number, bound: number) => void): void {
-    const { bounds, size } = this.#items;
-    for (let ordinal = 0; ordinal < size; ordinal++) {
-      const bound = bounds[ordinal] as number;
-      if (bound > Number.NEGATIVE_INFINITY) tell(this.#items.keyAt(ordinal), bound + ROUNDING);
-    }
-  }
-
-  /** Raises the bounds of the items of these rows. */
-  #raise({ perProduct, perScale, perError }: Question, first: number, end: number): void {
+  /** Offers the items of these rows. Most rows are not near enough, and cost one comparison. */
+  #offer({ perProduct, perScale, perError }: Question, { first, end }: Run, nearest: Nearest): void {
     const { kernel, views } = this.#pool;
     const { int32, float32 } = views;
     const { stride, perPage } = this.#rows;
-    const { bounds } = this.#items;
     const out = DESK.out >> 2;
+    let item = NO_ITEM;
+    let best = 0;
     this.#rows.eachPart(first, end, (place, row, count) => {
       const beside = this.#besideOf(row);
       kernel.dots(place, count, stride, DESK.question, DESK.out);
       kernel.bounds(DESK.out, count, beside * 4, (beside + perPage) * 4, perProduct, perScale, perError);
       const items = beside + 2 * perPage;
       for (let part = 0; part < count; part++) {
+        const bound = (float32[out + part] as number) + ROUNDING;
+        if (bound < nearest.least) continue;
         const ordinal = int32[items + part] as number;
         if (ordinal === NO_ITEM) continue;
-        const bound = float32[out + part] as number;
-        if (bound > (bounds[ordinal] as number)) bounds[ordinal] = bound;
+        if (ordinal !== item && item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best);
+        best = ordinal === item ? Math.max(best, bound) : bound;
+        item = ordinal;
       }
     });
+    if (item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best);
   }
 
   /** Marks items of rows whose signs differ least from the question's: so many rows, and all that are equally near. */

@@ -1,13 +1,16 @@
 /** From what scores can be at most to the best by what they are. */
+import type { Near } from "../../retrieval/vectors/nearest.js";
 import type { VectorScored } from "../indexing.js";
-import { Nearest } from "./nearest.js";
-import type { Each, Scorer } from "./vector-file.js";
+import type { Scorer } from "./vector-file.js";
 
-/** How many of the best are looked at first. If that is not enough, four times as many are. */
-const LOOKED_MIN = 64;
+/** How many of the best are looked for at first. If that is not enough, four times as many are. */
+const LOOKED_MIN = 256;
 /** Items that are scored between two looks whether any other can still be better; at first a few more than asked for. */
 const BATCH = 16;
 const SPARE = 1.25;
+
+/** So many items with the highest scores that they can have, best first; fewer if there are no more. */
+export type Look = (count: number) => readonly Near[];
 
 export const bestFirst = (a: VectorScored, b: VectorScored): number => b.score - a.score || b.key - a.key;
 
@@ -16,17 +19,15 @@ export const bestFirst = (a: VectorScored, b: VectorScored): number => b.score -
  * enough; by default as many as there are.
  */
 export function findBest(
-  sources: readonly Each[],
+  look: Look,
   score: Scorer,
   limit: number,
   scoredMax = Number.POSITIVE_INFINITY,
 ): VectorScored[] | undefined {
   let found: VectorScored[] = [];
   let scored = 0;
-  for (let count = Math.max(LOOKED_MIN, limit * 2); ; count *= 4) {
-    const nearest = new Nearest(count);
-    for (const each of sources) each((key, bound) => nearest.offer(key, bound));
-    const candidates = nearest.best();
+  for (let count = scoredMax < Infinity ? scoredMax : Math.max(LOOKED_MIN, limit * 4); ; count *= 4) {
+    const candidates = look(count);
     while (scored < candidates.length) {
       const worst = found[limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
       if (Number(candidates[scored]?.bound) < worst) return found;
@@ -36,5 +37,6 @@ export function findBest(
       scored += batch.length;
     }
     if (candidates.length < count) return found;
+    if (scored >= scoredMax) return undefined;
   }
 }

@@ -10,6 +10,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../errors.js";
+import { type Near, Nearest } from "../../retrieval/vectors/nearest.js";
 import { Question } from "../../retrieval/vectors/quantise.js";
 import type { VectorSpace } from "../../types.js";
 import type { MirrorStats, Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
@@ -20,7 +21,7 @@ import type { Database, Row } from "./driver.js";
 import { all, type Condition, readSpace, type SpaceRow } from "./filter.js";
 import { MirrorFeed } from "./mirror-feed.js";
 import { Mirrors } from "./mirrors.js";
-import { bestFirst, findBest } from "./ranking.js";
+import { bestFirst, findBest, type Look } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
@@ -181,16 +182,15 @@ export class VectorReader {
     for (const { key } of spaces) if (!scanned.has(key)) this.#mirrors.hit();
     let passing = narrowing && this.#matching(narrowing, MANY);
     if (narrowing && !passing) {
-      const { sources } = this.#look(request, plan, undefined, limit, scanned);
-      const found = findBest(sources, score, limit, TRIED) ?? [];
+      const found = findBest(this.#looking(request, plan, undefined, limit, scanned).look, score, limit, TRIED) ?? [];
       if (found.length >= limit) return found;
       passing = this.#matching(narrowing);
     }
-    const { sources, areAll } = this.#look(request, plan, passing, limit, scanned);
-    const found = findBest(sources, score, limit) ?? [];
-    if (areAll || found.length >= limit) return found;
+    const looking = this.#looking(request, plan, passing, limit, scanned);
+    const found = findBest(looking.look, score, limit) ?? [];
+    if (looking.areAll || found.length >= limit) return found;
     // Too many of those that were looked at may not be seen.
-    return findBest(this.#look(request, plan, passing, Number.POSITIVE_INFINITY, scanned).sources, score, limit) ?? [];
+    return findBest(this.#looking(request, plan, passing, Number.POSITIVE_INFINITY, scanned).look, score, limit) ?? [];
   }
 
   #plan({ spaces: refs, vectorSpace, vector, filter, now, unsent }: VectorsRequest): Plan | undefined {
@@ -228,26 +228,29 @@ export class VectorReader {
     return rows.length > FEW_UNLOADED ? undefined : rows.map((row) => Number(row["key"]));
   }
 
-  /** The items of all spaces, or only those that pass, with what their scores can be at most; whether those are all. */
-  #look(
+  /** Looks at the items of all spaces, or only at those that pass; whether it has looked at all, it knows then. */
+  #looking(
     { vector }: VectorsRequest,
     { spaces }: Plan,
     passing: ReadonlySet<number> | undefined,
     wanted: number,
     scanned: ReadonlyMap<number, Each>,
-  ): { readonly sources: readonly Each[]; readonly areAll: boolean } {
+  ): { readonly look: Look; readonly areAll: boolean } {
     const question = new Question(vector);
-    let areAll = true;
-    const sources = spaces.map(({ key }): Each => {
-      const mirror = this.#mirrors.find(key);
-      if (mirror) {
-        if (!mirror.look(question, passing && mirror.select(passing), wanted)) areAll = false;
-        return (tell) => mirror.eachBound(tell);
-      }
-      const each = scanned.get(key) as Each;
-      return passing ? (tell) => each((item, score) => passing.has(item) && tell(item, score)) : each;
-    });
-    return { sources, areAll };
+    const looking = {
+      areAll: true,
+      look: (count: number): readonly Near[] => {
+        const nearest = new Nearest(count);
+        for (const { key } of spaces) {
+          const mirror = this.#mirrors.find(key);
+          const isWhole = mirror?.look(question, passing && mirror.select(passing), wanted, nearest) ?? true;
+          looking.areAll &&= isWhole;
+          if (!mirror) scanned.get(key)?.((item, score) => (passing?.has(item) ?? true) && nearest.offer(item, score));
+        }
+        return nearest.best();
+      },
+    };
+    return looking;
   }
 
   /** The items that fulfil the condition; undefined if they are more than so many. */

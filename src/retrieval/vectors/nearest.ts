@@ -13,6 +13,8 @@ export interface Near {
 export class Nearest {
   readonly #count: number;
   readonly #heap: Near[] = [];
+  /** Nothing below this is taken any more. */
+  least = Number.NEGATIVE_INFINITY;
 
   /** Keeps so many. */
   constructor(count: number) {
@@ -20,9 +22,11 @@ export class Nearest {
   }
 
   offer(key: number, bound: number): void {
+    if (bound < this.least) return;
     const heap = this.#heap;
     if (heap.length < this.#count) rise(heap, { key, bound });
-    else if (bound >= (heap[0] as Near).bound && isBetter({ key, bound }, heap[0] as Near)) sink(heap, { key, bound });
+    else if (isBetter({ key, bound }, heap[0] as Near)) sink(heap, { key, bound });
+    if (heap.length === this.#count) this.least = (heap[0] as Near).bound;
   }
 
   /** Best first. */
