@@ -168,17 +168,21 @@ export class Mirror {
       kernel.dots(place, count, stride, DESK.question, DESK.out);
       kernel.bounds(DESK.out, count, beside * 4, (beside + perPage) * 4, perProduct, perScale, perError);
       const items = beside + 2 * perPage;
+      let least = nearest.least - ROUNDING;
       for (let part = 0; part < count; part++) {
-        const bound = (float32[out + part] as number) + ROUNDING;
-        if (bound < nearest.least) continue;
+        const bound = float32[out + part] as number;
+        if (bound < least) continue;
         const ordinal = int32[items + part] as number;
         if (ordinal === NO_ITEM) continue;
-        if (ordinal !== item && item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best);
+        if (ordinal !== item && item !== NO_ITEM) {
+          nearest.offer(this.#items.keyAt(item), best + ROUNDING);
+          least = nearest.least - ROUNDING;
+        }
         best = ordinal === item ? Math.max(best, bound) : bound;
         item = ordinal;
       }
     });
-    if (item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best);
+    if (item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best + ROUNDING);
   }
 
   /** Marks items of rows whose signs differ least from the question's: so many rows, and all that are equally near. */

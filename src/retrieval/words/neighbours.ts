@@ -44,7 +44,7 @@ export function averageAmong(average: number): number {
  * over. `rarities` are the idf of the terms, `average` is what `averageAmong` gives.
  */
 export function scoreAmong(text: Text, around: readonly Text[], rarities: readonly number[], average: number): number {
-  const counts = new Float64Array(rarities.length);
+  const counts = new Array<number>(rarities.length).fill(0);
   for (let at = 0; at < text.counts.length; at++) counts[at] = text.counts[at] as number;
   let length = text.length;
   for (const neighbour of around) {

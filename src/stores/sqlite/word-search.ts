@@ -32,7 +32,7 @@ import { countIn, type TermLists, WordReader } from "./words.js";
 const POSTINGS_MAX = 8_192;
 /** So many items that contain a term are looked at with their neighbours, or as many as are asked for. */
 const HITS_MIN = 128;
-const READ_KEPT = 8;
+const READ_KEPT = 4;
 
 /** An item that was read with what the question needs of it. */
 interface Candidate extends Text {
