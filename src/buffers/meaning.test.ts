@@ -1,7 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { loadConfig } from "../config.js";
+import { HoldfastError } from "../errors.js";
 import { BufferService } from "../service.js";
 import { MemoryStore } from "../stores/memory/memory-store.js";
+import type { Store } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
 
@@ -63,5 +65,27 @@ describe("a question", () => {
     expect(hits.degraded).toContain("5000 ms");
     release();
     expect((await service.query(ADA, "cat")).degraded).toBeUndefined();
+  });
+
+  it("waits for the vectors of a space as long as it can itself, else a moment; then words answer, and say so", async () => {
+    const waits: (number | undefined)[] = [];
+    const loading: Pick<Store, "searchVectors"> = {
+      searchVectors: async ({ readyMs }) => {
+        waits.push(readyMs);
+        throw new HoldfastError("loading", "the vectors are still being loaded");
+      },
+    };
+    const embedder = new HashEmbedder();
+    const store = Object.assign(new MemoryStore(), loading);
+    const service = new BufferService(store, loadConfig({ code: { path: ":memory:", embedder } }), { embedder });
+    onTestFinished(async () => {
+      await service.close();
+    });
+    await service.add(ADA, [{ role: "user", content: "the cat sleeps" }]);
+    await service.flush();
+    const hits = await service.query(ADA, "cat");
+    expect([hits.length, hits.partial, hits.degraded]).toEqual([1, true, undefined]);
+    await service.query(ADA, "cat", { deadlineMs: 7_000 });
+    expect(waits).toEqual([100, 7_000]);
   });
 });

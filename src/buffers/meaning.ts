@@ -24,8 +24,8 @@ import { embedTail } from "./tail.js";
 
 /** How long a question waits for its vector, once the model is loaded. */
 const QUESTION_MS = 5_000;
-/** How long it waits for the store to load the vectors of a space. */
-const READY_MS = 250;
+/** How long it waits for the store to load the vectors of a space, unless it says itself how long it can wait. */
+const READY_MS = 100;
 
 export interface WeightedText {
   readonly text: string;
@@ -38,6 +38,8 @@ export interface MeaningRequest {
   readonly filter: RowFilter;
   readonly limit: number;
   readonly now: number;
+  /** How long the answer may take. */
+  readonly deadlineMs?: number | undefined;
   /** Ask RAM only. */
   readonly bufferOnly: boolean;
   /** Those of these items that exist and that the question may see. */
@@ -202,7 +204,7 @@ export class MeaningReader {
   async #searchStore(asked: Asked) {
     const { store, outer } = this.#options;
     if (asked.bufferOnly) return { hits: [], isLoading: false, reports: [notAsked("meaning", BUFFER_ONLY)] };
-    const request = { ...vectorsOf(asked), readyMs: READY_MS };
+    const request = { ...vectorsOf(asked), readyMs: asked.deadlineMs ?? READY_MS };
     const watch = new Stopwatch();
     const outside = await outer?.search(request);
     if (outside) {

@@ -67,6 +67,7 @@ export class Search {
       filter,
       now,
       limit: this.#limits.meaning,
+      deadlineMs: this.#question.deadlineMs,
       bufferOnly: this.#question.bufferOnly,
       check: async (keys) => new Map((await this.#scoreWords(keys)).map((item) => [item.key, item])),
     });

@@ -5,6 +5,7 @@ import type { Call } from "../call.js";
 import { choiceFlag, type Definition, flag } from "../definition.js";
 import { moment, TIME_FORM, wholeNumber } from "../flag-values.js";
 import { styled } from "../output/style.js";
+import { PATIENCE_MS } from "../patience.js";
 
 interface ContextFlags {
   readonly budget?: number;
@@ -52,6 +53,7 @@ export const contextCommand: Definition = {
       ...(asOf !== undefined && { asOf }),
       ...(fresh && { fresh }),
       ...(dryRun && { dryRun }),
+      deadlineMs: PATIENCE_MS,
     };
     // Without a question nothing is recalled, and no model is needed.
     await call.withSession({ meaning: query !== undefined }, async (session) => {

@@ -6,6 +6,7 @@ import type { Call } from "../call.js";
 import { choiceFlag, type Definition, flag } from "../definition.js";
 import { moment, share, TIME_FORM, wholeNumber } from "../flag-values.js";
 import { styled } from "../output/style.js";
+import { PATIENCE_MS } from "../patience.js";
 import { textFrom } from "../stdin.js";
 import { shortOf, speakerOf } from "./item-lines.js";
 
@@ -73,6 +74,7 @@ function optionsOf({ limit, within, role, kind, from, to, recency, sort, explain
     ...(recency !== undefined && { recency }),
     ...(sort !== undefined && { sortBy: sort }),
     ...(explain && { explain }),
+    deadlineMs: PATIENCE_MS,
   };
 }
 

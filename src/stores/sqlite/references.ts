@@ -14,10 +14,12 @@ import type { Statements } from "./statements.js";
 
 const SESSIONS_KEPT = 10_000;
 
-/** A found item, but for its score, and the key of its space. */
+/** A found item, to which only its score is missing. */
 export interface Reference {
+  readonly key: number;
   readonly spaceKey: number;
-  readonly reference: Omit<Scored, "score">;
+  /** With this score; no longer than `until`, if that is before the item ends by itself. */
+  scored(score: number, until?: number): Scored;
 }
 
 /** What a reference is made of. */
@@ -34,6 +36,8 @@ type ReferenceRow = readonly [
   expiresAt: number | null,
   session: number | null,
 ];
+
+type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
 interface Home {
   readonly ref: SpaceRef;
@@ -74,21 +78,21 @@ export class References {
     return members.map((member) => this.#reference(member, space, home));
   }
 
-  #reference(item: Referred, spaceKey: number, { ref, retentionMs }: Home): Reference {
+  #reference(item: Referred, spaceKey: number, { ref: space, retentionMs }: Home): Reference {
     const { key, id, version, role, occurredAt, recordedAt, expiresAt, session } = item;
-    const until = Math.min(expiresAt ?? Infinity, recordedAt + retentionMs);
+    const ends = Math.min(expiresAt ?? Infinity, recordedAt + retentionMs);
     const sessionId = session === null ? undefined : this.#sessions.get(session);
-    const reference = {
-      space: ref,
+    return {
       key,
-      id,
-      version,
-      ...(role !== null && { role: roleOf(role) }),
-      occurredAt,
-      ...(sessionId !== undefined && { sessionId }),
-      ...(until !== Infinity && { until }),
+      spaceKey,
+      scored: (score, until = Infinity) => {
+        const scored: Mutable<Scored> = { space, key, id, version, score, occurredAt };
+        if (role !== null) scored.role = roleOf(role);
+        if (sessionId !== undefined) scored.sessionId = sessionId;
+        if (Math.min(ends, until) !== Infinity) scored.until = Math.min(ends, until);
+        return scored;
+      },
     };
-    return { spaceKey, reference };
   }
 
   #homes(keys: ReadonlySet<number>): ReadonlyMap<number, Home> {

@@ -54,12 +54,12 @@ export class VectorFile {
     const statement = this.#statements.get(atPlaces(name));
     return (keys) => {
       const found = this.#references.read(keys, condition);
-      const seen = new Map(found.map(({ reference }) => [reference.key, reference]));
-      const places = found.map(({ spaceKey, reference }): Place => [spaceKey, reference.key]);
+      const seen = new Map(found.map((reference) => [reference.key, reference]));
+      const places = found.map(({ spaceKey, key }): Place => [spaceKey, key]);
       return statement.all(JSON.stringify(places)).flatMap((row) => {
         const best = bestDot(unpackVectors(row["vectors"]), vector);
         const reference = seen.get(Number(row["item"]));
-        return best && reference ? { ...reference, score: best.score, part: best.part } : [];
+        return best && reference ? Object.assign(reference.scored(best.score), { part: best.part }) : [];
       });
     };
   }

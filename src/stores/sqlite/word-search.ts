@@ -13,7 +13,7 @@ import { LRUCache } from "lru-cache";
 import { analyse } from "../../retrieval/words/analyse.js";
 import { idf } from "../../retrieval/words/bm25.js";
 import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/words/neighbours.js";
-import { endingBy, type RowFilter, type Scored, type WordsRequest } from "../store.js";
+import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
 import type { Condition, SpaceRow } from "./filter.js";
 import { isUnsure, type Postings } from "./postings.js";
@@ -229,9 +229,9 @@ export class WordSearch {
   /** The items by reference, those that meet the condition. */
   #found({ rows }: Asked, scores: readonly Score[], narrowing: Condition | undefined): Scored[] {
     const scoreOf = new Map(scores.map((score) => [score.key, score]));
-    return rows.references([...scoreOf.keys()], narrowing).map(({ reference }) => {
-      const { score = 0, until = Infinity } = scoreOf.get(reference.key) ?? {};
-      return endingBy({ ...reference, score }, until);
+    return rows.references([...scoreOf.keys()], narrowing).map((reference) => {
+      const { score = 0, until } = scoreOf.get(reference.key) ?? {};
+      return reference.scored(score, until);
     });
   }
 }
