@@ -116,6 +116,8 @@ export async function measureSides(
 
   try {
     const firstOfUser = shape.users > 1 ? await meetUsers(chat, ask) : undefined;
+    const arms = async (question: Question) => [await sides.words?.(question), await searchVectors(question, TOP)];
+    if (shape.users > 1) await meetUsers(chat, arms); // the arms are asked at a store of their own
     await compare(chat.question(), searchVectors, brute, embedder);
     const calls = new Map<SideName, number[]>();
     for (let round = 0; round <= rounds; round++) {

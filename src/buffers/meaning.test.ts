@@ -86,6 +86,6 @@ describe("a question", () => {
     const hits = await service.query(ADA, "cat");
     expect([hits.length, hits.partial, hits.degraded]).toEqual([1, true, undefined]);
     await service.query(ADA, "cat", { deadlineMs: 7_000 });
-    expect(waits).toEqual([100, 7_000]);
+    expect(waits).toEqual([150, 7_000]);
   });
 });

@@ -25,7 +25,7 @@ import { embedTail } from "./tail.js";
 /** How long a question waits for its vector, once the model is loaded. */
 const QUESTION_MS = 5_000;
 /** How long it waits for the store to load the vectors of a space, unless it says itself how long it can wait. */
-const READY_MS = 100;
+const READY_MS = 150;
 
 export interface WeightedText {
   readonly text: string;
