@@ -36,22 +36,21 @@ import type { KeysRequest, StoredKey } from "../keys.js";
 import type { Ledger } from "../ledger.js";
 import type { Promotion, PromotionsRequest } from "../promotions.js";
 import type { ToReindex, ToReindexRequest } from "../reindexing.js";
-import {
-  type Changes,
-  type ChangesBounds,
-  type Committed,
-  endingBy,
-  type KeyedItem,
-  type ListRequest,
-  type Outcome,
-  type Purged,
-  type ReadRequest,
-  type RegistryRequest,
-  type Scored,
-  type Store,
-  type StoreStats,
-  type Unit,
-  type WordsRequest,
+import type {
+  Changes,
+  ChangesBounds,
+  Committed,
+  KeyedItem,
+  ListRequest,
+  Outcome,
+  Purged,
+  ReadRequest,
+  RegistryRequest,
+  Scored,
+  Store,
+  StoreStats,
+  Unit,
+  WordsRequest,
 } from "../store.js";
 import { apply } from "./apply.js";
 import { Attempt } from "./attempt.js";
@@ -65,11 +64,12 @@ import { parkedItems } from "./parked.js";
 import { promotions } from "./promotions.js";
 import { toSessionEntry } from "./registry.js";
 import { progressOf, toReindex } from "./reindex.js";
-import { isVisible, type Row, toItem, toKeyed, toScored } from "./row.js";
+import { isVisible, toItem, toKeyed } from "./row.js";
 import type { Space } from "./space.js";
 import { State } from "./state.js";
 import { chunks, scoreVectors, searchVectors } from "./vectors.js";
 import { earlier, pendingItems, tail, waitingLanes } from "./waiting.js";
+import { searchWords } from "./word-search.js";
 
 export interface MemoryStoreOptions {
   /**
@@ -173,24 +173,9 @@ export class MemoryStore implements Store {
     return { ...page, items: page.items.map(({ row, space }) => toItem(row, space)) };
   }
 
-  async searchWords({ spaces, terms, filter, limit, now, keys }: WordsRequest): Promise<readonly Scored[]> {
-    const { marks } = this.#state;
-    const hits = this.#spaces(spaces).flatMap((space) => {
-      const isSeen = (row: Row): boolean => isVisible(row, space, now);
-      const wanted = keys?.flatMap((key) => {
-        const mark = marks.get(key);
-        return mark?.space === space ? mark.id : [];
-      });
-      const scores = space.words.scores(wanted ?? space.words.find(terms, isSeen), terms, isSeen);
-      return [...scores].flatMap(([id, { score, until }]) => {
-        const row = space.rows.get(id);
-        const isFound = row && isSeen(row) && passes(row, filter, marks) && (wanted || score > 0);
-        return isFound ? { row, space, score, until } : [];
-      });
-    });
-    hits.sort((a, b) => b.score - a.score || b.row.arrival - a.row.arrival);
-    const best = hits.slice(0, keys ? undefined : limit);
-    return best.map(({ row, space, score, until }) => endingBy(toScored(row, space, score), until));
+  async searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+    this.#requireOpen();
+    return searchWords(request, this.#state);
   }
 
   async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
