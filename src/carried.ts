@@ -71,7 +71,10 @@ export class Carried {
       store,
       query,
       facts: (place, text, { limit, ...search }) => this.facts.find(place, text, { ...search, topK: limit }),
-      write: async (ledger) => void (await write(`ledger ${JSON.stringify([ledger.space, ledger.session])}`, [ledger])),
+      write: async (ledger) => {
+        const [done] = await write(`ledger ${JSON.stringify([ledger.space, ledger.session])}`, [ledger]);
+        return done?.op === "ledger" ? done : { op: "ledger" };
+      },
       counters: this.#counters,
       counter: options.buffer.roundBuffer.tokenModel,
       clock: options.clock,

@@ -7,7 +7,7 @@ import type { ParsedScope } from "../input/scope.js";
 import type { Fact } from "../stores/facts.js";
 import type { LedgerWrite } from "../stores/ledger.js";
 import { MemoryStore } from "../stores/memory/memory-store.js";
-import type { Write } from "../stores/store.js";
+import type { Done, Write } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { countChars4 } from "../tokens/chars4.js";
 import type { Counter } from "../tokens/counters.js";
@@ -45,7 +45,8 @@ class World {
       counter: "chars4",
       write: async (write) => {
         this.writes.push(write);
-        await this.commit(write);
+        const done = await this.commit(write);
+        return done?.op === "ledger" ? done : { op: "ledger" };
       },
       query: (_, text, options) => this.query(text, options),
       facts: (_, text, search) => this.facts(text, search),
@@ -57,9 +58,10 @@ class World {
     return this.path.context(place, parseContext(options, place));
   }
 
-  async commit(write: Write): Promise<void> {
+  async commit(write: Write): Promise<Done | undefined> {
     const { outcomes } = await this.store.commit([[write]], this.clock.now(), "");
     for (const outcome of outcomes) if (!outcome.ok) throw new Error(outcome.error.message);
+    return outcomes[0]?.ok ? outcomes[0].done[0] : undefined;
   }
 
   /** Adds a message, unless another kind is given. */
@@ -96,15 +98,15 @@ class World {
     return id;
   }
 
-  end(id: string, as: "ended" | "retracted" = "ended"): Promise<void> {
+  end(id: string, as: "ended" | "retracted" = "ended"): Promise<unknown> {
     return this.commit({ op: "end_fact", space: ADA, id, as, at: this.clock.now() });
   }
 
-  edit(id: string, content: string): Promise<void> {
+  edit(id: string, content: string): Promise<unknown> {
     return this.commit({ op: "update", space: ADA, id, patch: { content } });
   }
 
-  forget(...ids: readonly string[]): Promise<void> {
+  forget(...ids: readonly string[]): Promise<unknown> {
     return this.commit({ op: "forget", target: { space: ADA, ids } });
   }
 
@@ -567,6 +569,43 @@ describe("the window", () => {
     const { added, retracted } = await world.context({ query: "lisbon", topK: 30, budgetTokens: 300 });
     expect(retracted.length).toBeGreaterThan(5);
     expect(added.length).toBeGreaterThan(5);
+  });
+
+  it("is given nothing twice by two processes at once: who comes later makes the context anew", async () => {
+    const text = "the weather in May is fine";
+    await world.say(text);
+    await world.say("the cat sleeps in May");
+    const other = new World(world.store); // it knows nothing of this one's calls
+    let overtaken = 0;
+    const slow = new World(world.store, {
+      query: async (_, asked, options) => {
+        const hits = await world.query(asked, options);
+        if (++overtaken === 1) await other.context({ query: "weather", turns: 0 });
+        return hits;
+      },
+    });
+    const later = await slow.context({ query: "May", turns: 0 });
+    expect(overtaken, "it has asked twice").toBe(2);
+    expect(ids(later.added)).toEqual(["m2"]);
+    expect(later.degraded).toBeUndefined();
+    expect(slow.writes.map(({ expected }) => expected !== undefined)).toEqual([true, true]);
+  });
+
+  it("is given what there is, and told of it, when others are always faster or the time is up", async () => {
+    for (let at = 1; at <= 40; at++) await world.say(`number ${at} of May`);
+    const other = new World(world.store);
+    let asked = 0;
+    const query = async (_: unknown, text: string, options: QueryOptions) => {
+      const hits = await world.query(text, options);
+      await other.context({ query: `${++asked}`, turns: 0, topK: 1 });
+      return hits;
+    };
+    const slow = new World(world.store, { query });
+    const context = await slow.context({ query: "40", turns: 0, topK: 1 });
+    expect(asked).toBe(16);
+    expect([ids(context.added), context.degraded]).toEqual([["m40"], expect.stringContaining("may stand there twice")]);
+    const late = await slow.context({ query: "39", turns: 0, topK: 1, deadlineMs: 0 });
+    expect([asked, late.degraded !== undefined]).toEqual([17, true]);
   });
 
   it("is given nothing twice by two calls at once", async () => {

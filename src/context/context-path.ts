@@ -8,8 +8,8 @@
  *
  * - `renderText` of a context has exactly `tokens.total` tokens, and these are within the budget.
  * - What was given once is not given again until it changes or the window is reset. The ledger is written before the
- *   context is handed out, and the calls of one session follow each other. Another process may give the same at the same
- *   moment.
+ *   context is handed out, and only if it still is what the context was made from: if another process was faster, the
+ *   context is made anew. The calls of one session in one process follow each other.
  * - Only wrong input and a closed memory are errors; all else makes the context poorer and is told.
  */
 import { HoldfastError } from "../errors.js";
@@ -17,26 +17,39 @@ import type { ParsedContext } from "../input/context.js";
 import { normaliseQuestion } from "../input/normalise.js";
 import type { ParsedScope } from "../input/scope.js";
 import { OneByOne } from "../one-by-one.js";
-import type { LedgerWrite } from "../stores/ledger.js";
+import type { LedgerDone, LedgerWrite } from "../stores/ledger.js";
 import type { Counter } from "../tokens/counters.js";
 import type { Hit, SpaceRef } from "../types.js";
 import type { Context, ContextItem, LeftItem } from "./context.js";
 import type { Given } from "./given.js";
 import { Measure } from "./measure.js";
 import { blockPiece, factPiece, itemPiece, type Piece, turnPiece } from "./piece.js";
-import { makePrefix } from "./prefix.js";
+import { makePrefix, type Prefix } from "./prefix.js";
 import { type ContextSources, type Found, findParts } from "./reads.js";
 import { itemKind, spaceKey } from "./reference.js";
 import { joinText } from "./render.js";
 import { makeTail, type Tail } from "./tail.js";
-import { EMPTY_WINDOW } from "./window.js";
+import { EMPTY_WINDOW, type Window } from "./window.js";
 
 export interface ContextPathParts extends ContextSources {
-  readonly write: (write: LedgerWrite) => Promise<void>;
+  readonly write: (write: LedgerWrite) => Promise<LedgerDone>;
   readonly counters: { of(name: string): Counter };
   /** The counter where a call names none. */
   readonly counter: string;
 }
+
+/** A context before it is noted in the ledger. */
+interface Draft {
+  readonly measure: Measure;
+  readonly found: Found;
+  readonly prefix: Prefix;
+  /** What only repeats the question. */
+  readonly echoes: readonly LeftItem[];
+  readonly tail: Tail;
+}
+
+/** How often a context is made anew because the window was given something else meanwhile. */
+const ATTEMPTS = 16;
 
 export class ContextPath {
   readonly #parts: ContextPathParts;
@@ -59,53 +72,75 @@ export class ContextPath {
   }
 
   async #assemble(place: ParsedScope, asked: ParsedContext): Promise<Context> {
+    const { clock } = this.#parts;
+    const until = clock.now() + (asked.deadlineMs ?? Infinity);
+    for (let attempt = 1; ; attempt++) {
+      const draft = await this.#draft(place, asked);
+      const isLast = attempt === ATTEMPTS || clock.now() >= until;
+      const { window } = draft.found;
+      const recorded = window && !asked.dryRun ? await this.#record(place, draft.tail, window, isLast) : {};
+      if (!recorded.isStale) return contextOf(draft, asked, recorded.fault);
+    }
+  }
+
+  async #draft(place: ParsedScope, asked: ParsedContext): Promise<Draft> {
     const counter = this.#parts.counters.of(asked.counter ?? this.#parts.counter);
     const measure = new Measure(counter, asked.budgetTokens);
     const found = await findParts(this.#parts, place, asked);
     const prefix = await makePrefix(prefixPieces(found, place.space), asked, measure);
     const [candidates, echoes] = tailPieces(found, place.space, asked);
-    const window = found.window ?? EMPTY_WINDOW;
-    const tail = await makeTail(candidates, { asked, prefix, window, measure });
-    const writeFault = found.window && !asked.dryRun ? await this.#record(place, tail) : undefined;
-
-    const isGiven = (id: string): boolean => tail.given.some(({ piece }) => piece?.id === id);
-    const [inPrefix, inTail, total] = [
-      await measure.of(prefix.text),
-      await measure.of(tail.text),
-      await measure.of(joinText(prefix.text, tail.text)),
-    ];
-    const counting = measure.failed ? ["tokens: counted as bytes, because the counter failed"] : [];
-    const degraded = [...found.troubles, ...counting, ...(writeFault ? [writeFault] : [])].join("; ");
-    return {
-      prefix: prefix.text,
-      tail: tail.text,
-      tokens: { prefix: inPrefix, tail: inTail, total, budget: asked.budgetTokens, saved: tail.saved },
-      added: tail.given.flatMap((given) => (given.correction ? [] : itemsOf(given))),
-      changed: tail.given.flatMap((given) => (given.correction ? itemsOf(given) : [])),
-      retracted: tail.given.flatMap(({ piece, correction }) => {
-        if (piece || !correction) return [];
-        const { kind, id, space } = correction.reference;
-        return [{ kind: itemKind(kind), id, space }];
-      }),
-      left: [...prefix.left, ...tail.left, ...echoes.filter(({ id }) => !isGiven(id))],
-      partial: found.partial,
-      ...(degraded !== "" && { degraded }),
-    };
+    const tail = await makeTail(candidates, { asked, prefix, window: found.window ?? EMPTY_WINDOW, measure });
+    return { measure, found, prefix, echoes, tail };
   }
 
-  /** Notes what the window holds from now on; says what is wrong if that fails. */
-  async #record({ space, session }: ParsedScope, { given, saved }: Tail): Promise<string | undefined> {
-    if (session === undefined || (given.length === 0 && saved === 0)) return undefined;
+  /** Notes what the window holds from now on; if it is another than it was, only when there is no time to look again. */
+  async #record(
+    { space, session }: ParsedScope,
+    { given, saved }: Tail,
+    { state }: Window,
+    isLast: boolean,
+  ): Promise<{ readonly isStale?: boolean; readonly fault?: string }> {
+    if (session === undefined || (given.length === 0 && saved === 0)) return {};
     const put = given.flatMap(({ piece, tokens }) => (piece ? [{ ref: piece.ref, version: piece.state, tokens }] : []));
     const drop = given.flatMap(({ piece, correction }) => (piece || !correction ? [] : [correction.ref]));
+    const write: LedgerWrite = { op: "ledger", space, session, reset: false, drop, put, saved };
     try {
-      await this.#parts.write({ op: "ledger", space, session, reset: false, drop, put, saved });
-      return undefined;
+      const { isStale = false } = await this.#parts.write(given.length > 0 ? { ...write, expected: state } : write);
+      if (!isStale || !isLast) return { isStale };
+      await this.#parts.write(write);
+      return { fault: "ledger: others have given from it all the time, so that some of this may stand there twice" };
     } catch (error) {
       if (error instanceof HoldfastError && error.code === "closed") throw error;
-      return "ledger: not written, so that this may be given again";
+      return { fault: "ledger: not written, so that this may be given again" };
     }
   }
+}
+
+async function contextOf(draft: Draft, asked: ParsedContext, writeFault: string | undefined): Promise<Context> {
+  const { measure, found, prefix, echoes, tail } = draft;
+  const isGiven = (id: string): boolean => tail.given.some(({ piece }) => piece?.id === id);
+  const [inPrefix, inTail, total] = [
+    await measure.of(prefix.text),
+    await measure.of(tail.text),
+    await measure.of(joinText(prefix.text, tail.text)),
+  ];
+  const counting = measure.failed ? ["tokens: counted as bytes, because the counter failed"] : [];
+  const degraded = [...found.troubles, ...counting, ...(writeFault ? [writeFault] : [])].join("; ");
+  return {
+    prefix: prefix.text,
+    tail: tail.text,
+    tokens: { prefix: inPrefix, tail: inTail, total, budget: asked.budgetTokens, saved: tail.saved },
+    added: tail.given.flatMap((given) => (given.correction ? [] : itemsOf(given))),
+    changed: tail.given.flatMap((given) => (given.correction ? itemsOf(given) : [])),
+    retracted: tail.given.flatMap(({ piece, correction }) => {
+      if (piece || !correction) return [];
+      const { kind, id, space } = correction.reference;
+      return [{ kind: itemKind(kind), id, space }];
+    }),
+    left: [...prefix.left, ...tail.left, ...echoes.filter(({ id }) => !isGiven(id))],
+    partial: found.partial,
+    ...(degraded !== "" && { degraded }),
+  };
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

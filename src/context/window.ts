@@ -3,7 +3,7 @@
  * and what is gone. Only the spaces that the call may read are looked at; about the others nothing is said.
  */
 import { FACT_STATES, type Fact } from "../stores/facts.js";
-import type { LedgerEntry } from "../stores/ledger.js";
+import { type LedgerEntry, ledgerState } from "../stores/ledger.js";
 import type { Store } from "../stores/store.js";
 import type { SpaceRef } from "../types.js";
 import { factPiece, itemPiece, type Piece } from "./piece.js";
@@ -19,6 +19,8 @@ export interface Correction {
 }
 
 export interface Window {
+  /** The ledger that it was read from. */
+  readonly state: string;
   /** By reference: what need not be given again. */
   readonly standing: ReadonlyMap<string, LedgerEntry>;
   /** In the order of the ledger. */
@@ -28,7 +30,7 @@ export interface Window {
 }
 
 /** Nothing is known to stand in it. */
-export const EMPTY_WINDOW: Window = { standing: new Map(), corrections: [], said: new Said() };
+export const EMPTY_WINDOW: Window = { state: ledgerState([]), standing: new Map(), corrections: [], said: new Said() };
 
 export interface WindowReads {
   readonly store: Pick<Store, "get" | "facts">;
@@ -57,7 +59,7 @@ export async function readWindow(entries: readonly LedgerEntry[], reads: WindowR
       said.add(piece);
     } else corrections.push({ ref: entry.ref, reference, ...(piece && { piece }) });
   }
-  return { standing, corrections, said };
+  return { state: ledgerState(entries), standing, corrections, said };
 }
 
 /** Those that still are what they were given as, by reference. */

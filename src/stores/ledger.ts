@@ -6,6 +6,7 @@
  * - A session's ledger goes with the session, and with its space. It is not changed by what happens to the things.
  * - At most `LEDGER_MAX` entries per session: the oldest leave. What has left may be given again.
  */
+import { createHash } from "node:crypto";
 import type { SpaceRef } from "../types.js";
 
 export const LEDGER_MAX = 4_096;
@@ -28,10 +29,21 @@ export interface LedgerWrite {
   readonly put: readonly LedgerEntry[];
   /** Tokens that were not given again because they stand in the window: added to the session's sum. */
   readonly saved: number;
+  /** `ledgerState` of the entries that this was made from: if they are others by now, nothing is written. */
+  readonly expected?: string;
 }
 
 export interface LedgerDone {
   readonly op: "ledger";
+  /** Nothing was written, because the ledger is not the expected one. */
+  readonly isStale?: true;
+}
+
+/** Says in a few bytes what stands in a window, in which versions and in which order. */
+export function ledgerState(entries: readonly Pick<LedgerEntry, "ref" | "version">[]): string {
+  const hash = createHash("sha256");
+  for (const { ref, version } of entries) hash.update(`${JSON.stringify([ref, version])}\n`);
+  return hash.digest("base64");
 }
 
 export interface Ledger {

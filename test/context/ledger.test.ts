@@ -78,6 +78,27 @@ describe("the window", () => {
     expect((await memory.session(NOW).context(LISBON)).tail).toBe(first.tail);
   });
 
+  it("is given nothing twice by processes that ask at the same moment", async () => {
+    await inFolder((folder) =>
+      withPeers(3, async (peers) => {
+        const [first] = peers;
+        const path = join(folder, "memory.db");
+        for (const peer of peers) await peer.call("open", { path });
+        for (let round = 1; round <= 12; round++) {
+          const said = Array.from({ length: 4 }, (_, at) => ({
+            id: `r${round}m${at}`,
+            role: "user" as const,
+            content: `Lisbon, remark ${at} of round ${round}`,
+          }));
+          await first?.call("add", EARLIER, said);
+          const contexts = await Promise.all(peers.map((peer) => peer.call("context", NOW, { ...LISBON, topK: 100 })));
+          expect(ids(contexts.flatMap(({ added }) => added))).toEqual(ids(said));
+          expect(contexts.map(({ degraded }) => degraded)).toEqual([undefined, undefined, undefined]);
+        }
+      }),
+    );
+  });
+
   it("is told once what another process has edited, deleted and superseded, whatever is asked", async () => {
     await inFolder((folder) =>
       withPeers(2, async ([reader, writer]) => {

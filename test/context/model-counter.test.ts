@@ -69,7 +69,10 @@ async function pathWith({ blocks, turns, others }: Given): Promise<(options: Con
     counter: "gpt-4o-mini",
     query: async (): Promise<Hits> => Object.assign([...hits], { partial: false }),
     facts: async () => [],
-    write: commit,
+    write: async (write) => {
+      await commit(write);
+      return { op: "ledger" };
+    },
   });
   return (options) => path.context(PLACE, product.parseContext(options, PLACE));
 }

@@ -1,7 +1,7 @@
 /** The injection ledgers of sessions in memory. A ledger is never changed in place. */
 import { isDeepStrictEqual } from "node:util";
 import type { SpaceRef } from "../../types.js";
-import { LEDGER_MAX, type Ledger, type LedgerDone, type LedgerWrite } from "../ledger.js";
+import { LEDGER_MAX, type Ledger, type LedgerDone, type LedgerWrite, ledgerState } from "../ledger.js";
 import type { Attempt } from "./attempt.js";
 import type { Session } from "./space.js";
 import type { State } from "./state.js";
@@ -9,6 +9,10 @@ import type { State } from "./state.js";
 export const EMPTY_LEDGER: Ledger = Object.freeze({ entries: [], saved: 0, resets: 0 });
 
 export function writeLedger(write: LedgerWrite, { registry }: State, attempt: Attempt): LedgerDone {
+  if (write.expected !== undefined) {
+    const { entries } = registry.find(write.space)?.sessions.get(write.session)?.ledger ?? EMPTY_LEDGER;
+    if (ledgerState(entries) !== write.expected) return { op: "ledger", isStale: true };
+  }
   const space = registry.ensure(write.space, attempt);
   const session = registry.ensureSession(space, write.session, undefined, attempt);
   const after = written(session.ledger, write);

@@ -3,7 +3,7 @@
  *
  * No search shows a ledger, so it leaves the version of its space as it is. What says nothing new writes nothing.
  */
-import { LEDGER_MAX, type LedgerDone, type LedgerWrite } from "../ledger.js";
+import { LEDGER_MAX, type LedgerDone, type LedgerWrite, ledgerState } from "../ledger.js";
 import type { Database, Statement } from "./driver.js";
 import type { Registry } from "./registry.js";
 import type { Residue } from "./residue.js";
@@ -12,6 +12,7 @@ import type { Transaction } from "./transaction.js";
 export class Ledgers {
   readonly #registry: Registry;
   readonly #residue: Residue;
+  readonly #standing: Statement;
   readonly #empty: Statement;
   readonly #count: Statement;
   readonly #drop: Statement;
@@ -25,6 +26,7 @@ export class Ledgers {
   constructor(database: Database, registry: Registry, residue: Residue) {
     this.#registry = registry;
     this.#residue = residue;
+    this.#standing = database.prepare("SELECT ref, version FROM ledger WHERE session = ? ORDER BY place");
     this.#empty = database.prepare("DELETE FROM ledger WHERE session = ?");
     this.#count = database.prepare("UPDATE session SET saved = saved + ?, resets = resets + ? WHERE key = ?");
     this.#drop = database.prepare("DELETE FROM ledger WHERE session = ? AND ref = ?");
@@ -45,6 +47,7 @@ export class Ledgers {
   }
 
   write(write: LedgerWrite, transaction: Transaction): LedgerDone {
+    if (write.expected !== undefined && this.#stateOf(write) !== write.expected) return { op: "ledger", isStale: true };
     const session = this.#sessionOf(write, transaction);
     let changes = 0;
     if (write.reset) this.#empty.run(session);
@@ -55,6 +58,13 @@ export class Ledgers {
     changes += this.#putAll(write, session);
     if (changes > 0) transaction.kept();
     return { op: "ledger" };
+  }
+
+  #stateOf({ space: ref, session }: LedgerWrite): string {
+    const space = this.#registry.findSpace(ref);
+    const found = space && this.#registry.findSession(space.key, session);
+    const rows = found ? this.#standing.all(found.key) : [];
+    return ledgerState(rows.map((row) => ({ ref: String(row["ref"]), version: Number(row["version"]) })));
   }
 
   #sessionOf({ space: ref, session }: LedgerWrite, transaction: Transaction): number {

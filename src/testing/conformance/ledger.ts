@@ -1,6 +1,6 @@
 /** The injection ledger: what stands in the window of a session's model, by session, and what that has saved. */
 import { expect } from "vitest";
-import { LEDGER_MAX, type Ledger, type LedgerEntry, type LedgerWrite } from "../../stores/ledger.js";
+import { LEDGER_MAX, type Ledger, type LedgerEntry, type LedgerWrite, ledgerState } from "../../stores/ledger.js";
 import type { SpaceRef } from "../../types.js";
 import type { Check, CheckPersistent } from "./check.js";
 import { ADA, BOB, type Probe } from "./probe.js";
@@ -68,6 +68,27 @@ export function ledger(check: Check, checkPersistent: CheckPersistent): void {
     expect(await refs(probe)).toEqual(["a", "b"]);
     await write(probe, { put: [entry("c"), entry("d")] });
     expect(await refs(probe), "what has left comes back at the end").toEqual(["a", "b", "c", "d"]);
+  });
+
+  check("writes nothing if the ledger is not the one that the write was made from", async (probe) => {
+    const empty = ledgerState([]);
+    await write(probe, { put: [entry("a")], saved: 1, expected: empty });
+    const after = await read(probe);
+    for (const draft of [
+      { put: [entry("b")], expected: empty },
+      { drop: ["a"], expected: ledgerState([entry("a", 2)]) },
+      { reset: true, saved: 5, expected: ledgerState([entry("a"), entry("b")]) },
+      { put: [entry("b")], session: "never there", expected: ledgerState(after.entries) },
+    ]) {
+      expect(await probe.unit(writing(draft))).toEqual([{ op: "ledger", isStale: true }]);
+    }
+    expect(await read(probe)).toEqual(after);
+    expect(await probe.sessionNames(ADA), "nobody is registered by it").toEqual(["s"]);
+    await write(probe, { put: [entry("b", 2), entry("a", 2)], expected: ledgerState(after.entries) });
+    await write(probe, { drop: ["a"], expected: ledgerState([entry("a", 2), entry("b", 2)]) });
+    expect(await refs(probe)).toEqual(["b"]);
+    await write(probe, { put: [entry("c")], session: "new", expected: empty });
+    expect(await refs(probe, "new")).toEqual(["c"]);
   });
 
   check("resets first, then drops, then puts", async (probe) => {
