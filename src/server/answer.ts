@@ -18,10 +18,11 @@ export interface FieldError {
   readonly message: string;
 }
 
-export function failure(error: unknown): Response {
+/** `as`: another status than that of the error's code. */
+export function failure(error: unknown, as?: number): Response {
   const known = error instanceof HoldfastError ? error : unexpected(error);
   const { code, message, hint, details } = toRecord(known);
-  const status = STATUS_OF[code];
+  const status = as ?? STATUS_OF[code];
   const { fields, field, ...rest } = (details ?? {}) as { fields?: FieldError[]; field?: string };
   const errors = fields ?? (field === undefined ? null : [{ field, message }]);
   const envelope: EnvelopeError = {

@@ -96,7 +96,13 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
       return failure(error);
     }
   });
-  app.notFound((c) => failure(noRoute(c.req.path)));
+  app.notFound(({ req: { path, method } }) => {
+    const allowed = METHODS.filter((other) => app.router.match(other, path)[0].length > 0);
+    if (allowed.length === 0) return failure(noRoute(path));
+    const response = failure(noMethod(method, path, allowed), 405);
+    response.headers.set("allow", allowed.join(", "));
+    return response;
+  });
   app.onError((error) => {
     log.failed("(unknown)", error);
     return failure(error);
@@ -116,6 +122,9 @@ const pathOf = (path: string): string => PREFIX + path.replaceAll(/\{(\w+)\}/g, 
 const listOf = (text: string | undefined): readonly string[] => (text ? text.split(",") : []);
 
 const noRoute = (path: string): HoldfastError =>
-  new HoldfastError("not_found", `there is no such route: ${path.slice(0, 100)}`, {
-    hint: "GET /docs shows them all; check the method, too",
+  new HoldfastError("not_found", `there is no such route: ${path.slice(0, 100)}`, { hint: "GET /docs shows them all" });
+
+const noMethod = (method: string, path: string, allowed: readonly string[]): HoldfastError =>
+  new HoldfastError("not_found", `there is no ${method.slice(0, 20)} ${path.slice(0, 100)}`, {
+    hint: `this route has ${allowed.join(", ")}; GET /docs shows them all`,
   });

@@ -226,7 +226,7 @@ describe("a server", () => {
     const both = { "content-length": "3", "transfer-encoding": "chunked" };
     expect((await statusOf(url, "POST /api/v1/query?user=ada", both)).status, "what could be two requests").toBe(400);
     expect((await statusOf(url, "GET /health", { "x-long": "x".repeat(100_000) })).status).toBe(431);
-    expect((await statusOf(url, "PROPFIND /api/v1/blocks?user=ada")).status).toBe(404);
+    expect((await statusOf(url, "PROPFIND /api/v1/blocks?user=ada")).status).toBe(405);
     for (let time = 0; time < 20; time++) expect((await fetch(`${url}/api/v1/blocks?user=ada`)).status).toBe(200);
     for (const wire of wires) wire.destroy();
   });
