@@ -24,8 +24,10 @@ import { embedTail } from "./tail.js";
 
 /** How long a question waits for its vector, once the model is loaded. */
 const QUESTION_MS = 5_000;
-/** How long it waits for the store to load the vectors of a space, unless it says itself how long it can wait. */
+/** How long it waits for the store to load the vectors of a space. */
 const READY_MS = 150;
+/** The share of its own time that it waits, if it says how long it can: the rest is for what else there is to answer with. */
+const READY_SHARE = 0.5;
 
 export interface WeightedText {
   readonly text: string;
@@ -204,7 +206,9 @@ export class MeaningReader {
   async #searchStore(asked: Asked) {
     const { store, outer } = this.#options;
     if (asked.bufferOnly) return { hits: [], isLoading: false, reports: [notAsked("meaning", BUFFER_ONLY)] };
-    const request = { ...vectorsOf(asked), readyMs: asked.deadlineMs ?? READY_MS };
+    const { deadlineMs } = asked;
+    const readyMs = deadlineMs === undefined ? READY_MS : Math.floor(deadlineMs * READY_SHARE);
+    const request = { ...vectorsOf(asked), readyMs };
     const watch = new Stopwatch();
     const outside = await outer?.search(request);
     if (outside) {
@@ -221,8 +225,8 @@ export class MeaningReader {
   }
 
   /**
-   * In RAM by version, in the store as it is now. What was edited since it was found may get the score of its new text;
-   * it is not in the answer, because content is read in the version that was found.
+   * In RAM by version, in the store as it is now. What was edited since it was found may get the score of its new text,
+   * and others are measured by that; itself is not in the answer, because content is read in the version that was found.
    */
   async #score(asked: Asked, found: readonly FoundOtherwise[]): Promise<MeaningScores> {
     const { store, pipeline } = this.#options;

@@ -198,13 +198,63 @@ describe("rosters", () => {
     const two = reading(path, Math.floor(one * 2.5));
     for (const space of spaces) await load(two, asked(["river"], { spaces: [space] }));
     expect(two.rosterBytes()).toBe(2 * one);
+    // Who does not fit has to ask eight times.
+    for (let times = 2; times <= 7; times++) await load(two, asked(["river"], { spaces: [{ user: "eve" }] }));
+    await embedding.forget({ space: { user: "eve" }, ids: ["i0"] });
+    two.sweep();
+    expect(two.rosterBytes(), "eve's is not there").toBe(2 * one);
+    await load(two, asked(["river"], { spaces: [{ user: "eve" }] }));
+    const after = Number(two.rosterBytes());
+    expect(after, "eve's is there, and one item less").toBeLessThan(2 * one);
     await embedding.forget({ space: ADA, ids: ["i1"] });
     two.sweep();
-    expect(two.rosterBytes(), "ada's was the first to go").toBe(2 * one);
+    expect(two.rosterBytes(), "ada's was the first to go").toBe(after);
     await embedding.forget({ space: { user: "eve" }, ids: ["i1"] });
     two.sweep();
-    expect(two.rosterBytes(), "what is forgotten is let go of at once").toBeLessThan(2 * one);
+    expect(two.rosterBytes(), "what is forgotten is let go of at once").toBeLessThan(after);
     expect(await load(reading(path, one / 2))).toBe(0);
+  });
+
+  it("of a space that turns out to be too large are not begun again with every search", async () => {
+    const path = newPath();
+    const embedding = await Embedding.open(path, 4);
+    const rows = Array.from({ length: 100 }, (_, at) => ({ id: `${"long".repeat(60)}${at}`, content: `river ${at}` }));
+    await embedding.add({ space: ADA, session: "s" }, rows);
+    const kept = reading(path, 36_000); // for about a hundred items with ids of a usual length
+    expect(await load(kept)).toBe(0);
+    kept.searchWords(asked(["river"]));
+    expect(kept.rosterBytes(), "nothing is being loaded").toBe(0);
+    await embedding.forget({ space: ADA, ids: rows.slice(0, 30).map(({ id }) => id) });
+    expect(await load(kept), "it has become smaller").toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["removed in its space", 3_000, ADA],
+    ["written in others", 10_000, BOB],
+  ] as const)("is loaded anew when very much was %s", async (_, count, space) => {
+    const path = newPath();
+    const embedding = await Embedding.open(path, 4);
+    const row = (at: number) => ({ id: `i${at}`, content: "ocean" });
+    const many = async (from: number, to: number) => {
+      for (let at = from; at < to; at += 1_000) {
+        const rows = Array.from({ length: 1_000 }, (_, more) => row(at + more));
+        await embedding.add({ space, session: "s" }, rows);
+      }
+    };
+    await embedding.add(
+      { space: ADA, session: "r" },
+      Array.from({ length: 70 }, (_, at) => ({ ...row(at), id: `r${at}`, content: "river" })),
+    );
+    if (space === ADA) await many(0, count);
+    const kept = reading(path, 32 * MIB);
+    expect(await load(kept)).toBeGreaterThan(0);
+    if (space === ADA) await embedding.forget({ space: ADA, session: "s", entry: false });
+    else await many(0, count);
+    kept.sweep();
+    expect(kept.rosterBytes()).toBe(0);
+    expect(kept.searchWords(asked(["river"], { limit: 100 }))).toHaveLength(70);
+    expect(kept.searchWords(asked(["ocean"]))).toHaveLength(0);
+    expect(await load(kept)).toBeGreaterThan(0);
   });
 
   it("are not made of spaces so small that the file is as fast", async () => {

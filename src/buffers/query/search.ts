@@ -4,7 +4,7 @@ import type { Question } from "../../input/question.js";
 import { contenders, isNear, NEAREST, type Wish } from "../../retrieval/fusion.js";
 import type { Scored, Store, WordsRequest } from "../../stores/store.js";
 import type { SourceReport } from "../../types.js";
-import { type Meaning, type MeaningRequest, NO_SCORES } from "../meaning.js";
+import { type FoundOtherwise, type Meaning, type MeaningRequest, type MeaningScores, NO_SCORES } from "../meaning.js";
 import { candidatesOf, type FoundCandidate } from "./candidates.js";
 import type { Sought } from "./reading.js";
 import { notAsked, Stopwatch } from "./source.js";
@@ -91,18 +91,16 @@ export class Search {
     const { depth } = this.#question;
     const near = candidates.filter(isNear);
     const far = near.length < depth ? candidates.filter((candidate) => !isNear(candidate)) : [];
-    const isMeasured = meaning?.partial === false; // else the nearest of all, by which floors are measured, may be unknown
-    const left = [
-      ...contenders(near, wish, depth, unseen),
-      ...far.map((candidate) => ({ candidate, floor: Number.NEGATIVE_INFINITY })),
-    ];
+    // Where vectors are missing, the nearest of all may be among them, by which the others are measured.
+    const isMeasured = meaning === undefined || !meaning.partial;
+    const left = [...(isMeasured ? contenders(near, wish, depth, unseen) : near.map(wanted)), ...far.map(wanted)];
     const withoutMeaning = left.flatMap(({ candidate: { meaning, item }, floor }) =>
-      meaning === undefined ? { item, floor: isMeasured ? floor : Number.NEGATIVE_INFINITY } : [],
+      meaning === undefined ? { item, floor } : [],
     );
     const withoutWords = left.flatMap(({ candidate: { words, key } }) => (words === undefined ? key : []));
     const [moreWords, moreMeaning] = await Promise.all([
       unseen.words !== undefined ? this.#scoreWords(withoutWords) : [],
-      unseen.meaning !== undefined ? meaning?.score(withoutMeaning) : undefined,
+      unseen.meaning !== undefined && meaning ? scoreAll(meaning, withoutMeaning) : undefined,
     ]);
     const wordsOf = new Map(moreWords.map(({ key, score }) => [key, score]));
     return left.flatMap(({ candidate }) => {
@@ -121,6 +119,19 @@ export class Search {
     }
     return keys.flatMap((key) => this.#known.get(key) ?? []);
   }
+}
+
+const wanted = (candidate: FoundCandidate) => ({ candidate, floor: Number.NEGATIVE_INFINITY });
+
+/**
+ * Scores what words have found. If something of it is nearer than all that meaning had found (an index that is not exact
+ * may miss that), floors were measured by the wrong one, and are dropped.
+ */
+async function scoreAll({ hits, score }: Meaning, items: readonly FoundOtherwise[]): Promise<MeaningScores> {
+  const scores = await score(items);
+  const nearest = hits.reduce((best, hit) => Math.max(best, hit.score), 0);
+  if (scores.below.size === 0 || [...scores.scored.values()].every((found) => found.score <= nearest)) return scores;
+  return score(items.map(({ item }) => ({ item, floor: Number.NEGATIVE_INFINITY })));
 }
 
 /** The most that an item can score which an arm has not told of: no more than its last. Undefined if it has told of all. */

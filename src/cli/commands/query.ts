@@ -92,7 +92,7 @@ async function print(call: Call, hits: Hits): Promise<void> {
     printer.note(
       styled(
         "yellow",
-        "partial: some items were searched by words only, to answer in time; holdfast flush embeds them",
+        "partial: not all could be searched by meaning in time; if much waits to be embedded, holdfast flush does that",
       ),
     );
   if (degraded !== undefined) printer.note(styled("yellow", `by words alone: ${degraded}`));

@@ -62,10 +62,6 @@ export class Mirror {
     return this.#size - this.#gaps;
   }
 
-  has(key: number): boolean {
-    return this.#items.find(key) >= 0;
-  }
-
   /** Takes an item's vectors in place of those it had; false if there is no room. Then the mirror is of no use. */
   put(key: number, vectors: Float32Array): boolean {
     this.remove(key);

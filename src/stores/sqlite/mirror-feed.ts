@@ -4,7 +4,8 @@
  * Vectors that were written since come from the table of vectors, of mirrored spaces alone; items that were removed come
  * from the tombstones. Items whose vectors are gone while they stay (their text was edited, or what they had borrowed
  * was) leave no such trace. A mirror may keep their old vectors until they are embedded again, or until something of
- * their space is removed; that does no harm, because whatever a mirror finds is scored from the file.
+ * their space is removed; that does no harm, because whatever a mirror says of an item counts only if the file has
+ * vectors of it.
  */
 import type { Database, Row, Statement } from "./driver.js";
 import type { Mirrors } from "./mirrors.js";
@@ -19,7 +20,6 @@ export class MirrorFeed {
   readonly #mirrors: Mirrors;
   readonly #head: Statement;
   readonly #waiting: Statement;
-  readonly #waitingAmong: Statement;
   #table: number | undefined;
   /** The commit up to which the mirrors know the file. */
   #cursor = 0;
@@ -32,16 +32,6 @@ export class MirrorFeed {
       `SELECT key FROM item INDEXED BY item_tail WHERE space = ?1 AND indexed <> version AND parked = 0
        UNION ALL SELECT key FROM parked CROSS JOIN item ON item.key = parked.item WHERE item.space = ?1 AND item.parked = 1`,
     );
-    this.#waitingAmong = database.prepare(
-      `SELECT item.key FROM json_each(?1) AS given CROSS JOIN item INDEXED BY item_tail
-         ON item.space = ?2 AND item.key = given.value WHERE indexed <> version AND parked = 0
-       UNION ALL SELECT parked.item FROM json_each(?1) AS given CROSS JOIN parked ON parked.item = given.value`,
-    );
-  }
-
-  /** Those of the items whose vectors in a mirror may be out of date. Requires a snapshot, on which it has caught up. */
-  outOfDate(space: number, keys: readonly number[]): ReadonlySet<number> {
-    return new Set(this.#waitingAmong.all(JSON.stringify(keys), space).map((row) => Number(row["key"])));
   }
 
   /** Requires a snapshot; what is read on it later fits to the mirrors. */
@@ -51,24 +41,28 @@ export class MirrorFeed {
     this.#mirrors.use(table.space.dimensions);
     if (this.#cursor < Number(head["tombstone_floor"])) this.#mirrors.clear();
     if (this.#mirrors.spaces.length > 0 && this.#cursor < Number(head["commit_no"])) {
-      this.#removeGone();
+      this.#removeGone(table);
       this.#putNew(table);
     }
     this.#table = table.key;
     this.#cursor = Number(head["commit_no"]);
   }
 
-  #removeGone(): void {
+  #removeGone(table: VectorTable): void {
     const removed = this.#database
       .prepare("SELECT item, space FROM tombstone WHERE commit_no > ? AND space IN (SELECT value FROM json_each(?))")
       .all(this.#cursor, JSON.stringify(this.#mirrors.spaces));
     for (const row of removed) this.#mirrors.remove(Number(row["space"]), Number(row["item"]));
-    for (const space of new Set(removed.map((row) => Number(row["space"])))) this.removeWaiting(space);
+    for (const space of new Set(removed.map((row) => Number(row["space"])))) this.removeWaiting(space, table);
   }
 
-  /** Removes what is not embedded any more. Requires a snapshot. */
-  removeWaiting(space: number): void {
-    for (const row of this.#waiting.all(space)) this.#mirrors.remove(space, Number(row["key"]));
+  /** Removes what is not embedded any more. After a switch items may wait that have vectors already. Requires a snapshot. */
+  removeWaiting(space: number, { name }: VectorTable): void {
+    const has = this.#database.prepare(`SELECT 1 FROM ${name} WHERE place = ${PLACE}`);
+    for (const row of this.#waiting.all(space)) {
+      const key = Number(row["key"]);
+      if (!has.get(space, key)) this.#mirrors.remove(space, key);
+    }
   }
 
   #putNew({ name }: VectorTable): void {

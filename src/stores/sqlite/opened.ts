@@ -25,17 +25,16 @@ export class Opened {
     this.#vectors = reading.vectors;
   }
 
+  /** If a reading thread has ended, for want of memory perhaps, another takes its place: all that it knew is in the file. */
   get reader(): Thread {
-    this.#reader ??= new Thread({ role: "reader", options: this.#options });
+    this.#reader = this.livingReader ?? new Thread({ role: "reader", options: this.#options });
     return this.#reader;
   }
 
-  /** Undefined if nothing was asked of it yet. */
   get livingReader(): Thread | undefined {
-    return this.#reader;
+    return this.#reader?.isDead === false ? this.#reader : undefined;
   }
 
-  /** If it has ended, for want of memory perhaps, another takes its place: all that it knew is in the file. */
   get vectors(): Thread {
     this.#vectors = this.livingVectors ?? new Thread({ role: "vectors", options: this.#options });
     return this.#vectors;
@@ -54,7 +53,7 @@ export class Opened {
 
   async close(): Promise<void> {
     this.peek.close();
-    await this.#reader?.close();
+    await this.livingReader?.close();
     await this.livingVectors?.close();
     await this.writer.close();
   }

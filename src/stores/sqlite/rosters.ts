@@ -6,6 +6,7 @@
  * made the changes. Loaded they are a page at a time, each on a snapshot of its own that they have caught up with; what
  * has changed since comes by `catchUp`. Nothing is kept of a space that has no roster.
  */
+import { LRUCache } from "lru-cache";
 import type { Database, Row, Statement } from "./driver.js";
 import type { SpaceRow } from "./filter.js";
 import { type Member, membersWhere, Roster, readMembers } from "./roster.js";
@@ -15,10 +16,13 @@ const PAGE = 64;
 /** The file answers as fast for a space of fewer items, and there may be very many of those. */
 const ITEMS_MIN = 64;
 const ROSTERS_MAX = 1_000;
-/** When more changes than this were missed, all are loaded anew. */
+/** When more than this was changed or removed in their spaces, or written in any, all are loaded anew. */
 const MISSED_MAX = 2_048;
-/** What an item takes, about: a space that would not fit is not begun with. */
+const WRITTEN_MAX = 8_192;
+/** What an item takes, about. */
 const ITEM_BYTES = 320;
+/** So often a space is asked before others make room for it; else those that do not fit together drive each other out. */
+const ASKED_MIN = 8;
 
 class Entry {
   readonly roster = new Roster();
@@ -34,12 +38,17 @@ export class Rosters {
   readonly #budget: number;
   readonly #head: Statement;
   readonly #page: Statement;
+  readonly #written: Statement;
   readonly #changed: Statement;
   readonly #removed: Statement;
   /** By the key of the space, the least recently searched first. */
   readonly #entries = new Map<number, Entry>();
   /** Spaces whose rosters are not ready. */
   readonly #loading = new Set<number>();
+  /** How often spaces were asked for which there was no room. */
+  readonly #asked = new LRUCache<number, number>({ max: ROSTERS_MAX });
+  /** Spaces that have turned out to be too large, and how many items did not fit. */
+  readonly #tooLarge = new LRUCache<number, number>({ max: ROSTERS_MAX });
   /** The commit up to which the rosters know the file. */
   #cursor = 0;
   #bytes = 0;
@@ -50,7 +59,12 @@ export class Rosters {
     this.#page = database.prepare(membersWhere(`space = ? AND key > ? ORDER BY key LIMIT ${PAGE}`));
     const inSpaces = "space IN (SELECT value FROM json_each(?))";
     this.#changed = database.prepare(membersWhere(`commit_no > ? AND +${inSpaces} LIMIT ${MISSED_MAX + 1}`));
-    this.#removed = database.prepare(`SELECT item, space FROM tombstone WHERE commit_no > ? AND ${inSpaces}`);
+    this.#removed = database.prepare(
+      `SELECT item, space FROM tombstone WHERE commit_no > ? AND ${inSpaces} LIMIT ${MISSED_MAX + 1}`,
+    );
+    this.#written = database.prepare(
+      `SELECT count(*) AS items FROM (SELECT 1 FROM item WHERE commit_no > ? LIMIT ${WRITTEN_MAX + 1})`,
+    );
   }
 
   /** Whether one is still to be loaded. */
@@ -66,7 +80,7 @@ export class Rosters {
   find({ key, items }: SpaceRow): Roster | undefined {
     const entry = this.#entries.get(key);
     if (!entry) {
-      if (items >= ITEMS_MIN && items * ITEM_BYTES <= this.#budget) this.#begin(key);
+      if (items >= ITEMS_MIN && this.#isWorthIt(key, items)) this.#begin(key);
       return undefined;
     }
     this.#entries.delete(key);
@@ -80,14 +94,22 @@ export class Rosters {
     const commit = Number(head["commit_no"]);
     if (this.#cursor < Number(head["tombstone_floor"])) this.#clear();
     if (this.#entries.size > 0 && this.#cursor < commit) {
-      const spaces = JSON.stringify([...this.#entries.keys()]);
-      const changed = readMembers(this.#changed.get(this.#cursor, spaces));
-      if (changed.length > MISSED_MAX) this.#clear();
-      for (const row of this.#removed.all(this.#cursor, spaces))
-        this.#remove(Number(row["space"]), Number(row["item"]));
-      for (const [space, member] of changed) this.#put(space, member);
+      if (Number(this.#written.get(this.#cursor)?.["items"]) > WRITTEN_MAX) this.#clear();
+      else this.#takeOver();
     }
     this.#cursor = commit;
+  }
+
+  #takeOver(): void {
+    const spaces = JSON.stringify([...this.#entries.keys()]);
+    const removed = this.#removed.all(this.#cursor, spaces);
+    const changed = readMembers(this.#changed.get(this.#cursor, spaces));
+    if (removed.length > MISSED_MAX || changed.length > MISSED_MAX) {
+      this.#clear();
+      return;
+    }
+    for (const row of removed) this.#remove(Number(row["space"]), Number(row["item"]));
+    for (const [space, member] of changed) this.#put(space, member);
   }
 
   /** Loads a page of one that is not ready. Requires a snapshot on which it has caught up. */
@@ -101,7 +123,17 @@ export class Rosters {
     for (const [, member] of members) this.#put(space, member);
   }
 
+  /** Whether there is room for a space, or it is asked often enough for others to go. */
+  #isWorthIt(space: number, items: number): boolean {
+    if (items >= (this.#tooLarge.get(space) ?? Infinity) || items * ITEM_BYTES > this.#budget) return false;
+    if (this.#bytes + items * ITEM_BYTES <= this.#budget) return true;
+    const asked = (this.#asked.get(space) ?? 0) + 1;
+    this.#asked.set(space, asked);
+    return asked >= ASKED_MIN;
+  }
+
   #begin(space: number): void {
+    this.#asked.delete(space);
     this.#entries.set(space, new Entry());
     this.#loading.add(space);
     const [oldest] = this.#entries.keys();
@@ -116,6 +148,7 @@ export class Rosters {
     this.#bytes += entry.roster.bytes - before;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#budget) break;
+      if (this.#entries.size === 1) this.#tooLarge.set(oldest, entry.roster.size); // it had all the room that there is
       this.#drop(oldest);
     }
   }

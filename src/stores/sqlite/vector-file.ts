@@ -64,6 +64,16 @@ export class VectorFile {
     };
   }
 
+  /** Those of a space's items that have vectors. Requires a snapshot. */
+  present(space: number, keys: readonly number[], { name }: VectorTable): number[] {
+    if (keys.length === 0) return [];
+    const sql = `SELECT item FROM json_each(?) AS wanted CROSS JOIN ${name} ON place = (? << ${KEY_BITS}) | wanted.value`;
+    return this.#statements
+      .get(sql)
+      .all(JSON.stringify(keys), space)
+      .map((row) => Number(row["item"]));
+  }
+
   /** Exact scores of the items at these places, [space, key], that have vectors. Requires a snapshot. */
   scores(places: readonly Place[], { name }: VectorTable, vector: Float32Array): { key: number; score: number }[] {
     if (places.length === 0) return [];

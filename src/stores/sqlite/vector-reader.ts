@@ -105,9 +105,9 @@ export class VectorReader {
       const below: number[] = [];
       const places: Place[] = [];
       for (const { key: space } of this.#registry.findSpaces(refs)) {
-        const [near, far] = this.#split(space, floors, question);
+        const far = this.#far(space, floors, question, table);
         below.push(...far);
-        places.push(...near.map((key): Place => [space, key]));
+        for (const key of floors.keys()) if (!far.has(key)) places.push([space, key]);
       }
       const scores = this.#file.scores(places, table, vector);
       const reaches = ({ key, score }: Scores["scored"][number]): boolean => score >= Number(floors.get(key));
@@ -116,15 +116,13 @@ export class VectorReader {
     });
   }
 
-  /** Items that may reach their floors, and those of them that are in a mirror of the space and cannot. */
-  #split(space: number, floors: ReadonlyMap<number, number>, question: Question): [near: number[], far: number[]] {
+  /** Those of the items that do not come near their floor, as the mirror of the space knows, if it has one. */
+  #far(space: number, floors: ReadonlyMap<number, number>, question: Question, table: VectorTable): Set<number> {
     const keys = [...floors.keys()];
-    const bounds = this.#mirrors.find(space)?.boundsOf(question, keys);
-    if (!bounds) return [keys, []];
+    const bounds = this.#mirrors.find(space)?.boundsOf(question, keys) ?? [];
     const far = keys.filter((key, at) => Number(bounds[at] ?? Infinity) < Number(floors.get(key)));
-    const outOfDate = far.length > 0 ? this.#feed.outOfDate(space, far) : new Set();
-    const isFar = new Set(far.filter((key) => !outOfDate.has(key)));
-    return [keys.filter((key, at) => bounds[at] !== undefined && !isFar.has(key)), [...isFar]];
+    // A mirror may still have vectors of a text that has none any more.
+    return new Set(this.#file.present(space, far, table));
   }
 
   mirrorStats(): MirrorStats {
@@ -137,7 +135,7 @@ export class VectorReader {
       const table = this.#tables.current();
       if (!table) return;
       this.#feed.catchUp(table);
-      for (const space of this.#mirrors.spaces) this.#feed.removeWaiting(space);
+      for (const space of this.#mirrors.spaces) this.#feed.removeWaiting(space, table);
     });
   }
 

@@ -109,7 +109,11 @@ export function meaning(check: Check): void {
     expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 })).toEqual({ scored: new Map(), below: keys });
     await probe.update(ADA, "b", { content: "edited", parts: null });
     await probe.forget({ space: ADA, ids: ["c"] });
-    expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 })).toEqual({ scored: new Map(), below: [a] });
+    const withoutB = { scored: new Map(), below: [a] };
+    expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 }), "it waits").toEqual(withoutB);
+    await indexer.embed(LANE, { b: [] });
+    expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 }), "its new text has none").toEqual(withoutB);
+    await probe.update(ADA, "b", { content: "edited again", parts: null });
     await indexer.embed(LANE, { b: [EAST] });
     expect((await indexer.scores([ADA], EAST, keys, { floor: 0.9 })).scored.size).toBe(2);
   });
