@@ -106,6 +106,37 @@ describe("a search", () => {
     expect(desk.scoredByMeaning).toEqual([]);
   });
 
+  it("has all that words found scored where vectors are missing: the nearest of all may be among them", async () => {
+    const desk = new Desk();
+    desk.words = async ({ limit }) => many(limit, (key) => scored(key, 200 - key));
+    desk.meaning = async () => ({ partial: true });
+    const { found, partial } = await desk.rank();
+    expect(partial).toBe(true);
+    expect(desk.scoredByMeaning.map((keys) => keys.length)).toEqual([128]);
+    expect(found[0]?.why.meaning).toMatchObject({ score: 0.1 });
+  });
+
+  it("drops floors that were measured by something that is not the nearest of all", async () => {
+    const desk = new Desk();
+    const floors: (readonly number[])[] = [];
+    desk.words = async ({ keys, limit }) =>
+      keys ? keys.map((key) => scored(key, 0)) : many(limit, (key) => scored(key, 200 - key));
+    desk.meaning = async ({ limit }) => ({
+      hits: many(limit, (key) => near(key, 0.5 - key / 100)),
+      score: async (found) => {
+        floors.push(found.map(({ floor }) => floor));
+        const isBelow = (floor: number) => floor > 0.25;
+        const below = new Set(found.flatMap(({ item, floor }) => (isBelow(floor) ? item.key : [])));
+        const scores = found.flatMap(({ item }) => (below.has(item.key) ? [] : [[item.key, 0.9] as const]));
+        return { scored: new Map(scores.map(([key, score]) => [key, { score, level: "store" }])), below };
+      },
+    });
+    await desk.rank();
+    expect(floors).toHaveLength(2);
+    expect(floors[0]?.some((floor) => floor > 0.25)).toBe(true);
+    expect(new Set(floors[1])).toEqual(new Set([Number.NEGATIVE_INFINITY]));
+  });
+
   it("takes a full list that ends at nothing for what it is: the others may have vectors that say as little", async () => {
     const desk = new Desk();
     desk.words = async () => [scored(1, 2), scored(2, 1)];
