@@ -59,8 +59,8 @@ export interface Meaning {
   /** Why there are no hits at all, if the embedder could not be asked. */
   readonly degraded?: string;
   readonly sources: readonly SourceReport[];
-  /** The cosines of items that something else has found. */
-  readonly score: (found: readonly FoundOtherwise[]) => Promise<MeaningScores>;
+  /** The cosines of items that something else has found; undefined if the file has vectors of another model by now. */
+  readonly score: (found: readonly FoundOtherwise[]) => Promise<MeaningScores | undefined>;
 }
 
 export interface FoundOtherwise {
@@ -228,7 +228,7 @@ export class MeaningReader {
    * In RAM by version, in the store as it is now. What was edited since it was found may get the score of its new text,
    * and others are measured by that; itself is not in the answer, because content is read in the version that was found.
    */
-  async #score(asked: Asked, found: readonly FoundOtherwise[]): Promise<MeaningScores> {
+  async #score(asked: Asked, found: readonly FoundOtherwise[]): Promise<MeaningScores | undefined> {
     const { store, pipeline } = this.#options;
     const cached = pipeline.hybrid.cache.scores(
       found.map(({ item }) => item),
@@ -241,8 +241,20 @@ export class MeaningReader {
     if (items.length === 0 || asked.bufferOnly) return { scored, below: new Set() };
     const { spaces, vectorSpace, vector } = vectorsOf(asked);
     const stored = await store.scoreVectors({ spaces, vectorSpace, vector, items });
+    if (!(await this.#isServed())) return undefined;
     for (const { key, score } of stored.scored) scored.set(key, { score, level: "store" });
     return { scored, below: new Set(stored.below) };
+  }
+
+  /** Whether the file still has vectors of this model. */
+  async #isServed(): Promise<boolean> {
+    try {
+      await this.#options.pipeline.requireServed();
+      return true;
+    } catch (error) {
+      if (error instanceof HoldfastError && UNABLE.has(error.code)) return false;
+      throw error;
+    }
   }
 }
 

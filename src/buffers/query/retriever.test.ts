@@ -116,6 +116,14 @@ describe("a search", () => {
     expect(found[0]?.why.meaning).toMatchObject({ score: 0.1 });
   });
 
+  it("says that it is partial if the vectors were replaced by those of another model between the two rounds", async () => {
+    const desk = new Desk();
+    desk.words = async ({ keys, limit }) => (keys ?? many(limit, (key) => key)).map((key) => scored(key, 1));
+    desk.meaning = async ({ limit }) => ({ hits: many(limit, (key) => near(key, 0.5)), score: async () => undefined });
+    const { found, partial } = await desk.rank();
+    expect([found.length > 0, partial]).toEqual([true, true]);
+  });
+
   it("drops floors that were measured by something that is not the nearest of all", async () => {
     const desk = new Desk();
     const floors: (readonly number[])[] = [];

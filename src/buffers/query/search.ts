@@ -77,13 +77,16 @@ export class Search {
     return candidatesOf(words?.hits ?? [], meaning?.hits ?? []);
   }
 
-  /** Those that can be among the best, what one arm has found and the other has not scored by the other. */
+  /**
+   * Those that can be among the best, what one arm has found and the other has not scored by the other. Undefined if that
+   * cannot be done any more, because the vectors have been replaced by those of another model.
+   */
   async complete(
     candidates: readonly FoundCandidate[],
     words: Words | undefined,
     meaning: Meaning | undefined,
     wish: Wish,
-  ): Promise<readonly FoundCandidate[]> {
+  ): Promise<readonly FoundCandidate[] | undefined> {
     const unseen = {
       words: unseenIn(words?.hits, this.#limits.words),
       meaning: meaning?.partial ? 1 : unseenIn(meaning?.hits, this.#limits.meaning),
@@ -100,12 +103,13 @@ export class Search {
     const withoutWords = left.flatMap(({ candidate: { words, key } }) => (words === undefined ? key : []));
     const [moreWords, moreMeaning] = await Promise.all([
       unseen.words !== undefined ? this.#scoreWords(withoutWords) : [],
-      unseen.meaning !== undefined && meaning ? scoreAll(meaning, withoutMeaning) : undefined,
+      unseen.meaning !== undefined && meaning ? scoreAll(meaning, withoutMeaning) : NO_SCORES,
     ]);
+    if (!moreMeaning) return undefined;
     const wordsOf = new Map(moreWords.map(({ key, score }) => [key, score]));
     return left.flatMap(({ candidate }) => {
-      if (moreMeaning?.below.has(candidate.key)) return [];
-      const found = moreMeaning?.scored.get(candidate.key);
+      if (moreMeaning.below.has(candidate.key)) return [];
+      const found = moreMeaning.scored.get(candidate.key);
       const words = candidate.words ?? wordsOf.get(candidate.key) ?? 0;
       return found ? { ...candidate, words, meaning: found.score, level: found.level } : { ...candidate, words };
     });
@@ -127,10 +131,14 @@ const wanted = (candidate: FoundCandidate) => ({ candidate, floor: Number.NEGATI
  * Scores what words have found. If something of it is nearer than all that meaning had found (an index that is not exact
  * may miss that), floors were measured by the wrong one, and are dropped.
  */
-async function scoreAll({ hits, score }: Meaning, items: readonly FoundOtherwise[]): Promise<MeaningScores> {
+async function scoreAll(
+  { hits, score }: Meaning,
+  items: readonly FoundOtherwise[],
+): Promise<MeaningScores | undefined> {
   const scores = await score(items);
   const nearest = hits.reduce((best, hit) => Math.max(best, hit.score), 0);
-  if (scores.below.size === 0 || [...scores.scored.values()].every((found) => found.score <= nearest)) return scores;
+  if (!scores || scores.below.size === 0 || [...scores.scored.values()].every((found) => found.score <= nearest))
+    return scores;
   return score(items.map(({ item }) => ({ item, floor: Number.NEGATIVE_INFINITY })));
 }
 
