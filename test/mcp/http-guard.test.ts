@@ -128,7 +128,7 @@ describe("what is no message", () => {
     }
     const head = await fetch(`${open.url}/mcp`, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([405, ""]);
-    for (const method of ["PUT", "PATCH"]) expect((await post(open.url, { method, body: {} })).status).toBe(404);
+    for (const method of ["PUT", "PATCH"]) expect((await post(open.url, { method, body: {} })).status).toBe(405);
     const wire = new Wire(open.url);
     wire.send(rawRequest({ route: "TRACE /mcp", host: new URL(open.url).host }));
     expect((await wire.answer()).status).toBeLessThan(500);

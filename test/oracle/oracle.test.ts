@@ -67,8 +67,12 @@ async function compareAll(services: number, settings: fc.Arbitrary<Setting>, run
 it("one service answers as if it had looked at every item, whatever happens", { timeout: 600_000 }, async () => {
   const tally = await compareAll(1, setting, RUNS);
   expect(tally.cached).toBeGreaterThan(RUNS / 4);
-  expect(tally.victims).toBeGreaterThan(0);
   expect(tally.partial).toBeLessThan(tally.answers / 10);
+  // Chance may have left out the victims, so they are looked for until they are met.
+  const tight = setting.map((one) => ({ ...one, cacheSize: 2 }));
+  let { victims } = tally;
+  for (let more = 0; victims === 0 && more < 8; more++) victims += (await compareAll(1, tight, RUNS / 4)).victims;
+  expect(victims).toBeGreaterThan(0);
 });
 
 it("two services on one file answer so, whichever of them has written", { timeout: 600_000 }, async () => {
