@@ -1,4 +1,5 @@
 /** The threads and connections of an open file. */
+import { HoldfastError } from "../../errors.js";
 import { retryBusy } from "./busy.js";
 import { Reader } from "./reader.js";
 import { Thread } from "./thread.js";
@@ -16,6 +17,7 @@ export class Opened {
   readonly #options: ThreadOptions;
   #reader: Thread | undefined;
   #vectors: Thread | undefined;
+  #isOver = false;
 
   constructor(writer: Thread, peek: Reader, options: ThreadOptions, reading: Reading) {
     this.writer = writer;
@@ -27,7 +29,7 @@ export class Opened {
 
   /** If a reading thread has ended, for want of memory perhaps, another takes its place: all that it knew is in the file. */
   get reader(): Thread {
-    this.#reader = this.livingReader ?? new Thread({ role: "reader", options: this.#options });
+    this.#reader = this.livingReader ?? this.#start("reader", this.#reader);
     return this.#reader;
   }
 
@@ -36,8 +38,15 @@ export class Opened {
   }
 
   get vectors(): Thread {
-    this.#vectors = this.livingVectors ?? new Thread({ role: "vectors", options: this.#options });
+    this.#vectors = this.livingVectors ?? this.#start("vectors", this.#vectors);
     return this.#vectors;
+  }
+
+  /** Whoever still asks when all is over gets the one that has ended, which says so; nothing is started any more. */
+  #start(role: ReadingRole, before: Thread | undefined): Thread {
+    if (this.#isOver && before) return before;
+    if (this.#isOver) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
+    return new Thread({ role, options: this.#options });
   }
 
   get livingVectors(): Thread | undefined {
@@ -45,6 +54,7 @@ export class Opened {
   }
 
   async end(): Promise<void> {
+    this.#isOver = true;
     await this.writer.end();
     await this.#reader?.end();
     await this.#vectors?.end();
@@ -52,6 +62,7 @@ export class Opened {
   }
 
   async close(): Promise<void> {
+    this.#isOver = true;
     this.peek.close();
     await this.livingReader?.close();
     await this.livingVectors?.close();
