@@ -110,6 +110,21 @@ describe("a mirror", () => {
     );
   });
 
+  it("offers the newest of equals, however many there are: the same sum is compared that is offered", () => {
+    const dimensions = 16;
+    for (let seed = 1; seed <= 40; seed++) {
+      const mirror = new Mirror(new Pool(4 * MEGABYTE, noRoom), dimensions);
+      const same = vectors(seed, 1, dimensions);
+      for (let item = 1; item <= 50; item++) mirror.put(item, same);
+      const few = new Nearest(7);
+      mirror.look(new Question(vectors(seed + 1_000, 1, dimensions)), undefined, 7, few);
+      expect(
+        few.best().map((near) => near.key),
+        `seed ${seed}`,
+      ).toEqual([50, 49, 48, 47, 46, 45, 44]);
+    }
+  });
+
   it("finds every one of the nearest when those are found by their signs first, if they stand out", () => {
     const dimensions = 128;
     const mirror = new Mirror(new Pool(8 * MEGABYTE, noRoom), dimensions, 2_000);

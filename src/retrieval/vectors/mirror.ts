@@ -164,21 +164,21 @@ export class Mirror {
       kernel.dots(place, count, stride, DESK.question, DESK.out);
       kernel.bounds(DESK.out, count, beside * 4, (beside + perPage) * 4, perProduct, perScale, perError);
       const items = beside + 2 * perPage;
-      let least = nearest.least - ROUNDING;
+      let { least } = nearest;
       for (let part = 0; part < count; part++) {
-        const bound = float32[out + part] as number;
+        const bound = (float32[out + part] as number) + ROUNDING;
         if (bound < least) continue;
         const ordinal = int32[items + part] as number;
         if (ordinal === NO_ITEM) continue;
         if (ordinal !== item && item !== NO_ITEM) {
-          nearest.offer(this.#items.keyAt(item), best + ROUNDING);
-          least = nearest.least - ROUNDING;
+          nearest.offer(this.#items.keyAt(item), best);
+          ({ least } = nearest);
         }
         best = ordinal === item ? Math.max(best, bound) : bound;
         item = ordinal;
       }
     });
-    if (item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best + ROUNDING);
+    if (item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best);
   }
 
   /** Marks items of rows whose signs differ least from the question's: so many rows, and all that are equally near. */
