@@ -25,7 +25,11 @@ export interface Reference {
 /** What a reference is made of. */
 type Referred = Pick<Member, "key" | "id" | "version" | "role" | "occurredAt" | "recordedAt" | "expiresAt" | "session">;
 
-type ReferenceRow = readonly [
+/** The columns that a reference is read from, as a JSON array of them in SQL. */
+export const REFERENCE_ROW = `json_array(item.key, item.space, item.id, item.version, item.role, item.occurred_at,
+  item.recorded_at, item.expires_at, item.session)`;
+
+export type ReferenceRow = readonly [
   key: number,
   space: number,
   id: string,
@@ -56,12 +60,15 @@ export class References {
   read(keys: readonly number[], condition: Condition): Reference[] {
     if (keys.length === 0) return [];
     const statement = this.#statements.get(
-      `SELECT json_group_array(json_array(item.key, item.space, item.id, item.version, item.role, item.occurred_at,
-         item.recorded_at, item.expires_at, item.session)) AS rows
+      `SELECT json_group_array(${REFERENCE_ROW}) AS rows
        FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value WHERE ${condition.sql}`,
     );
     const read = statement.get(JSON.stringify(keys), ...condition.values)?.["rows"];
-    const rows = JSON.parse(String(read)) as ReferenceRow[];
+    return this.from(JSON.parse(String(read)) as ReferenceRow[]);
+  }
+
+  /** References from rows that were read already, in their order. Requires the snapshot that they were read on. */
+  from(rows: readonly ReferenceRow[]): Reference[] {
     const homes = this.#homes(new Set(rows.map(([, space]) => space)));
     this.#readSessions(rows.map((row) => row[8]));
     return rows.map(([key, space, id, version, role, occurredAt, recordedAt, expiresAt, session]) => {

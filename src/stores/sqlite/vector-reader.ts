@@ -25,7 +25,7 @@ import { bestFirst, findBest, type Look } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
-import { type Each, type ItemVectors, type Place, type Scorer, VectorFile } from "./vector-file.js";
+import { type Each, type ItemVectors, type Scorer, VectorFile } from "./vector-file.js";
 import { type VectorTable, VectorTables } from "./vector-table.js";
 
 /** So many items that are known by their keys are scored from the file one by one. */
@@ -103,13 +103,12 @@ export class VectorReader {
       const floors = new Map(items.map(({ key, floor }) => [key, floor]));
       const question = new Question(vector);
       const below: number[] = [];
-      const places: Place[] = [];
-      for (const { key: space } of this.#registry.findSpaces(refs)) {
+      const scores = this.#registry.findSpaces(refs).flatMap(({ key: space }) => {
         const far = this.#far(space, floors, question, table);
         below.push(...far);
-        for (const key of floors.keys()) if (!far.has(key)) places.push([space, key]);
-      }
-      const scores = this.#file.scores(places, table, vector);
+        const near = [...floors.keys()].filter((key) => !far.has(key));
+        return this.#file.scores(space, near, table, vector);
+      });
       const reaches = ({ key, score }: Scores["scored"][number]): boolean => score >= Number(floors.get(key));
       below.push(...scores.filter((item) => !reaches(item)).map(({ key }) => key));
       return { scored: scores.filter(reaches), below };

@@ -142,14 +142,20 @@
   (func (export "quantise")
     (param $source i32) (param $stride i32) (param $target i32) (param $out i32)
     (local $at i32) (local $end i32) (local $largest f32) (local $scale f32)
-    (local $max v128) (local $scales v128) (local $inverses v128) (local $sums v128)
+    (local $max v128) (local $scales v128) (local $inverses v128) (local $sums v128) (local $round v128)
     (local $a v128) (local $b v128) (local $c v128) (local $d v128)
 
     (local.set $end (i32.add (local.get $source) (i32.mul (local.get $stride) (i32.const 4))))
     (local.set $at (local.get $source))
+    ;; Four maxima side by side, so that none has to wait for the one before.
     (loop $part
-      (local.set $max (f32x4.max (local.get $max) (f32x4.abs (v128.load (local.get $at)))))
-      (br_if $part (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 16))) (local.get $end))))
+      (local.set $a (f32x4.pmax (local.get $a) (f32x4.abs (v128.load (local.get $at)))))
+      (local.set $b (f32x4.pmax (local.get $b) (f32x4.abs (v128.load offset=16 (local.get $at)))))
+      (local.set $c (f32x4.pmax (local.get $c) (f32x4.abs (v128.load offset=32 (local.get $at)))))
+      (local.set $d (f32x4.pmax (local.get $d) (f32x4.abs (v128.load offset=48 (local.get $at)))))
+      (br_if $part (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 64))) (local.get $end))))
+    (local.set $max
+      (f32x4.pmax (f32x4.pmax (local.get $a) (local.get $b)) (f32x4.pmax (local.get $c) (local.get $d))))
     (local.set $largest
       (f32.max
         (f32.max (f32x4.extract_lane 0 (local.get $max)) (f32x4.extract_lane 1 (local.get $max)))
@@ -163,20 +169,23 @@
           (f32.const 0)
           (f32.gt (local.get $scale) (f32.const 1e-30)))))
 
+    ;; A number this large has no room for fractions: added, it rounds, halves to what is even, and what was added
+    ;; stands in the lowest bits. (To round and to convert by instructions of their own takes twice as long.)
+    (local.set $round (f32x4.splat (f32.const 12582912)))
     (local.set $at (local.get $source))
     (loop $part
-      (local.set $a (f32x4.nearest (f32x4.mul (v128.load (local.get $at)) (local.get $inverses))))
-      (local.set $b (f32x4.nearest (f32x4.mul (v128.load offset=16 (local.get $at)) (local.get $inverses))))
-      (local.set $c (f32x4.nearest (f32x4.mul (v128.load offset=32 (local.get $at)) (local.get $inverses))))
-      (local.set $d (f32x4.nearest (f32x4.mul (v128.load offset=48 (local.get $at)) (local.get $inverses))))
+      (local.set $a (f32x4.add (f32x4.mul (v128.load (local.get $at)) (local.get $inverses)) (local.get $round)))
+      (local.set $b (f32x4.add (f32x4.mul (v128.load offset=16 (local.get $at)) (local.get $inverses)) (local.get $round)))
+      (local.set $c (f32x4.add (f32x4.mul (v128.load offset=32 (local.get $at)) (local.get $inverses)) (local.get $round)))
+      (local.set $d (f32x4.add (f32x4.mul (v128.load offset=48 (local.get $at)) (local.get $inverses)) (local.get $round)))
       (v128.store (local.get $target)
         (i8x16.narrow_i16x8_s
-          (i16x8.narrow_i32x4_s (i32x4.trunc_sat_f32x4_s (local.get $a)) (i32x4.trunc_sat_f32x4_s (local.get $b)))
-          (i16x8.narrow_i32x4_s (i32x4.trunc_sat_f32x4_s (local.get $c)) (i32x4.trunc_sat_f32x4_s (local.get $d)))))
-      (local.set $a (f32x4.sub (v128.load (local.get $at)) (f32x4.mul (local.get $a) (local.get $scales))))
-      (local.set $b (f32x4.sub (v128.load offset=16 (local.get $at)) (f32x4.mul (local.get $b) (local.get $scales))))
-      (local.set $c (f32x4.sub (v128.load offset=32 (local.get $at)) (f32x4.mul (local.get $c) (local.get $scales))))
-      (local.set $d (f32x4.sub (v128.load offset=48 (local.get $at)) (f32x4.mul (local.get $d) (local.get $scales))))
+          (i16x8.narrow_i32x4_s (i32x4.sub (local.get $a) (local.get $round)) (i32x4.sub (local.get $b) (local.get $round)))
+          (i16x8.narrow_i32x4_s (i32x4.sub (local.get $c) (local.get $round)) (i32x4.sub (local.get $d) (local.get $round)))))
+      (local.set $a (f32x4.sub (v128.load (local.get $at)) (f32x4.mul (f32x4.sub (local.get $a) (local.get $round)) (local.get $scales))))
+      (local.set $b (f32x4.sub (v128.load offset=16 (local.get $at)) (f32x4.mul (f32x4.sub (local.get $b) (local.get $round)) (local.get $scales))))
+      (local.set $c (f32x4.sub (v128.load offset=32 (local.get $at)) (f32x4.mul (f32x4.sub (local.get $c) (local.get $round)) (local.get $scales))))
+      (local.set $d (f32x4.sub (v128.load offset=48 (local.get $at)) (f32x4.mul (f32x4.sub (local.get $d) (local.get $round)) (local.get $scales))))
       (local.set $sums (f32x4.add (local.get $sums) (f32x4.mul (local.get $a) (local.get $a))))
       (local.set $sums (f32x4.add (local.get $sums) (f32x4.mul (local.get $b) (local.get $b))))
       (local.set $sums (f32x4.add (local.get $sums) (f32x4.mul (local.get $c) (local.get $c))))
