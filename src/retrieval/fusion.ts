@@ -56,19 +56,34 @@ export interface Fused<C> {
   readonly why: Why;
 }
 
-/** All candidates, best first, ties newest first; those that are far come last, whatever else speaks for them. */
-export function fuse<C extends Candidate>(candidates: readonly C[], wish: Wish): readonly Fused<C>[] {
+/** The best candidates, ties newest first; those that are far come last, whatever else speaks for them. */
+export function fuse<C extends Candidate>(candidates: readonly C[], wish: Wish, count = Infinity): readonly Fused<C>[] {
   const scales = scalesOf(candidates);
   const near = addSessions(candidates.filter(isNear).map((candidate) => weigh(candidate, wish, scales)));
-  const far = candidates.filter((candidate) => !isNear(candidate)).map((candidate) => weigh(candidate, wish, scales));
   near.sort(bestFirst);
   const last = near.at(-1)?.score ?? Infinity;
-  return [...near, ...far.map((fused) => ({ ...fused, score: settled(Math.min(fused.score, last)) })).sort(bestFirst)];
+  const far = candidates
+    .filter((candidate) => !isNear(candidate))
+    .map((candidate) => weigh(candidate, wish, scales))
+    .map((weighed) => ({ ...weighed, score: settled(min(weighed.score, last)) }));
+  const best = [...near, ...far.sort(bestFirst)].slice(0, count);
+  return best.map(({ candidate, score, session }) => ({
+    candidate,
+    score,
+    why: whyOf(candidate, session, wish, scales),
+  }));
 }
 
 export const isNear = (candidate: Candidate): boolean => candidate.isFar !== true;
 
-const bestFirst = <C extends Candidate>(a: Fused<C>, b: Fused<C>): number =>
+/** A candidate with its score, and what of that it has from its conversation. */
+interface Weighed<C> {
+  readonly candidate: C;
+  readonly score: number;
+  readonly session: number;
+}
+
+const bestFirst = <C extends Candidate>(a: Weighed<C>, b: Weighed<C>): number =>
   b.score - a.score || b.candidate.key - a.candidate.key;
 
 /** A candidate that can be among the best. */
@@ -125,7 +140,7 @@ export function contenders<C extends Candidate>(
   });
 }
 
-const { max } = Math;
+const { max, min } = Math;
 /** More than adding up in another order makes of a score. */
 const SLACK = 1e-9;
 
@@ -146,7 +161,7 @@ function boundsOf(
   // One that is yet to be scored may turn out to have a vector, one that says nothing.
   const isOpen = meaning === undefined && unseen.meaning !== undefined;
   const byWords = part(words ?? 0, scales.words);
-  const alone = meaning === undefined ? part(words ?? 0, { ...scales.words, share: 1 }) : byWords;
+  const alone = meaning === undefined ? part(words ?? 0, scales.alone) : byWords;
   const least = sure + (isOpen ? byWords : alone);
   const missing =
     (words === undefined ? part(unseen.words ?? 0, scales.words) : 0) +
@@ -163,6 +178,8 @@ interface Scale {
 interface Scales {
   readonly words: Scale;
   readonly meaning: Scale;
+  /** Words where there is no vector. */
+  readonly alone: Scale;
 }
 
 function scalesOf(candidates: readonly Candidate[]): Scales {
@@ -174,25 +191,40 @@ function scalesOf(candidates: readonly Candidate[]): Scales {
     isMeant ||= meaning !== undefined;
   }
   const share = isMeant ? (best.words > 0 ? WORDS : 0) : 1;
-  return { words: { best: best.words, share }, meaning: { best: best.meaning, share: 1 - share } };
+  return {
+    words: { best: best.words, share },
+    meaning: { best: best.meaning, share: 1 - share },
+    alone: { best: best.words, share: 1 },
+  };
 }
 
 const part = (score: number, { best, share }: Scale): number => (best > 0 ? (share * Math.max(score, 0)) / best : 0);
 
-/** Without what its conversation adds. What has no vector yet is judged by its words alone. */
-function weigh<C extends Candidate>(candidate: C, wish: Wish, scales: Scales): Fused<C> {
+/** What its two scores are worth. What has no vector yet is judged by its words alone. */
+function sharesOf({ words, meaning }: Candidate, scales: Scales): { readonly words: number; readonly meaning: number } {
+  return {
+    words: part(words ?? 0, meaning === undefined ? scales.alone : scales.words),
+    meaning: part(meaning ?? 0, scales.meaning),
+  };
+}
+
+/** Without what its conversation adds. */
+function weigh<C extends Candidate>(candidate: C, wish: Wish, scales: Scales): Weighed<C> {
+  const shares = sharesOf(candidate, scales);
+  return { candidate, score: shares.words + shares.meaning + bonusOf(candidate, wish), session: 0 };
+}
+
+function whyOf(candidate: Candidate, session: number, wish: Wish, scales: Scales): Why {
   const { words, meaning } = candidate;
-  const wordScale = meaning === undefined ? { ...scales.words, share: 1 } : scales.words;
-  const why: Why = {
-    ...(words !== undefined && { words: { score: words, share: part(words, wordScale) } }),
-    ...(meaning !== undefined && { meaning: { score: meaning, share: part(meaning, scales.meaning) } }),
+  const shares = sharesOf(candidate, scales);
+  return {
+    ...(words !== undefined && { words: { score: words, share: shares.words } }),
+    ...(meaning !== undefined && { meaning: { score: meaning, share: shares.meaning } }),
     role: roleBonus(candidate, wish),
     date: dateBonus(candidate, wish),
-    session: 0,
+    session,
     recency: recencyBonus(candidate, wish),
   };
-  const score = (why.words?.share ?? 0) + (why.meaning?.share ?? 0) + bonusOf(candidate, wish);
-  return { candidate, score, why };
 }
 
 /** What speaks for an item beside its scores. */
@@ -209,19 +241,19 @@ const recencyBonus = ({ occurredAt }: Candidate, { recency, askedAt }: Wish): nu
   recency === 0 ? 0 : recency * 0.5 ** (max(askedAt - occurredAt, 0) / HALF_LIFE_MS);
 
 /** Adds to each what the best of its conversation earns for all of it. */
-function addSessions<C extends Candidate>(fused: readonly Fused<C>[]): Fused<C>[] {
+function addSessions<C extends Candidate>(weighed: readonly Weighed<C>[]): Weighed<C>[] {
   const bestOf = new Map<string, number>();
   let best = 0;
-  for (const { candidate, score } of fused) {
-    best = Math.max(best, score);
+  for (const { candidate, score } of weighed) {
+    best = max(best, score);
     const { sessionId } = candidate;
-    if (sessionId !== undefined) bestOf.set(sessionId, Math.max(bestOf.get(sessionId) ?? 0, score));
+    if (sessionId !== undefined) bestOf.set(sessionId, max(bestOf.get(sessionId) ?? 0, score));
   }
-  if (best === 0) return [...fused];
-  return fused.map(({ candidate, score, why }) => {
+  if (best === 0) return [...weighed];
+  return weighed.map(({ candidate, score }) => {
     const { sessionId } = candidate;
     const session = (SESSION * (sessionId === undefined ? score : (bestOf.get(sessionId) ?? score))) / best;
-    return { candidate, score: settled(score + session), why: { ...why, session } };
+    return { candidate, score: settled(score + session), session };
   });
 }
 

@@ -53,7 +53,7 @@ export class Retriever {
       const wish = { ...said, recency: question.recency, askedAt };
       const candidates = search.candidates(words, meaning);
       const complete = await deadline.within(search.complete(candidates, words, meaning, wish));
-      const best = fuse(complete ?? candidates, wish).slice(0, question.depth);
+      const best = fuse(complete ?? candidates, wish, question.depth);
       const isTimed = question.askedAt === undefined && (reading.isRelative || question.recency > 0);
       return {
         found: best.map(({ candidate: { item, level }, score, why }) => ({ ...item, score, level, why })),

@@ -1,10 +1,13 @@
 /** Nearness of vectors of unit length: their dot product is their cosine. */
 
+/** A score, and which of an item's vectors has it. */
+export interface Best {
+  readonly score: number;
+  readonly part: number;
+}
+
 /** The nearest of several vectors that lie one after the other; undefined if there are none. */
-export function bestDot(
-  vectors: Float32Array,
-  query: Float32Array,
-): { readonly score: number; readonly part: number } | undefined {
+export function bestDot(vectors: Float32Array, query: Float32Array): Best | undefined {
   const dimensions = query.length;
   const count = dimensions === 0 ? 0 : Math.floor(vectors.length / dimensions);
   if (count === 0) return undefined;
@@ -21,7 +24,7 @@ export function bestDot(
 }
 
 /** The dot product of `query` with the vector that starts at `offset`. Four sums at once: measured twice as fast. */
-export function dot(vectors: Float32Array, offset: number, query: Float32Array): number {
+export function dot(vectors: Float32Array, offset: number, query: Float32Array | Float64Array): number {
   const length = query.length;
   let a = 0;
   let b = 0;

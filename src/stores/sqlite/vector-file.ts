@@ -1,6 +1,6 @@
 /** The vectors of the file on one connection: read space by space in the order in which they lie, or item by item. */
-import { setImmediate as otherCalls } from "node:timers/promises";
-import { bestDot } from "../../retrieval/vectors/dot.js";
+import { Cosines } from "../../retrieval/vectors/cosines.js";
+import type { Best } from "../../retrieval/vectors/dot.js";
 import type { VectorScored } from "../indexing.js";
 import type { Database, Row } from "./driver.js";
 import type { Condition } from "./filter.js";
@@ -24,8 +24,11 @@ export const readVectors = (row: Row): ItemVectors => ({
 /** Exact scores of those of the items that may be seen and have vectors, in no order. */
 export type Scorer = (keys: readonly number[]) => VectorScored[];
 
-/** Items with their scores, or with what their scores can be at most. */
-export type Each = (tell: (key: number, bound: number) => void) => void;
+/** An item with its score. */
+export interface ItemScore {
+  readonly key: number;
+  readonly score: number;
+}
 
 /** Of the rows of a table of vectors: all of them one after the other, and the length of each. */
 const VECTORS = "CAST(group_concat(vectors, '') AS BLOB) AS vectors, json_group_array(length(vectors)) AS lengths";
@@ -33,6 +36,7 @@ const VECTORS = "CAST(group_concat(vectors, '') AS BLOB) AS vectors, json_group_
 export class VectorFile {
   readonly #statements: Statements;
   readonly #references: References;
+  readonly #cosines = new Cosines();
 
   constructor(database: Database) {
     this.#statements = new Statements(database);
@@ -40,12 +44,28 @@ export class VectorFile {
   }
 
   /** The next items of a space after this key; fewer than a page if there are no more. */
-  page(space: number, after: number, { name }: VectorTable): ItemVectors[] {
+  page(space: number, after: number, table: VectorTable): ItemVectors[] {
+    const row = this.#readPage(space, after, table);
+    const { all, lengths } = vectorsOf(row);
+    let end = 0;
+    return listOf<number>(row, "items").map((key, at) => {
+      const start = end;
+      end += lengths[at] as number;
+      return { key, vectors: all.subarray(start, end) };
+    });
+  }
+
+  /** The scores of the next items, likewise. */
+  scoredPage(space: number, after: number, table: VectorTable, vector: Float32Array): ItemScore[] {
+    return this.#scored(this.#readPage(space, after, table), vector);
+  }
+
+  #readPage(space: number, after: number, { name }: VectorTable): Row | undefined {
     const statement = this.#statements.get(
       `SELECT json_group_array(item) AS items, ${VECTORS} FROM (
          SELECT item, vectors FROM ${name} WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ${PAGE})`,
     );
-    return itemsOf(statement.get(space, after, space));
+    return statement.get(space, after, space);
   }
 
   /** Requires a snapshot when it is made and when it is used. */
@@ -58,8 +78,7 @@ export class VectorFile {
     return (keys) => {
       const row = statement.get(JSON.stringify(keys), ...condition.values);
       const references = this.#references.from(listOf<ReferenceRow>(row, "items"));
-      return vectorsOf(row).flatMap((vectors, at) => {
-        const best = bestDot(vectors, vector);
+      return this.#best(row, vector).flatMap((best, at) => {
         const reference = references[at];
         return best && reference ? Object.assign(reference.scored(best.score), { part: best.part }) : [];
       });
@@ -74,35 +93,22 @@ export class VectorFile {
   }
 
   /** Exact scores of those of a space's items that have vectors. Requires a snapshot. */
-  scores(
-    space: number,
-    keys: readonly number[],
-    { name }: VectorTable,
-    vector: Float32Array,
-  ): { readonly key: number; readonly score: number }[] {
+  scores(space: number, keys: readonly number[], { name }: VectorTable, vector: Float32Array): ItemScore[] {
     if (keys.length === 0) return [];
     const statement = this.#statements.get(`SELECT json_group_array(item) AS items, ${VECTORS} ${atKeys(name)}`);
-    return itemsOf(statement.get(JSON.stringify(keys), space)).flatMap(({ key, vectors }) => {
-      const best = bestDot(vectors, vector);
-      return best ? { key, score: best.score } : [];
-    });
+    return this.#scored(statement.get(JSON.stringify(keys), space), vector).filter(hasVectors);
   }
 
-  /** Scores all items of a space by reading it from end to end, a page at a time; other calls take their turn between. */
-  async scan(vector: Float32Array, page: (after: number) => Promise<readonly ItemVectors[]>): Promise<Each> {
-    const keys: number[] = [];
-    const scores: number[] = [];
-    for (let rows = await page(0); ; rows = await page(Number(keys.at(-1)))) {
-      for (const { key, vectors } of rows) {
-        keys.push(key);
-        scores.push(bestDot(vectors, vector)?.score ?? Number.NEGATIVE_INFINITY);
-      }
-      if (rows.length < PAGE) break;
-      await otherCalls();
-    }
-    return (tell) => {
-      for (const [at, key] of keys.entries()) tell(key, scores[at] as number);
-    };
+  /** Items without vectors, which there should be none of, are as far as can be. */
+  #scored(row: Row | undefined, vector: Float32Array): ItemScore[] {
+    const best = this.#best(row, vector);
+    return listOf<number>(row, "items").map((key, at) => ({ key, score: best[at]?.score ?? NO_VECTORS }));
+  }
+
+  /** The nearest vector of each item that was read. */
+  #best(row: Row | undefined, vector: Float32Array): readonly (Best | undefined)[] {
+    const { all, lengths } = vectorsOf(row);
+    return this.#cosines.best(all, lengths, vector);
   }
 }
 
@@ -112,18 +118,13 @@ const atKeys = (table: string): string =>
 
 const listOf = <T>(row: Row | undefined, column: string): T[] => JSON.parse(String(row?.[column])) as T[];
 
-function itemsOf(row: Row | undefined): ItemVectors[] {
-  const keys = listOf<number>(row, "items");
-  return vectorsOf(row).map((vectors, at) => ({ key: keys[at] as number, vectors }));
+const NO_VECTORS = Number.NEGATIVE_INFINITY;
+const hasVectors = ({ score }: ItemScore): boolean => score !== NO_VECTORS;
+
+/** The vectors of all items one after the other, and how many numbers each has: handed over in half the time of rows. */
+function vectorsOf(row: Row | undefined): { readonly all: Float32Array; readonly lengths: readonly number[] } {
+  const all = row?.["vectors"] ? unpackVectors(row["vectors"]) : new Float32Array();
+  return { all, lengths: listOf<number>(row, "lengths").map((bytes) => bytes / BYTES_PER_NUMBER) };
 }
 
-/** Taken apart again. As one value they are handed over in half the time that rows take. */
-function vectorsOf(row: Row | undefined): Float32Array[] {
-  const all = row?.["vectors"] ? unpackVectors(row["vectors"]) : new Float32Array();
-  let end = 0;
-  return listOf<number>(row, "lengths").map((bytes) => {
-    const start = end;
-    end += bytes / 4;
-    return all.subarray(start, end);
-  });
-}
+const BYTES_PER_NUMBER = 4;

@@ -8,7 +8,7 @@
  * Without a mirror: a few items that are known by their keys are scored at once, and a space that is too large for the
  * budget is read from the file from end to end.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as otherCalls, setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../errors.js";
 import { type Near, Nearest } from "../../retrieval/vectors/nearest.js";
 import { Question } from "../../retrieval/vectors/quantise.js";
@@ -25,7 +25,7 @@ import { bestFirst, findBest, type Look } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
-import { type Each, type ItemVectors, type Scorer, VectorFile } from "./vector-file.js";
+import { type ItemScore, PAGE, type Scorer, VectorFile } from "./vector-file.js";
 import { type VectorTable, VectorTables } from "./vector-table.js";
 
 /** So many items that are known by their keys are scored from the file one by one. */
@@ -55,6 +55,9 @@ interface Plan {
   readonly narrowing: Condition | undefined;
 }
 
+/** The scores of spaces that have no mirror, by their keys. */
+type Scanned = ReadonlyMap<number, readonly ItemScore[]>;
+
 type Step = { readonly found: VectorScored[] } | { readonly missing: readonly SpaceRow[]; readonly plan: Plan };
 
 export class VectorReader {
@@ -79,7 +82,7 @@ export class VectorReader {
   }
 
   async searchVectors(request: VectorsRequest): Promise<VectorScored[]> {
-    const scanned = new Map<number, Each>();
+    const scanned = new Map<number, readonly ItemScore[]>();
     const until = performance.now() + (request.readyMs ?? Number.POSITIVE_INFINITY);
     for (let attempt = 1; ; attempt++) {
       const step = await this.#snapshot(() => this.#attempt(request, scanned));
@@ -160,7 +163,7 @@ export class VectorReader {
   }
 
   /** The answer, or the spaces that have to be made ready first. Requires a snapshot. */
-  #attempt(request: VectorsRequest, scanned: ReadonlyMap<number, Each>): Step {
+  #attempt(request: VectorsRequest, scanned: Scanned): Step {
     const plan = this.#plan(request);
     if (!plan) return { found: [] };
     const { table, spaces, score, keys } = plan;
@@ -173,7 +176,7 @@ export class VectorReader {
     return { found: this.#find(request, plan, scanned) };
   }
 
-  #find(request: VectorsRequest, plan: Plan, scanned: ReadonlyMap<number, Each>): VectorScored[] {
+  #find(request: VectorsRequest, plan: Plan, scanned: Scanned): VectorScored[] {
     const { spaces, score, narrowing } = plan;
     const { limit } = request;
     for (const { key } of spaces) if (!scanned.has(key)) this.#mirrors.hit();
@@ -231,7 +234,7 @@ export class VectorReader {
     { spaces }: Plan,
     passing: ReadonlySet<number> | undefined,
     wanted: number,
-    scanned: ReadonlyMap<number, Each>,
+    scanned: Scanned,
   ): { readonly look: Look; readonly areAll: boolean } {
     const question = new Question(vector);
     const looking = {
@@ -242,7 +245,10 @@ export class VectorReader {
           const mirror = this.#mirrors.find(key);
           const isWhole = mirror?.look(question, passing && mirror.select(passing), wanted, nearest) ?? true;
           looking.areAll &&= isWhole;
-          if (!mirror) scanned.get(key)?.((item, score) => (passing?.has(item) ?? true) && nearest.offer(item, score));
+          if (mirror) continue;
+          for (const item of scanned.get(key) ?? []) {
+            if (passing?.has(item.key) ?? true) nearest.offer(item.key, item.score);
+          }
         }
         return nearest.best();
       },
@@ -262,7 +268,10 @@ export class VectorReader {
     const { key, items } = space;
     if (!this.#mirrors.canHold(key, items, items * this.#vectorsPerItem())) return false;
     const loading = this.#mirrors.load(key, items, (after) =>
-      this.#page(key, after, table, () => this.#feed.catchUp(table)),
+      this.#page(table, () => {
+        this.#feed.catchUp(table);
+        return this.#file.page(key, after, table);
+      }),
     );
     if (until === Number.POSITIVE_INFINITY) return loading;
     const done = new AbortController();
@@ -280,17 +289,21 @@ export class VectorReader {
     return Number(head["chunks"]) / Math.max(1, Number(head["embedded"]));
   }
 
-  async #scan(space: number, table: VectorTable, vector: Float32Array): Promise<Each> {
-    return this.#file.scan(vector, (after) => this.#page(space, after, table));
+  /** Scores all items of a space by reading it from end to end; other calls take their turn between pages. */
+  async #scan(space: number, table: VectorTable, vector: Float32Array): Promise<readonly ItemScore[]> {
+    const items: ItemScore[] = [];
+    for (;;) {
+      const after = items.at(-1)?.key ?? 0;
+      const page = await this.#page(table, () => this.#file.scoredPage(space, after, table, vector));
+      items.push(...page);
+      if (page.length < PAGE) return items;
+      await otherCalls();
+    }
   }
 
   /** Nothing, if another table is served by now: whoever asked sees that on its next snapshot, and the mirrors with it. */
-  #page(space: number, after: number, table: VectorTable, before = (): void => {}): Promise<readonly ItemVectors[]> {
-    return this.#snapshot(() => {
-      if (this.#tables.current()?.key !== table.key) return [];
-      before();
-      return this.#file.page(space, after, table);
-    });
+  #page<T>(table: VectorTable, read: () => readonly T[]): Promise<readonly T[]> {
+    return this.#snapshot(() => (this.#tables.current()?.key === table.key ? read() : []));
   }
 
   #snapshot<T>(work: () => T): Promise<T> {

@@ -129,22 +129,24 @@ export class WordSearch {
   }
 
   #readPostings(space: SpaceRow, terms: readonly string[]): Pick<Asked, "lists" | "finding" | "postings"> {
+    // What cannot exceed the budget is read at once: to count it first would take as long.
+    const areFew = space.items * terms.length <= POSTINGS_MAX;
     const lists = terms
-      .map((term) => ({ term, containing: this.#words.containing(space.key, term) }))
+      .map((term) => ({ term, rows: areFew ? this.#words.rows(space.key, term) : undefined }))
+      .map((list) => ({ ...list, containing: list.rows?.length ?? this.#words.containing(space.key, list.term) }))
       .filter(({ containing }) => containing > 0)
       .map((list) => ({ ...list, idf: idf(space.items, list.containing) }))
       .sort((a, b) => a.containing - b.containing || (a.term < b.term ? -1 : 1));
     const finding = withinBudget(lists);
     const isAlone = finding === 1 && Number(lists[0]?.containing) > POSTINGS_MAX;
-    const finders = lists.slice(0, finding).map(({ term }) => term);
+    const finders = lists.slice(0, finding);
     return { lists, finding, postings: this.#words.read(space.key, finders, isAlone ? POSTINGS_MAX : undefined) };
   }
 
   /** Takes in the next more common term, because the others have found nothing that may be seen. */
   #widen(asked: Asked): Asked {
     const finding = asked.finding + 1;
-    const finders = asked.lists.slice(0, finding).map(({ term }) => term);
-    return { ...asked, finding, postings: this.#words.read(asked.space.key, finders) };
+    return { ...asked, finding, postings: this.#words.read(asked.space.key, asked.lists.slice(0, finding)) };
   }
 
   /** What the searches lead to together, each once. */

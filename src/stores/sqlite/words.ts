@@ -144,6 +144,12 @@ export interface TermLists {
   readonly idf: number;
 }
 
+/** A term whose list is to be read, or has been. */
+export interface FindingTerm {
+  readonly term: string;
+  readonly rows?: readonly number[] | undefined;
+}
+
 /** How often a term occurs in the stored form of words ("term" or "term*count" between blanks), without taking it apart. */
 export function countIn(packed: string, term: string): number {
   for (let at = packed.indexOf(term); at >= 0; at = packed.indexOf(term, at + 1)) {
@@ -186,15 +192,20 @@ export class WordReader {
     return Number(this.#count.get(token)?.["doc"] ?? 0);
   }
 
+  /** The row ids of all items of a space that contain a term. */
+  rows(space: number, term: string): readonly number[] {
+    return NOT_A_TERM.test(term) ? [] : this.#rows(exactly(space, term), undefined);
+  }
+
   /** Which items of a space contain these terms; of each list the newest only, if so many are given. */
-  read(space: number, terms: readonly string[], newest?: number): Postings {
+  read(space: number, terms: readonly FindingTerm[], newest?: number): Postings {
     const postings = new Postings(terms.length);
-    for (const [at, term] of terms.entries()) {
-      postings.add(at, this.#rows(exactly(space, term), newest));
+    for (const [at, { term, rows }] of terms.entries()) {
+      postings.add(at, rows ?? this.#rows(exactly(space, term), newest));
       for (const { from } of STEPS) {
-        const rows = this.#rows(exactly(space, `${term}*${from}`), newest);
-        if (rows.length === 0) break;
-        postings.raise(at, rows, from);
+        const raised = this.#rows(exactly(space, `${term}*${from}`), newest);
+        if (raised.length === 0) break;
+        postings.raise(at, raised, from);
       }
     }
     return postings;

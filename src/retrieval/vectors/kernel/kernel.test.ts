@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { dot } from "../dot.js";
 import { createKernel } from "./create.js";
 import type { Kernel } from "./kernel.js";
 import { createPlainKernel } from "./plain.js";
@@ -153,6 +154,36 @@ describe("the kernel", () => {
         expect(fast?.equals(slow as Buffer)).toBe(true);
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it("multiplies rows of float32 with a question to the numbers that `dot` gives, with and without SIMD", () => {
+    const number = fc.float({ min: -1, max: 1, noNaN: true });
+    const numbers = fc.array(number, { minLength: 1, maxLength: 300 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 9 }),
+        fc.integer({ min: 1, max: 70 }),
+        numbers,
+        (count, dimensions, given) => {
+          const values = Float32Array.from(
+            { length: count * dimensions },
+            (_, at) => given[at % given.length] as number,
+          );
+          const query = Float32Array.from({ length: dimensions }, (_, at) => given[(at * 7) % given.length] as number);
+          const [fast, slow] = both(
+            (memory) => {
+              new Float32Array(memory.buffer, ROWS, values.length).set(values);
+              new Float64Array(memory.buffer, 0, dimensions).set(query);
+            },
+            (kernel) => kernel.products(ROWS, count, dimensions, 0, OUT),
+          );
+          expect(fast?.equals(slow as Buffer)).toBe(true);
+          for (let row = 0; row < count; row++) {
+            expect(fast?.readDoubleLE(OUT + 8 * row)).toBe(dot(values, row * dimensions, query));
+          }
+        },
+      ),
     );
   });
 });

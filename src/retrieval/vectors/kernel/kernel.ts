@@ -42,6 +42,11 @@ export interface Loops {
   quantise(source: number, stride: number, target: number, out: number): void;
   /** The signs of a row of int8, one bit each, set for what is negative: `stride` / 8 bytes at `target`. */
   signs(source: number, stride: number, target: number): void;
+  /**
+   * Products of rows of `dimensions` float32, without padding, with a query of as many float64: one float64 per row, from
+   * `out` on. The same as `dot` gives (dot.ts).
+   */
+  products(rows: number, count: number, dimensions: number, query: number, out: number): void;
 }
 
 export interface Kernel extends Loops {

@@ -207,4 +207,52 @@
       (i32.store16 (local.get $target) (i8x16.bitmask (v128.load (local.get $source))))
       (local.set $target (i32.add (local.get $target) (i32.const 2)))
       (br_if $part
-        (i32.lt_u (local.tee $source (i32.add (local.get $source) (i32.const 16))) (local.get $end))))))
+        (i32.lt_u (local.tee $source (i32.add (local.get $source) (i32.const 16))) (local.get $end)))))
+
+  ;; Products of rows of `dimensions` f32, without padding, with a query of as many f64: one f64 per row, from `out` on.
+  ;; Four sums are kept, as dot.ts keeps them, and what is left over goes to the first.
+  (func (export "products")
+    (param $rows i32) (param $count i32) (param $dimensions i32) (param $query i32) (param $out i32)
+    (local $fours i32) (local $end i32) (local $row_end i32) (local $q i32) (local $v v128)
+    (local $ab v128) (local $cd v128) (local $first f64)
+    (local.set $fours (i32.mul (i32.and (local.get $dimensions) (i32.const -4)) (i32.const 4)))
+    (block $done
+      (loop $one
+        (br_if $done (i32.eqz (local.get $count)))
+        (local.set $q (local.get $query))
+        (local.set $row_end (i32.add (local.get $rows) (i32.mul (local.get $dimensions) (i32.const 4))))
+        (local.set $end (i32.add (local.get $rows) (local.get $fours)))
+        (local.set $ab (v128.const i32x4 0 0 0 0))
+        (local.set $cd (v128.const i32x4 0 0 0 0))
+        (block $fours_done
+          (loop $four
+            (br_if $fours_done (i32.ge_u (local.get $rows) (local.get $end)))
+            (local.set $v (v128.load (local.get $rows)))
+            (local.set $ab (f64x2.add (local.get $ab)
+              (f64x2.mul (f64x2.promote_low_f32x4 (local.get $v)) (v128.load (local.get $q)))))
+            (local.set $cd (f64x2.add (local.get $cd)
+              (f64x2.mul
+                (f64x2.promote_low_f32x4
+                  (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $v) (local.get $v)))
+                (v128.load offset=16 (local.get $q)))))
+            (local.set $rows (i32.add (local.get $rows) (i32.const 16)))
+            (local.set $q (i32.add (local.get $q) (i32.const 32)))
+            (br $four)))
+        (local.set $first (f64x2.extract_lane 0 (local.get $ab)))
+        (block $rest_done
+          (loop $rest
+            (br_if $rest_done (i32.ge_u (local.get $rows) (local.get $row_end)))
+            (local.set $first (f64.add (local.get $first)
+              (f64.mul (f64.promote_f32 (f32.load (local.get $rows))) (f64.load (local.get $q)))))
+            (local.set $rows (i32.add (local.get $rows) (i32.const 4)))
+            (local.set $q (i32.add (local.get $q) (i32.const 8)))
+            (br $rest)))
+        (f64.store (local.get $out)
+          (f64.add
+            (f64.add
+              (f64.add (local.get $first) (f64x2.extract_lane 1 (local.get $ab)))
+              (f64x2.extract_lane 0 (local.get $cd)))
+            (f64x2.extract_lane 1 (local.get $cd))))
+        (local.set $out (i32.add (local.get $out) (i32.const 8)))
+        (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+        (br $one)))))

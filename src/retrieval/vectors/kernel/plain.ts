@@ -1,4 +1,5 @@
 /** The kernel in plain JavaScript, for machines without SIMD in WebAssembly. Equal to kernel.wat, number by number. */
+import { dot } from "../dot.js";
 import { type Kernel, type Memory, PAGE_BYTES, PAGES_MAX } from "./kernel.js";
 
 /** A buffer that grows in place. The types of this version of JavaScript do not have it yet; all of our Nodes do. */
@@ -109,6 +110,14 @@ class PlainKernel implements Kernel {
     bits.fill(0);
     for (let at = 0; at < stride; at++)
       if ((values[at] as number) < 0) bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7));
+  }
+
+  products(rows: number, count: number, dimensions: number, query: number, out: number): void {
+    const { buffer } = this.memory;
+    const values = new Float32Array(buffer, rows, count * dimensions);
+    const wanted = new Float64Array(buffer, query, dimensions);
+    const sums = new Float64Array(buffer, out, count);
+    for (let row = 0; row < count; row++) sums[row] = dot(values, row * dimensions, wanted);
   }
 }
 

@@ -17,6 +17,6 @@ export function createSimdKernel(pagesMax: number): Kernel | undefined {
   if (!WebAssembly?.validate(bytes)) return undefined;
   const memory = new WebAssembly.Memory({ initial: 0, maximum: Math.min(pagesMax, PAGES_MAX) });
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { holdfast: { memory } });
-  const { dots, bounds, distances, quantise, signs } = exports as Loops;
-  return { memory, dots, bounds, distances, quantise, signs };
+  const { dots, bounds, distances, quantise, signs, products } = exports as Loops;
+  return { memory, dots, bounds, distances, quantise, signs, products };
 }
