@@ -5,6 +5,7 @@
  * candidates there were. Ranks would throw away how much better one hit is than the next: fused ranks find less than
  * words alone. Every number here has a row in the ablation table of docs/benchmarks.md.
  */
+import type { Mutable } from "../mutable.js";
 import type { Role, Why } from "../types.js";
 
 /** The share of words; meaning has the rest. An arm that found nothing leaves all to the other. */
@@ -217,14 +218,16 @@ function weigh<C extends Candidate>(candidate: C, wish: Wish, scales: Scales): W
 function whyOf(candidate: Candidate, session: number, wish: Wish, scales: Scales): Why {
   const { words, meaning } = candidate;
   const shares = sharesOf(candidate, scales);
-  return {
-    ...(words !== undefined && { words: { score: words, share: shares.words } }),
-    ...(meaning !== undefined && { meaning: { score: meaning, share: shares.meaning } }),
-    role: roleBonus(candidate, wish),
+  const why: Partial<Mutable<Why>> = {};
+  if (words !== undefined) why.words = { score: words, share: shares.words };
+  if (meaning !== undefined) why.meaning = { score: meaning, share: shares.meaning };
+  const role = roleBonus(candidate, wish);
+  return Object.assign(why, {
+    role,
     date: dateBonus(candidate, wish),
     session,
     recency: recencyBonus(candidate, wish),
-  };
+  });
 }
 
 /** What speaks for an item beside its scores. */

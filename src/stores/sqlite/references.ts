@@ -5,6 +5,7 @@
  * that rows take: names of spaces are few, and ids of sessions never change, so those are kept.
  */
 import { LRUCache } from "lru-cache";
+import type { Mutable } from "../../mutable.js";
 import type { SpaceRef } from "../../types.js";
 import type { Scored } from "../store.js";
 import { roleOf, spaceRef } from "./codec.js";
@@ -40,8 +41,6 @@ export type ReferenceRow = readonly [
   expiresAt: number | null,
   session: number | null,
 ];
-
-type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
 interface Home {
   readonly ref: SpaceRef;
