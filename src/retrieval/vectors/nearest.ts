@@ -14,11 +14,12 @@ export class Nearest {
   readonly #count: number;
   readonly #heap: Near[] = [];
   /** Nothing below this is taken any more. */
-  least = Number.NEGATIVE_INFINITY;
+  least: number;
 
   /** Keeps so many. */
   constructor(count: number) {
     this.#count = count;
+    this.least = count > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   }
 
   offer(key: number, bound: number): void {

@@ -60,10 +60,12 @@ describe("postings", () => {
     fc.assert(
       fc.property(drawn, (items) => {
         const byKey = new Map(items.map((item) => [item.key, item]));
-        const bounds = postingsOf(items, TERMS)
-          .ranked(rarities, 20)
-          .map((key) => score(byKey.get(key) as Item, most));
+        const ranked = postingsOf(items, TERMS).ranked(rarities, 20);
+        const keys = ranked.slice(0, ranked.size);
+        const bounds = keys.map((key) => score(byKey.get(key) as Item, most));
         expect(bounds).toEqual(bounds.toSorted((a, b) => b - a));
+        const half = Math.floor(ranked.size / 2);
+        expect([...ranked.slice(0, half), ...ranked.slice(half, ranked.size + 3)]).toEqual(keys);
       }),
     );
   });

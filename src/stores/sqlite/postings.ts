@@ -6,6 +6,7 @@
  * the words stored with the item have to be looked at. In rankings a step counts as the most that it stands for, so that
  * no item is passed over that may be among the best.
  */
+import { Nearest } from "../../retrieval/vectors/nearest.js";
 import { termWeight } from "../../retrieval/words/bm25.js";
 
 /** Row ids of the words index are key × this + length, and the length is cut at this. */
@@ -82,9 +83,9 @@ export class Postings {
     return place === undefined ? undefined : this.#counts.subarray(place * this.#terms, (place + 1) * this.#terms);
   }
 
-  /** Keys of the items, the best by their own words first, ties newest first. */
-  ranked(rarities: readonly number[], average: number): readonly number[] {
-    const scores = this.#keys.map((_, place) => {
+  /** The items by what their own words score. */
+  ranked(rarities: readonly number[], average: number): RankedPostings {
+    const scores = Float64Array.from(this.#keys, (_, place) => {
       let score = 0;
       for (let term = 0; term < this.#terms; term++) {
         const count = this.#counts[place * this.#terms + term];
@@ -93,9 +94,32 @@ export class Postings {
       }
       return score;
     });
-    const order = this.#keys.map((_, place) => place);
-    order.sort((a, b) => Number(scores[b]) - Number(scores[a]) || Number(this.#keys[b]) - Number(this.#keys[a]));
-    return order.map((place) => Number(this.#keys[place]));
+    return new RankedPostings(this.#keys, scores);
+  }
+}
+
+/** Items by score. They are thousands, of which a hundred are wanted: to sort them all would take longest of all. */
+export class RankedPostings {
+  readonly #keys: readonly number[];
+  readonly #scores: Float64Array;
+
+  constructor(keys: readonly number[], scores: Float64Array) {
+    this.#keys = keys;
+    this.#scores = scores;
+  }
+
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  /** Keys from one place of the ranking to before another: the best first, ties newest first. */
+  slice(from: number, to: number): number[] {
+    const best = new Nearest(to);
+    for (const [place, key] of this.#keys.entries()) best.offer(key, this.#scores[place] as number);
+    return best
+      .best()
+      .slice(from)
+      .map(({ key }) => key);
   }
 }
 

@@ -16,7 +16,7 @@ import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/word
 import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
 import type { Condition, SpaceRow } from "./filter.js";
-import { isUnsure, type Postings } from "./postings.js";
+import { isUnsure, type Postings, type RankedPostings } from "./postings.js";
 import { References } from "./references.js";
 import type { Registry } from "./registry.js";
 import type { Rosters } from "./rosters.js";
@@ -160,7 +160,7 @@ export class WordSearch {
     const hits = new Map<number, WordRow>();
     for (const narrowing of searches) {
       for (const hit of bestRows(asked.rows, ranked, narrowing, wanted)) hits.set(hit.key, hit);
-      if (finding === lists.length && ranked.length <= wanted) break; // a narrower search finds nothing else
+      if (finding === lists.length && ranked.size <= wanted) break; // a narrower search finds nothing else
     }
     return [...hits.values()];
   }
@@ -272,14 +272,9 @@ function firstExpiry(texts: readonly Candidate[]): number {
 }
 
 /** The best that meet the condition; those that do not give way to the next. */
-function bestRows(
-  rows: WordRows,
-  ranked: readonly number[],
-  narrowing: Condition | undefined,
-  wanted: number,
-): WordRow[] {
+function bestRows(rows: WordRows, ranked: RankedPostings, narrowing: Condition | undefined, wanted: number): WordRow[] {
   const found: WordRow[] = [];
-  for (let at = 0, count = wanted; at < ranked.length && found.length < wanted; at += count, count *= 4) {
+  for (let at = 0, count = wanted; at < ranked.size && found.length < wanted; at += count, count *= 4) {
     found.push(...rows.find(ranked.slice(at, at + count), narrowing));
   }
   return found.slice(0, wanted);
