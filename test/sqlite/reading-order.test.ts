@@ -1,0 +1,63 @@
+/** In what order the reading threads answer: what ends a search does not wait for searches that have just begun. */
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { newPath } from "../support/opened.js";
+import { Embedding, NOW, RandomVectors } from "./embedding.js";
+
+const ADA = { user: "ada" };
+const DIMENSIONS = 16;
+const MANY = 40;
+
+/** The names of the calls, in the order in which they were answered. */
+async function answered(calls: readonly (readonly [name: string, call: () => Promise<unknown>])[]): Promise<string[]> {
+  const order: string[] = [];
+  await Promise.all(calls.map(([name, call]) => call().then(() => order.push(name))));
+  return order;
+}
+
+const lined = (name: string, call: () => Promise<unknown>) =>
+  Array.from({ length: MANY }, (_, at) => [`${name} ${at}`, call] as const);
+
+async function opened() {
+  const embedding = await Embedding.open(newPath(), DIMENSIONS);
+  const random = new RandomVectors(3, DIMENSIONS);
+  const items = Array.from({ length: 200 }, (_, at) => ({ id: `m${at}`, content: `the garden by the river ${at}` }));
+  await embedding.add({ space: ADA, session: "s" }, items);
+  await embedding.embed({ space: ADA, session: "s" }, () => random.next());
+  const [hit] = await embedding.near([ADA], random.next(), 1); // from here on both threads are there
+  return { embedding, random, key: hit?.key ?? 0 };
+}
+
+it("what scores by words goes before searches by words that wait, which keep their order", async () => {
+  const { embedding, key } = await opened();
+  const request = { spaces: [ADA], terms: ["garden"], filter: {}, limit: 100, now: NOW };
+  const search = () => embedding.store.searchWords(request);
+  await search();
+  const ending = () => embedding.store.searchWords({ ...request, keys: [key] });
+  const order = await answered([...lined("search", search), ["ending", ending]]);
+  expect(order.indexOf("ending")).toBeLessThan(MANY / 2);
+  expect(order.filter((name) => name !== "ending")).toEqual(lined("search", search).map(([name]) => name));
+});
+
+it("what scores by vectors goes before searches by vectors that wait", async () => {
+  const { embedding, random, key } = await opened();
+  const { store, vectorSpace } = embedding;
+  const vector = random.next();
+  const score = { spaces: [ADA], vectorSpace, vector, items: [{ key, floor: Number.NEGATIVE_INFINITY }] };
+  const search = () => embedding.near([ADA], vector, 10);
+  const order = await answered([...lined("search", search), ["ending", () => store.scoreVectors(score)]]);
+  expect(order.indexOf("ending")).toBeLessThan(MANY / 2);
+});
+
+it("a thread that is closed while calls wait answers all of them first", async () => {
+  const { embedding, key } = await opened();
+  const request = { spaces: [ADA], terms: ["river"], filter: {}, limit: 10, now: NOW };
+  const words = Array.from({ length: MANY }, () => embedding.store.searchWords(request));
+  const near = Array.from({ length: MANY }, (_, at) =>
+    embedding.near([ADA], new RandomVectors(at, DIMENSIONS).next(), 5),
+  );
+  const ending = embedding.store.searchWords({ ...request, keys: [key] });
+  await turn(); // they are on their way
+  await embedding.store.close();
+  for (const found of await Promise.all([...words, ...near, ending])) expect(found.length).toBeGreaterThan(0);
+});
