@@ -6,7 +6,17 @@ import { root } from "../support/root.js";
 
 /** From the ground up. A file may import from its own layer and from those below. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["types.ts", "errors.ts", "clock.ts", "ids.ts", "text.ts", "graphemes.ts", "one-by-one.ts", "version.ts"],
+  [
+    "types.ts",
+    "errors.ts",
+    "clock.ts",
+    "ids.ts",
+    "text.ts",
+    "graphemes.ts",
+    "mutable.ts",
+    "one-by-one.ts",
+    "version.ts",
+  ],
   ["tokens/"],
   ["retrieval/", "openai/"],
   ["stores/", "embedding/", "extraction/"],

@@ -87,7 +87,7 @@ describe("the package", () => {
     expect(paths).toEqual(
       expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "LICENSE", "README.md", "package.json"]),
     );
-    expect(paths).toContain("dist/stores/sqlite/worker.js");
+    expect(paths).toContain("dist/stores/sqlite/worker.cjs");
     expect(paths).toContain("dist/embedding/minilm/worker.js");
     expect(paths.filter((path) => path.startsWith("models/")).sort()).toEqual([
       "models/README.md",

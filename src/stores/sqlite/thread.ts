@@ -2,11 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { type ErrorRecord, fromRecord, HoldfastError } from "../../errors.js";
+import { readScored } from "./scored-text.js";
 import type { Call, ThreadData } from "./worker.js";
 
 const LEAVE_MS = 2_000;
 
-/** `text` is a value as JSON. */
+/** `text` has what was found (scored-text.ts). */
 interface Answer {
   readonly number: number;
   readonly value?: unknown;
@@ -38,7 +39,7 @@ export class Thread {
       this.#waiting.delete(answer.number);
       this.#unrefIfIdle();
       if (answer.error) waiting?.reject(fromRecord(answer.error));
-      else waiting?.resolve(answer.text === undefined ? answer.value : JSON.parse(answer.text));
+      else waiting?.resolve(answer.text === undefined ? answer.value : readScored(answer.text));
     });
     // A thread keeps the process alive only while someone waits for its answer.
     this.#worker.on("online", () => this.#unrefIfIdle());

@@ -7,6 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { toRecord } from "../../errors.js";
 import type { WordsRequest } from "../store.js";
 import { retryBusy } from "./busy.js";
+import { type Found, writeScored } from "./scored-text.js";
 import type { WriterOptions } from "./writer.js";
 
 export type ThreadRole = "writer" | "reader" | "vectors";
@@ -29,7 +30,7 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
-/** Long lists of small objects cross over faster as text than as structures. They hold nothing that JSON cannot say. */
+/** Long lists of small objects cross over faster as text than as structures. */
 const AS_TEXT: ReadonlySet<string> = new Set(["searchWords", "searchVectors"]);
 
 const { role, options } = workerData as ThreadData;
@@ -101,7 +102,7 @@ async function answer({ number, method, args }: Call): Promise<void> {
   const isLast = method === "close" || method === "leave";
   try {
     const value = isLast && !opened ? undefined : await run(method, args);
-    port?.postMessage(AS_TEXT.has(method) ? { number, text: JSON.stringify(value) } : { number, value });
+    port?.postMessage(AS_TEXT.has(method) ? { number, text: writeScored(value as Found[]) } : { number, value });
   } catch (error) {
     port?.postMessage({ number, error: toRecord(error) });
   }
