@@ -109,9 +109,19 @@ async function answer({ number, method, args }: Call): Promise<void> {
   if (isLast) port?.close();
 }
 
-async function run(method: string, args: readonly unknown[]): Promise<unknown> {
+/** Whoever could not is not the last to try. */
+async function openFile(): Promise<object> {
   opened ??= loaded.then((open) => open());
-  const target = (await opened) as { [method: string]: (...args: readonly unknown[]) => unknown };
+  try {
+    return await opened;
+  } catch (error) {
+    opened = undefined;
+    throw error;
+  }
+}
+
+async function run(method: string, args: readonly unknown[]): Promise<unknown> {
+  const target = (await openFile()) as { [method: string]: (...args: readonly unknown[]) => unknown };
   const call = () => target[method]?.(...args);
   // The retry is for reads that meet a recovering log; the others wait by themselves and never throw BUSY.
   return role === "reader" ? retryBusy(call, options.busyTimeoutMs) : call();

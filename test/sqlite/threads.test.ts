@@ -1,8 +1,16 @@
-/** In what order the reading threads answer: what ends a search does not wait for searches that have just begun. */
+/** How the reading threads answer: what ends a search does not wait for searches that have just begun. */
+import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
+import type { Thread as ThreadOf } from "../../dist/stores/sqlite/thread.js";
 import { newPath } from "../support/opened.js";
+import { root } from "../support/root.js";
 import { Embedding, NOW, RandomVectors } from "./embedding.js";
+
+const { Thread } = (await import(pathToFileURL(join(root, "dist/stores/sqlite/thread.js")).href)) as {
+  readonly Thread: typeof ThreadOf;
+};
 
 const ADA = { user: "ada" };
 const DIMENSIONS = 16;
@@ -60,4 +68,14 @@ it("a thread that is closed while calls wait answers all of them first", async (
   await turn(); // they are on their way
   await embedding.store.close();
   for (const found of await Promise.all([...words, ...near, ending])) expect(found.length).toBeGreaterThan(0);
+});
+
+it("a thread that could not open its file tries again with the next call", async () => {
+  const path = newPath();
+  const options = { path, id: "x", busyTimeoutMs: 1_000, mirrorBytes: 0, rosterBytes: 0 };
+  const thread = new Thread({ role: "vectors", options });
+  await expect(thread.call("mirrorStats")).rejects.toThrow();
+  await Embedding.open(path, DIMENSIONS);
+  expect(await thread.call("mirrorStats")).toMatchObject({ spaces: 0 });
+  await thread.close();
 });
