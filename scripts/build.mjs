@@ -27,10 +27,11 @@ await build({
   platform: "node",
   // Node loads a script sooner than a module.
   format: "cjs",
-  define: { "import.meta.url": "entry" },
+  define: { "import.meta.url": "entryUrl" },
   banner: {
-    js: `/* Made of worker.js. Contains lru-cache (Isaac Z. Schlueter, BlueOak-1.0.0) and stemmer (Titus Wormer, MIT). */
-const entry = require("node:url").pathToFileURL(__filename).href;`,
+    js: `"use strict";
+/* Made of worker.js.\n\nlru-cache:\n${noticeOf("lru-cache/LICENSE.md")}\n\nstemmer:\n${noticeOf("stemmer/license")} */
+const entryUrl = require("node:url").pathToFileURL(__filename).href;`,
   },
   target: "node20",
   minifySyntax: true,
@@ -43,3 +44,8 @@ const thread = readFileSync(`${folder}/thread.js`, "utf8");
 const started = thread.replace('"./worker.js"', '"./worker.cjs"');
 if (started === thread) throw new Error("thread.js does not name its entry any more");
 writeFileSync(`${folder}/thread.js`, started);
+
+/** What is put into the script comes with its licence. */
+function noticeOf(path) {
+  return readFileSync(`${root}/node_modules/${path}`, "utf8").trim().replaceAll("*/", "* /");
+}

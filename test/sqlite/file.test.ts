@@ -80,6 +80,15 @@ describe("the file", () => {
     raw.close();
   });
 
+  it("is refused when it was made to hold its text as UTF-16, even if it is empty", async () => {
+    const path = newPath();
+    const raw = openRaw(path);
+    raw.exec("PRAGMA encoding = 'UTF-16'; CREATE TABLE x (y); DROP TABLE x");
+    raw.close();
+    chmodSync(path, 0o600);
+    expect(await refusal(path)).toMatchObject({ code: "store_unsafe" });
+  });
+
   it("is refused when it is no database at all", async () => {
     const path = newPath();
     writeFileSync(path, "Dear diary, ".repeat(500), { mode: 0o600 });

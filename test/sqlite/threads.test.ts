@@ -57,6 +57,15 @@ it("what scores by vectors goes before searches by vectors that wait", async () 
   expect(order.indexOf("ending")).toBeLessThan(MANY / 2);
 });
 
+it("a search is answered though others score without end", async () => {
+  const { embedding, key } = await opened();
+  const request = { spaces: [ADA], terms: ["garden"], filter: {}, limit: 100, now: NOW };
+  const scoring = () => embedding.store.searchWords({ ...request, keys: [key] });
+  const search = () => embedding.store.searchWords(request);
+  const order = await answered([["search", search], ["waits", search], ...lined("scoring", scoring)]);
+  expect(order.indexOf("waits")).toBeLessThan(MANY / 2);
+});
+
 it("a thread that is closed while calls wait answers all of them first", async () => {
   const { embedding, key } = await opened();
   const request = { spaces: [ADA], terms: ["river"], filter: {}, limit: 10, now: NOW };

@@ -5,7 +5,12 @@ import { bestDot } from "./dot.js";
 import { createKernel } from "./kernel/create.js";
 import { createPlainKernel } from "./kernel/plain.js";
 
-const numbers = fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 200 });
+/** What an embedder gives, and what a damaged file may hold. */
+const number = fc.oneof(
+  { weight: 9, arbitrary: fc.float({ min: -1, max: 1, noNaN: true }) },
+  fc.constantFrom(Number.NaN, Infinity, -Infinity, 0, -0),
+);
+const numbers = fc.array(number, { minLength: 1, maxLength: 200 });
 
 /** Items of so many numbers each, one after the other. */
 function laid(lengths: readonly number[], given: readonly number[]): Float32Array {

@@ -23,7 +23,7 @@ export class Nearest {
   }
 
   offer(key: number, bound: number): void {
-    if (bound < this.least) return;
+    if (!(bound >= this.least)) return; // nor what is no number
     const heap = this.#heap;
     if (heap.length < this.#count) rise(heap, { key, bound });
     else if (isBetter({ key, bound }, heap[0] as Near)) sink(heap, { key, bound });

@@ -44,15 +44,16 @@ const EMPTY: Metadata = Object.freeze({});
 
 /** Field by field: a literal with spreads in it takes six times as long, and every question reads ten of these. */
 export function readItem(row: Row): Item {
-  return fields(row);
+  return itemOf(row);
 }
 
-function fields(row: Row): Mutable<KeyedItem> {
+/** Without its key. */
+function itemOf(row: Row): Mutable<Item> {
   const item = {
     id: String(row["id"]),
     kind: KIND_CODES[Number(row["kind"])] ?? "message",
     space: spaceRef(row["space_kind"], row["space_name"]),
-  } as Mutable<KeyedItem>;
+  } as Mutable<Item>;
   if (row["session_name"] !== null) {
     item.session = String(row["session_name"]);
     item.sessionId = String(row["session_id"]);
@@ -75,8 +76,7 @@ function fields(row: Row): Mutable<KeyedItem> {
 }
 
 export function readKeyed(row: Row): KeyedItem {
-  const item = fields(row);
-  item.key = Number(row["key"]);
+  const item: Mutable<KeyedItem> = Object.assign(itemOf(row), { key: Number(row["key"]) });
   const retained = row["retention_ms"] === null ? Infinity : item.recordedAt + Number(row["retention_ms"]);
   const until = Math.min(item.expiresAt ?? Infinity, retained);
   if (until !== Infinity) item.until = until;

@@ -45,6 +45,12 @@ export function connect(path: string, role: ConnectionRole): Database {
 }
 
 function assertSafe(database: Database, path: string): void {
+  const encoding = pragma(database, "encoding");
+  if (encoding !== "UTF-8") {
+    throw new HoldfastError("store_unsafe", `${path} was made to hold its text as ${encoding}`, {
+      hint: "choose another path: Holdfast makes its files itself, in UTF-8; nothing was changed",
+    });
+  }
   const journal = pragma(database, "journal_mode");
   if (journal !== "wal") {
     throw new HoldfastError("store_unsafe", `${path} cannot use a write-ahead log (journal mode is ${journal})`, {

@@ -66,6 +66,8 @@ function resultCode(error: unknown): number | undefined {
 }
 
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(resultCode(error) ?? -1);
+/** A value would be longer than SQLite makes any. */
+export const isTooBig = (error: unknown): boolean => resultCode(error) === TOO_BIG;
 /** The statement was refused for its values; the transaction can go on without it. */
 export const isRefusal = (error: unknown): boolean => [TOO_BIG, CONSTRAINT].includes(resultCode(error) ?? -1);
 export const isNotOurs = (error: unknown): boolean => [NOT_A_DATABASE, CORRUPT].includes(resultCode(error) ?? -1);

@@ -10,9 +10,9 @@ import { setImmediate as otherCalls } from "node:timers/promises";
 import { Mirror, vectorsPerPage } from "../../retrieval/vectors/mirror.js";
 import { Pool } from "../../retrieval/vectors/pool.js";
 import type { MirrorStats } from "../indexing.js";
-import { type ItemVectors, PAGE } from "./vector-file.js";
+import type { ItemVectors } from "./vector-file.js";
 
-/** The items of a space after a key, a page of them. */
+/** The items of a space after a key, a page of them; none if there are no more. */
 export type ReadPage = (after: number) => Promise<readonly ItemVectors[]>;
 
 class Entry {
@@ -119,7 +119,7 @@ export class Mirrors {
         const rows = await read(entry.loadedTo);
         if (entry.isDropped) return false;
         for (const { key, vectors } of rows) if (!entry.mirror.put(key, vectors)) return this.#giveUp(space, items);
-        entry.loadedTo = rows.length < PAGE ? Infinity : Number(rows.at(-1)?.key);
+        entry.loadedTo = rows.at(-1)?.key ?? Infinity;
         if (entry.isReady) return true;
         await otherCalls();
         if (entry.isDropped) return false;

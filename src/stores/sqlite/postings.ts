@@ -98,10 +98,11 @@ export class Postings {
   }
 }
 
-/** Items by score. They are thousands, of which a hundred are wanted: to sort them all would take longest of all. */
+/** Items by score. They are thousands, of which mostly the first hundred are wanted: those are found without sorting. */
 export class RankedPostings {
   readonly #keys: readonly number[];
   readonly #scores: Float64Array;
+  #sorted: readonly number[] | undefined;
 
   constructor(keys: readonly number[], scores: Float64Array) {
     this.#keys = keys;
@@ -113,13 +114,23 @@ export class RankedPostings {
   }
 
   /** Keys from one place of the ranking to before another: the best first, ties newest first. */
-  slice(from: number, to: number): number[] {
-    const best = new Nearest(to);
+  slice(from: number, to: number): readonly number[] {
+    if (from === 0) return this.#best(to);
+    this.#sorted ??= this.#sort();
+    return this.#sorted.slice(from, to);
+  }
+
+  #best(count: number): number[] {
+    const best = new Nearest(count);
     for (const [place, key] of this.#keys.entries()) best.offer(key, this.#scores[place] as number);
-    return best
-      .best()
-      .slice(from)
-      .map(({ key }) => key);
+    return best.best().map(({ key }) => key);
+  }
+
+  #sort(): number[] {
+    const scores = this.#scores;
+    const places = Array.from(this.#keys, (_, place) => place);
+    places.sort((a, b) => Number(scores[b]) - Number(scores[a]) || Number(this.#keys[b]) - Number(this.#keys[a]));
+    return places.map((place) => Number(this.#keys[place]));
   }
 }
 

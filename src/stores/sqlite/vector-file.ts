@@ -2,14 +2,14 @@
 import { Cosines } from "../../retrieval/vectors/cosines.js";
 import type { Best } from "../../retrieval/vectors/dot.js";
 import type { VectorScored } from "../indexing.js";
-import type { Database, Row } from "./driver.js";
+import { type Database, isTooBig, type Row } from "./driver.js";
 import type { Condition } from "./filter.js";
 import { REFERENCE_ROW, type ReferenceRow, References } from "./references.js";
 import { Statements } from "./statements.js";
 import { ITEM_PLACE, KEY_BITS, PLACE, SPACE_END, unpackVectors, type VectorTable } from "./vector-table.js";
 
-/** Items read at a time: a few milliseconds. */
-export const PAGE = 512;
+/** Items read at a time, at most: a few milliseconds. */
+const PAGE = 512;
 
 export interface ItemVectors {
   readonly key: number;
@@ -43,7 +43,7 @@ export class VectorFile {
     this.#references = new References(this.#statements);
   }
 
-  /** The next items of a space after this key; fewer than a page if there are no more. */
+  /** The next items of a space after this key; none if there are no more. */
   page(space: number, after: number, table: VectorTable): ItemVectors[] {
     const row = this.#readPage(space, after, table);
     const { all, lengths } = vectorsOf(row);
@@ -63,9 +63,15 @@ export class VectorFile {
   #readPage(space: number, after: number, { name }: VectorTable): Row | undefined {
     const statement = this.#statements.get(
       `SELECT json_group_array(item) AS items, ${VECTORS} FROM (
-         SELECT item, vectors FROM ${name} WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ${PAGE})`,
+         SELECT item, vectors FROM ${name} WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ?)`,
     );
-    return statement.get(space, after, space);
+    for (let limit = PAGE; ; limit = Math.floor(limit / 2)) {
+      try {
+        return statement.get(space, after, space, limit);
+      } catch (error) {
+        if (!isTooBig(error) || limit === 1) throw error;
+      }
+    }
   }
 
   /** Requires a snapshot when it is made and when it is used. */
@@ -75,7 +81,7 @@ export class VectorFile {
        FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value
          CROSS JOIN ${name} ON place = ${ITEM_PLACE} WHERE ${condition.sql}`,
     );
-    return (keys) => {
+    const read = (keys: readonly number[]): VectorScored[] => {
       const row = statement.get(JSON.stringify(keys), ...condition.values);
       const references = this.#references.from(listOf<ReferenceRow>(row, "items"));
       return this.#best(row, vector).flatMap((best, at) => {
@@ -83,6 +89,7 @@ export class VectorFile {
         return best && reference ? Object.assign(reference.scored(best.score), { part: best.part }) : [];
       });
     };
+    return (keys) => inHalves(keys, read);
   }
 
   /** Those of a space's items that have vectors. Requires a snapshot. */
@@ -96,7 +103,9 @@ export class VectorFile {
   scores(space: number, keys: readonly number[], { name }: VectorTable, vector: Float32Array): ItemScore[] {
     if (keys.length === 0) return [];
     const statement = this.#statements.get(`SELECT json_group_array(item) AS items, ${VECTORS} ${atKeys(name)}`);
-    return this.#scored(statement.get(JSON.stringify(keys), space), vector).filter(hasVectors);
+    const read = (some: readonly number[]): ItemScore[] =>
+      this.#scored(statement.get(JSON.stringify(some), space), vector).filter(hasVectors);
+    return inHalves(keys, read);
   }
 
   /** Items without vectors, which there should be none of, are as far as can be. */
@@ -121,10 +130,35 @@ const listOf = <T>(row: Row | undefined, column: string): T[] => JSON.parse(Stri
 const NO_VECTORS = Number.NEGATIVE_INFINITY;
 const hasVectors = ({ score }: ItemScore): boolean => score !== NO_VECTORS;
 
-/** The vectors of all items one after the other, and how many numbers each has: handed over in half the time of rows. */
+/** Reads items together; in halves, if together they would be too long for one value. */
+function inHalves<T>(keys: readonly number[], read: (keys: readonly number[]) => T[]): T[] {
+  try {
+    return read(keys);
+  } catch (error) {
+    if (!isTooBig(error) || keys.length === 1) throw error;
+    const middle = Math.floor(keys.length / 2);
+    return [...inHalves(keys.slice(0, middle), read), ...inHalves(keys.slice(middle), read)];
+  }
+}
+
+/** The vectors of all items one after the other, and how many numbers each has: handed over sooner than as rows. */
 function vectorsOf(row: Row | undefined): { readonly all: Float32Array; readonly lengths: readonly number[] } {
-  const all = row?.["vectors"] ? unpackVectors(row["vectors"]) : new Float32Array();
-  return { all, lengths: listOf<number>(row, "lengths").map((bytes) => bytes / BYTES_PER_NUMBER) };
+  const bytes = (row?.["vectors"] ?? new Uint8Array()) as Uint8Array;
+  const sizes = listOf<number>(row, "lengths");
+  const lengths = sizes.map((size) => Math.floor(size / BYTES_PER_NUMBER));
+  const isDamaged = sizes.some((size) => size % BYTES_PER_NUMBER !== 0);
+  return { all: unpackVectors(isDamaged ? withoutRests(bytes, sizes) : bytes), lengths };
+}
+
+/** Without the bytes behind an item's last whole number: all that follows would be misread. */
+function withoutRests(bytes: Uint8Array, sizes: readonly number[]): Uint8Array {
+  let end = 0;
+  const whole = sizes.map((size) => {
+    const start = end;
+    end += size;
+    return bytes.subarray(start, end - (size % BYTES_PER_NUMBER));
+  });
+  return new Uint8Array(Buffer.concat(whole));
 }
 
 const BYTES_PER_NUMBER = 4;

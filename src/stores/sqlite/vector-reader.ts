@@ -25,10 +25,10 @@ import { bestFirst, findBest, type Look } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
-import { type ItemScore, PAGE, type Scorer, VectorFile } from "./vector-file.js";
+import { type ItemScore, type Scorer, VectorFile } from "./vector-file.js";
 import { type VectorTable, VectorTables } from "./vector-table.js";
 
-/** So many items that are known by their keys are scored from the file one by one. */
+/** So many items that are known by their keys are scored from the file, without a look at a mirror. */
 const FEW = 256;
 /** So many, where a mirror would have to be loaded first. */
 const FEW_UNLOADED = 4_096;
@@ -76,8 +76,8 @@ export class VectorReader {
     this.#statements = new Statements(this.#database);
     this.#registry = new Registry(this.#database);
     this.#tables = new VectorTables(this.#database);
+    this.#mirrors = new Mirrors(mirrorBytes); // first: where memory is short, its kernel needs it most
     this.#file = new VectorFile(this.#database);
-    this.#mirrors = new Mirrors(mirrorBytes);
     this.#feed = new MirrorFeed(this.#database, this.#mirrors);
   }
 
@@ -295,8 +295,8 @@ export class VectorReader {
     for (;;) {
       const after = items.at(-1)?.key ?? 0;
       const page = await this.#page(table, () => this.#file.scoredPage(space, after, table, vector));
+      if (page.length === 0) return items;
       items.push(...page);
-      if (page.length < PAGE) return items;
       await otherCalls();
     }
   }

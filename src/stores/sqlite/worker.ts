@@ -2,8 +2,8 @@
  * The entry of a storage thread: a writer, which answers calls in the order in which they come; a reader, at which those
  * that end a search go first; or the reader of vectors, which also answers other calls while it loads.
  */
-import { setImmediate as othersArrive } from "node:timers/promises";
-import { parentPort, workerData } from "node:worker_threads";
+import { setImmediate as turn } from "node:timers/promises";
+import { parentPort, receiveMessageOnPort as receive, workerData } from "node:worker_threads";
 import { toRecord } from "../../errors.js";
 import type { WordsRequest } from "../store.js";
 import { retryBusy } from "./busy.js";
@@ -33,11 +33,16 @@ export interface Call {
 /** Long lists of small objects cross over faster as text than as structures. */
 const AS_TEXT: ReadonlySet<string> = new Set(["searchWords", "searchVectors"]);
 
-const { role, options } = workerData as ThreadData;
-const port = parentPort;
-if (!port) throw new Error("this module is the entry of a worker thread");
+/** Each so many-th call is the one that has waited longest, whatever goes first. */
+const TURNS = 8;
+/** After so long, what is loaded between calls comes on by a page. */
+const TURN_MS = 100;
 
-/** Each role loads its own modules alone: loading them is most of what it takes to start a thread. */
+const { role, options } = workerData as ThreadData;
+if (!parentPort) throw new Error("this module is the entry of a worker thread");
+const port = parentPort;
+
+/** Each role loads its own modules alone: what is not run need not be compiled. */
 const loaded = load();
 loaded.catch(() => undefined); // the first call tells
 
@@ -57,17 +62,33 @@ async function load(): Promise<() => Promise<object>> {
 
 /** With the first call: a reading thread may be started before the writer has made the file. */
 let opened: Promise<object> | undefined;
+let file: Methods | undefined;
 
-const waiting: Call[] = [];
-/** Whether somebody is at work on what waits. */
-let isWorking = false;
+/** Calls that wait, in the order in which they came: those that go first, and all others. */
+const first: Call[] = [];
+const others: Call[] = [];
 /** Calls that were begun and are not done. */
 const underWay = new Set<Promise<void>>();
+let isWorking = false;
 
 port.on("message", (call: Call) => {
-  waiting.push(call);
+  line(call);
   if (!isWorking) work();
 });
+
+function line(call: Call): void {
+  (goesFirst(call) ? first : others).push(call);
+}
+
+/**
+ * Searches by words and by vectors take ten milliseconds in a large space; to score what the other has found, one. If
+ * that waited in line, every search under way would wait for those that have just begun.
+ */
+function goesFirst({ method, args }: Call): boolean {
+  if (role === "writer") return false;
+  const [request] = args as readonly [Partial<WordsRequest>?];
+  return method === "leave" || method === "scoreVectors" || (method === "searchWords" && request?.keys !== undefined);
+}
 
 /**
  * One call at a time: a writer that waits for another process must not begin a second transaction meanwhile. Only the
@@ -75,53 +96,57 @@ port.on("message", (call: Call) => {
  */
 async function work(): Promise<void> {
   isWorking = true;
-  for (let call = takeNext(); call; call = takeNext()) {
+  let turnedAt = performance.now();
+  for (let begun = 1; ; begun++) {
+    const call = (begun % TURNS === 0 ? others.shift() : undefined) ?? first.shift() ?? others.shift();
+    if (!call) break;
     if (call.method === "close") await Promise.all(underWay);
     const answered = answer(call).finally(() => underWay.delete(answered));
     underWay.add(answered);
-    if (role !== "vectors") await answered;
-    if (role !== "writer") await othersArrive(); // among what came meanwhile may be something that goes first
+    await (role === "vectors" ? settled() : answered);
+    if (performance.now() - turnedAt > TURN_MS) {
+      await turn();
+      turnedAt = performance.now();
+    }
+    for (let next = receive(port); next; next = receive(port)) line(next.message as Call);
   }
   isWorking = false;
 }
-
-/** The first that came; at a reader, the first that ends a search, or that. */
-function takeNext(): Call | undefined {
-  const ending = role === "writer" ? -1 : waiting.findIndex(endsSearch);
-  return ending > 0 ? waiting.splice(ending, 1)[0] : waiting.shift();
-}
-
-/**
- * Searches by words and by vectors take ten milliseconds in a large space; to score what the other has found, one. If
- * that waited in line, every search under way would wait for those that have just begun.
- */
-const endsSearch = ({ method, args }: Call): boolean =>
-  method === "scoreVectors" || (method === "searchWords" && (args[0] as Partial<WordsRequest>).keys !== undefined);
 
 async function answer({ number, method, args }: Call): Promise<void> {
   const isLast = method === "close" || method === "leave";
   try {
     const value = isLast && !opened ? undefined : await run(method, args);
-    port?.postMessage(AS_TEXT.has(method) ? { number, text: writeScored(value as Found[]) } : { number, value });
+    port.postMessage(AS_TEXT.has(method) ? { number, text: writeScored(value as Found[]) } : { number, value });
   } catch (error) {
-    port?.postMessage({ number, error: toRecord(error) });
+    port.postMessage({ number, error: toRecord(error) });
   }
-  if (isLast) port?.close();
+  if (isLast) port.close();
 }
 
-/** Whoever could not is not the last to try. */
-async function openFile(): Promise<object> {
+/** When all that need not wait has come to its end: a search by vectors is answered by then, unless it loads. */
+async function settled(): Promise<void> {
+  await undefined; // from here on ticks come after promises
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+}
+
+type Methods = { readonly [method: string]: (...args: readonly unknown[]) => unknown };
+
+/** If it cannot be opened, the next call tries again. */
+async function openFile(): Promise<Methods> {
   opened ??= loaded.then((open) => open());
   try {
-    return await opened;
+    file = (await opened) as Methods;
+    return file;
   } catch (error) {
     opened = undefined;
     throw error;
   }
 }
 
+/** Once the file is open, whatever can be done at once is done when this returns. */
 async function run(method: string, args: readonly unknown[]): Promise<unknown> {
-  const target = (await openFile()) as { [method: string]: (...args: readonly unknown[]) => unknown };
+  const target = file ?? (await openFile());
   const call = () => target[method]?.(...args);
   // The retry is for reads that meet a recovering log; the others wait by themselves and never throw BUSY.
   return role === "reader" ? retryBusy(call, options.busyTimeoutMs) : call();

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { dot } from "../dot.js";
 import { createKernel } from "./create.js";
 import type { Kernel } from "./kernel.js";
@@ -47,6 +47,21 @@ describe("the kernel", () => {
   it("in use is the one with SIMD, on this machine", () => {
     const kernel = createKernel(2);
     expect(kernel.dots.toString(), "a function of WebAssembly").toContain("[native code]");
+  });
+
+  it("is the plain one where there is no room for a memory of WebAssembly", () => {
+    const Memory = class {
+      constructor() {
+        throw new RangeError("could not allocate memory");
+      }
+    };
+    const { validate, Module, Instance } = (globalThis as unknown as { readonly WebAssembly: object })
+      .WebAssembly as never;
+    vi.stubGlobal("WebAssembly", { validate, Module, Instance, Memory });
+    const kernel = createKernel(2);
+    vi.unstubAllGlobals();
+    kernel.memory.grow(1);
+    expect(kernel.dots.toString()).not.toContain("[native code]");
   });
 
   it("carries the bytes of the text that lies beside it", () => {

@@ -1,4 +1,4 @@
-/** The kernel in plain JavaScript, for machines without SIMD in WebAssembly. Equal to kernel.wat, number by number. */
+/** The kernel in plain JavaScript, for machines without SIMD in WebAssembly. Equal to kernel.wat, for all finite numbers. */
 import { dot } from "../dot.js";
 import { type Kernel, type Memory, PAGE_BYTES, PAGES_MAX } from "./kernel.js";
 

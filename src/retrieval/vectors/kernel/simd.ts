@@ -10,13 +10,26 @@ interface Assembly {
   validate(bytes: Uint8Array): boolean;
 }
 
-/** With an empty memory that may grow to so many pages. Undefined where there is no WebAssembly, or none with SIMD. */
+/**
+ * With an empty memory that may grow to so many pages. Undefined where there is no WebAssembly, or none with SIMD, or no
+ * room for its memory: each takes gigabytes of addresses, of which a process may have few.
+ */
 export function createSimdKernel(pagesMax: number): Kernel | undefined {
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly?: Assembly };
   const bytes = Buffer.from(KERNEL_BASE64, "base64");
   if (!WebAssembly?.validate(bytes)) return undefined;
-  const memory = new WebAssembly.Memory({ initial: 0, maximum: Math.min(pagesMax, PAGES_MAX) });
+  const memory = reserve(WebAssembly, Math.min(pagesMax, PAGES_MAX));
+  if (!memory) return undefined;
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { holdfast: { memory } });
   const { dots, bounds, distances, quantise, signs, products } = exports as Loops;
   return { memory, dots, bounds, distances, quantise, signs, products };
+}
+
+function reserve({ Memory }: Assembly, maximum: number): Memory | undefined {
+  try {
+    return new Memory({ initial: 0, maximum });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
