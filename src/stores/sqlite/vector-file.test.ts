@@ -34,6 +34,8 @@ function fileOf(items: readonly Uint8Array[], bytesMax = Number.POSITIVE_INFINIT
     CREATE TABLE item (key INTEGER PRIMARY KEY, space, id, version, role, occurred_at, recorded_at, expires_at, session);
     CREATE TABLE space (key INTEGER PRIMARY KEY, kind, name, retention_ms);
     CREATE TABLE session (key INTEGER PRIMARY KEY, id);
+    CREATE TABLE head (embedded, chunks);
+    INSERT INTO head VALUES (1, 1);
     INSERT INTO space VALUES (${SPACE}, 0, 'ada', NULL);
   `);
   const insert = database.prepare(`INSERT INTO vector_1 VALUES ((${SPACE} << ${KEY_BITS}) | ?, ?, ?)`);

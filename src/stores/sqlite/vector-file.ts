@@ -8,8 +8,9 @@ import { REFERENCE_ROW, type ReferenceRow, References } from "./references.js";
 import { Statements } from "./statements.js";
 import { ITEM_PLACE, KEY_BITS, PLACE, SPACE_END, unpackVectors, type VectorTable } from "./vector-table.js";
 
-/** Items read at a time, at most: a few milliseconds. */
-const PAGE = 512;
+/** Items read at a time: so many that they take a few milliseconds, and not too many bytes for one value. */
+const ITEMS_MAX = 512;
+const BYTES_MAX = 16 * 1024 * 1024;
 
 export interface ItemVectors {
   readonly key: number;
@@ -60,12 +61,13 @@ export class VectorFile {
     return this.#scored(this.#readPage(space, after, table), vector);
   }
 
-  #readPage(space: number, after: number, { name }: VectorTable): Row | undefined {
+  #readPage(space: number, after: number, table: VectorTable): Row | undefined {
+    const { name } = table;
     const statement = this.#statements.get(
       `SELECT json_group_array(item) AS items, ${VECTORS} FROM (
          SELECT item, vectors FROM ${name} WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ?)`,
     );
-    for (let limit = PAGE; ; limit = Math.floor(limit / 2)) {
+    for (let limit = this.#atOnce(table); ; limit = Math.floor(limit / 2)) {
       try {
         return statement.get(space, after, space, limit);
       } catch (error) {
@@ -75,7 +77,8 @@ export class VectorFile {
   }
 
   /** Requires a snapshot when it is made and when it is used. */
-  scorer(condition: Condition, { name }: VectorTable, vector: Float32Array): Scorer {
+  scorer(condition: Condition, table: VectorTable, vector: Float32Array): Scorer {
+    const { name } = table;
     const statement = this.#statements.get(
       `SELECT json_group_array(${REFERENCE_ROW}) AS items, ${VECTORS}
        FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value
@@ -89,7 +92,7 @@ export class VectorFile {
         return best && reference ? Object.assign(reference.scored(best.score), { part: best.part }) : [];
       });
     };
-    return (keys) => inHalves(keys, read);
+    return (keys) => inParts(keys, this.#atOnce(table), read);
   }
 
   /** Those of a space's items that have vectors. Requires a snapshot. */
@@ -100,18 +103,30 @@ export class VectorFile {
   }
 
   /** Exact scores of those of a space's items that have vectors. Requires a snapshot. */
-  scores(space: number, keys: readonly number[], { name }: VectorTable, vector: Float32Array): ItemScore[] {
-    if (keys.length === 0) return [];
+  scores(space: number, keys: readonly number[], table: VectorTable, vector: Float32Array): ItemScore[] {
+    const { name } = table;
     const statement = this.#statements.get(`SELECT json_group_array(item) AS items, ${VECTORS} ${atKeys(name)}`);
     const read = (some: readonly number[]): ItemScore[] =>
       this.#scored(statement.get(JSON.stringify(some), space), vector).filter(hasVectors);
-    return inHalves(keys, read);
+    return inParts(keys, this.#atOnce(table), read);
   }
 
   /** Items without vectors, which there should be none of, are as far as can be. */
   #scored(row: Row | undefined, vector: Float32Array): ItemScore[] {
     const best = this.#best(row, vector);
     return listOf<number>(row, "items").map((key, at) => ({ key, score: best[at]?.score ?? NO_VECTORS }));
+  }
+
+  /** How many items to read together, if they are as long as they are on average. */
+  #atOnce({ space: { dimensions } }: VectorTable): number {
+    const bytes = this.vectorsPerItem() * dimensions * BYTES_PER_NUMBER;
+    return Math.max(1, Math.min(ITEMS_MAX, Math.floor(BYTES_MAX / Math.max(1, bytes))));
+  }
+
+  /** On average over the file. */
+  vectorsPerItem(): number {
+    const head = this.#statements.get("SELECT embedded, chunks FROM head").get() as Row;
+    return Number(head["chunks"]) / Math.max(1, Number(head["embedded"]));
   }
 
   /** The nearest vector of each item that was read. */
@@ -130,15 +145,19 @@ const listOf = <T>(row: Row | undefined, column: string): T[] => JSON.parse(Stri
 const NO_VECTORS = Number.NEGATIVE_INFINITY;
 const hasVectors = ({ score }: ItemScore): boolean => score !== NO_VECTORS;
 
-/** Reads items together; in halves, if together they would be too long for one value. */
-function inHalves<T>(keys: readonly number[], read: (keys: readonly number[]) => T[]): T[] {
-  try {
-    return read(keys);
-  } catch (error) {
-    if (!isTooBig(error) || keys.length === 1) throw error;
-    const middle = Math.floor(keys.length / 2);
-    return [...inHalves(keys.slice(0, middle), read), ...inHalves(keys.slice(middle), read)];
+/** Reads so many items together; fewer, if these would be too long for one value. */
+function inParts<T>(keys: readonly number[], atOnce: number, read: (keys: readonly number[]) => T[]): T[] {
+  const found: T[] = [];
+  for (let at = 0; at < keys.length; ) {
+    try {
+      found.push(...read(keys.slice(at, at + atOnce)));
+      at += atOnce;
+    } catch (error) {
+      if (!isTooBig(error) || atOnce === 1) throw error;
+      atOnce = Math.floor(atOnce / 2);
+    }
   }
+  return found;
 }
 
 /** The vectors of all items one after the other, and how many numbers each has: handed over sooner than as rows. */

@@ -17,7 +17,7 @@ import type { MirrorStats, Scores, ScoresRequest, VectorScored, VectorsRequest }
 import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
 import { connect } from "./connection.js";
-import type { Database, Row } from "./driver.js";
+import type { Database } from "./driver.js";
 import { all, type Condition, readSpace, type SpaceRow } from "./filter.js";
 import { MirrorFeed } from "./mirror-feed.js";
 import { Mirrors } from "./mirrors.js";
@@ -266,7 +266,7 @@ export class VectorReader {
   /** False if the space cannot have a mirror now. Rejects with `loading` if it takes too long; the load goes on. */
   async #load(space: SpaceRow, table: VectorTable, until: number): Promise<boolean> {
     const { key, items } = space;
-    if (!this.#mirrors.canHold(key, items, items * this.#vectorsPerItem())) return false;
+    if (!this.#mirrors.canHold(key, items, items * this.#file.vectorsPerItem())) return false;
     const loading = this.#mirrors.load(key, items, (after) =>
       this.#page(table, () => {
         this.#feed.catchUp(table);
@@ -281,12 +281,6 @@ export class VectorReader {
       });
     });
     return Promise.race([loading, tooLong]).finally(() => done.abort());
-  }
-
-  /** On average over the file. */
-  #vectorsPerItem(): number {
-    const head = this.#statements.get("SELECT embedded, chunks FROM head").get() as Row;
-    return Number(head["chunks"]) / Math.max(1, Number(head["embedded"]));
   }
 
   /** Scores all items of a space by reading it from end to end; other calls take their turn between pages. */
