@@ -2,16 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { type ErrorRecord, fromRecord, HoldfastError } from "../../errors.js";
-import { readScored } from "./scored-text.js";
+import { type PackedFound, unpackScored } from "./scored-pack.js";
 import type { Call, ThreadData } from "./worker.js";
 
 const LEAVE_MS = 2_000;
 
-/** `text` has what was found (scored-text.ts). */
 interface Answer {
   readonly number: number;
   readonly value?: unknown;
-  readonly text?: string;
+  readonly found?: PackedFound;
   readonly error?: ErrorRecord;
 }
 
@@ -39,7 +38,7 @@ export class Thread {
       this.#waiting.delete(answer.number);
       this.#unrefIfIdle();
       if (answer.error) waiting?.reject(fromRecord(answer.error));
-      else waiting?.resolve(answer.text === undefined ? answer.value : readScored(answer.text));
+      else waiting?.resolve(answer.found ? unpackScored(answer.found) : answer.value);
     });
     // A thread keeps the process alive only while someone waits for its answer.
     this.#worker.on("online", () => this.#unrefIfIdle());

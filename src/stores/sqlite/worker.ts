@@ -7,7 +7,7 @@ import { parentPort, receiveMessageOnPort as receive, workerData } from "node:wo
 import { toRecord } from "../../errors.js";
 import type { WordsRequest } from "../store.js";
 import { retryBusy } from "./busy.js";
-import { type Found, writeScored } from "./scored-text.js";
+import { type Found, packScored } from "./scored-pack.js";
 import type { WriterOptions } from "./writer.js";
 
 export type ThreadRole = "writer" | "reader" | "vectors";
@@ -30,8 +30,8 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
-/** Long lists of small objects cross over faster as text than as structures. */
-const AS_TEXT: ReadonlySet<string> = new Set(["searchWords", "searchVectors"]);
+/** Long lists of found items cross over faster when they are packed. */
+const PACKED: ReadonlySet<string> = new Set(["searchWords", "searchVectors"]);
 
 /** Each so many-th call is the one that has waited longest, whatever goes first. */
 const TURNS = 8;
@@ -117,7 +117,10 @@ async function answer({ number, method, args }: Call): Promise<void> {
   const isLast = method === "close" || method === "leave";
   try {
     const value = isLast && !opened ? undefined : await run(method, args);
-    port.postMessage(AS_TEXT.has(method) ? { number, text: writeScored(value as Found[]) } : { number, value });
+    if (PACKED.has(method)) {
+      const found = packScored(value as Found[]);
+      port.postMessage({ number, found }, [found.numbers.buffer as ArrayBuffer]);
+    } else port.postMessage({ number, value });
   } catch (error) {
     port.postMessage({ number, error: toRecord(error) });
   }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Found, readScored, writeScored } from "./scored-text.js";
+import { type Found, packScored, unpackScored } from "./scored-pack.js";
 
 const ADA = { user: "ada" };
 
@@ -27,12 +27,12 @@ const bare: Found = {
 
 it("what was found comes across as it was", () => {
   const found = [whole, bare, { ...whole, key: 9, part: 3 }, { ...bare, key: 10, sessionId: "s-1" }];
-  expect(readScored(writeScored(found))).toStrictEqual(found);
-  expect(readScored(writeScored([]))).toStrictEqual([]);
+  expect(unpackScored(packScored(found))).toStrictEqual(found);
+  expect(unpackScored(packScored([]))).toStrictEqual([]);
 });
 
 it("a space and a session that many items share are written once", () => {
-  const text = writeScored(Array.from({ length: 50 }, (_, key) => ({ ...whole, key })));
-  expect(text.split('"ada"')).toHaveLength(2);
-  expect(text.split('"s-1"')).toHaveLength(2);
+  const { names } = packScored(Array.from({ length: 50 }, (_, key) => ({ ...whole, key })));
+  expect(names.split('"ada"')).toHaveLength(2);
+  expect(names.split('"s-1"')).toHaveLength(2);
 });
