@@ -3,7 +3,7 @@ import { openMemory } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { newPath } from "../support/opened.js";
 import { openRaw, unsoundness } from "../support/raw.js";
-import { Embedding, NOW } from "./embedding.js";
+import { Embedding, NOW, RandomVectors } from "./embedding.js";
 import { makeVersion1 } from "./version-1.js";
 import { makeVersion2 } from "./version-2.js";
 import { makeVersion3 } from "./version-3.js";
@@ -11,7 +11,7 @@ import { makeVersion4 } from "./version-4.js";
 
 const ADA = { user: "ada" };
 /** The version that every file is brought to. */
-const SCHEMA = 7;
+const SCHEMA = 8;
 
 describe("a file of version 1", () => {
   it("opens with all its items, and all of them wait to be embedded", async () => {
@@ -184,4 +184,45 @@ describe("a file of version 4", () => {
     });
     raw.close();
   });
+});
+
+describe("a file of version 7", () => {
+  it("gets codes of all its vectors, the next model's too; they go with them", async () => {
+    const path = newPath();
+    const before = await Embedding.open(path, 40);
+    const random = new RandomVectors(3, 40);
+    const ids = Array.from({ length: 700 }, (_, at) => `m${at}`);
+    await before.add(
+      { space: ADA },
+      ids.map((id) => ({ id, content: id })),
+    );
+    const given = await before.embed({ space: ADA }, () => random.next(2));
+    await before.store.close();
+    const old = openRaw(path);
+    const codesOf = "SELECT place & ((1 << 36) - 1) AS item, codes FROM code_1 ORDER BY place";
+    const made = old.prepare(codesOf).all();
+    old.exec(`DROP TRIGGER vector_1_gone; DROP TABLE code_1;
+      INSERT INTO vector_space (model, runtime, dimensions, created_at) VALUES ('next', 'test', 40, 1);
+      CREATE TABLE vector_2 AS SELECT * FROM vector_1 LIMIT 5;
+      UPDATE head SET next_space = 2, schema = 7; PRAGMA user_version = 7`);
+    old.close();
+    const { store, near, forget } = await opened(path);
+    for (const id of ["m0", "m333", "m699"]) expect((await near(given.get(id)?.subarray(40)))[0]?.id).toBe(id);
+    await forget(["m333"]);
+    await store.close();
+    const raw = openRaw(path);
+    expect(raw.prepare(codesOf).all()).toEqual(made.filter((_, at) => at !== 333));
+    expect(raw.prepare("SELECT count(*) AS n FROM code_2").get()).toEqual({ n: 5 });
+    raw.close();
+    expect(unsoundness(path)).toEqual([]);
+  });
+
+  const opened = async (path: string) => {
+    const embedding = await Embedding.open(path, 40);
+    return {
+      store: embedding.store,
+      near: (vector: Float32Array = new Float32Array(40)) => embedding.near([ADA], vector, 1),
+      forget: (ids: readonly string[]) => embedding.forget({ space: ADA, ids }),
+    };
+  };
 });

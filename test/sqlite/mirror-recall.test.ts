@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { MiniLmEmbedder } from "holdfast/embedding";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Coder as CoderOf } from "../../dist/retrieval/vectors/codes.js";
 import type { Mirror as MirrorOf } from "../../dist/retrieval/vectors/mirror.js";
 import type { Nearest as NearestOf } from "../../dist/retrieval/vectors/nearest.js";
 import type { Pool as PoolOf } from "../../dist/retrieval/vectors/pool.js";
@@ -13,6 +14,7 @@ import { root } from "../support/root.js";
 import { Embedding } from "./embedding.js";
 
 const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist/retrieval/vectors", path)).href);
+const { Coder } = (await part("codes.js")) as { readonly Coder: typeof CoderOf };
 const { Mirror } = (await part("mirror.js")) as { readonly Mirror: typeof MirrorOf };
 const { Nearest } = (await part("nearest.js")) as { readonly Nearest: typeof NearestOf };
 const { Pool } = (await part("pool.js")) as { readonly Pool: typeof PoolOf };
@@ -93,7 +95,8 @@ describe("vectors of real sentences", () => {
 
   it("are nearly all among those that their signs let through", () => {
     const mirror = new Mirror(new Pool(8 * 1024 * 1024, () => false), DIMENSIONS, 0);
-    for (const [at, vector] of vectors.entries()) mirror.put(at + 1, vector);
+    const coder = new Coder();
+    for (const [at, vector] of vectors.entries()) mirror.put(at + 1, coder.encode(vector, vector.length));
     const limit = 3;
     let hits = 0;
     for (const question of questions) {

@@ -273,15 +273,15 @@ describe("vectors in memory", () => {
     const world = new World(15);
     const one = await Embedding.open(newPath(), DIMENSIONS, "me", SMALL);
     await world.add(one, { space: { user: "bob" } }, 2_000, [1, 1]); // so that items have few vectors on average
-    await world.add(one, { space: { user: "ada" } }, 400, [4, 4]);
+    await world.add(one, { space: { user: "ada" } }, 560, [4, 4]);
     for (let round = 0; round < 3; round++) await world.check(one, ["ada"], {}, 10);
     const stats = await mirrors(one);
     expect(stats).toMatchObject({ spaces: 0, loads: 1, hits: 0 });
     expect(stats.bytes).toBeLessThanOrEqual(SMALL);
     // When it has become smaller it is tried again.
     const ids = [...world.all].filter(([, { user }]) => user === "ada").map(([id]) => id);
-    for (const id of ids.slice(0, 200)) world.all.delete(id);
-    await one.forget({ space: { user: "ada" }, ids: ids.slice(0, 200) });
+    for (const id of ids.slice(0, 360)) world.all.delete(id);
+    await one.forget({ space: { user: "ada" }, ids: ids.slice(0, 360) });
     await world.check(one, ["ada"], {}, 10);
     expect(await mirrors(one)).toMatchObject({ spaces: 1, loads: 2, vectors: 800 });
   });

@@ -47,10 +47,24 @@ export function unsoundness(path: string): string[] {
       const broken = database.prepare(sql).all();
       if (broken.length > 0) problems.push(`${name}: ${JSON.stringify(broken.slice(0, 3))}`);
     }
+    problems.push(...uncoded(database));
     return problems;
   } finally {
     database.close();
   }
+}
+
+/** Vectors without codes, and codes without vectors, in any of the tables of both. */
+function uncoded(database: RawDatabase): string[] {
+  const numbers = database.prepare(
+    "SELECT substr(name, 8) AS number FROM sqlite_schema WHERE name GLOB 'vector_[0-9]'",
+  );
+  return numbers.all().flatMap(({ number }) => {
+    const [vectors, codes] = [`SELECT place FROM vector_${number}`, `SELECT place FROM code_${number}`];
+    const odd = `SELECT count(*) AS n FROM (SELECT * FROM (${vectors} EXCEPT ${codes}) UNION ALL SELECT * FROM (${codes} EXCEPT ${vectors}))`;
+    const n = Number(database.prepare(odd).get()?.["n"]);
+    return n > 0 ? [`vector_${number}: ${n} rows have vectors or codes alone`] : [];
+  });
 }
 
 /** Each query finds rows that break an invariant. */

@@ -247,6 +247,7 @@ describe("vectors", () => {
     alter(
       path,
       `INSERT INTO vector_1 SELECT (1 << 36) | 999, 999, commit_no, spans, vectors FROM vector_1 WHERE item = 1;
+       INSERT INTO code_1 SELECT (1 << 36) | 999, codes FROM code_1 WHERE place = (1 << 36) | 1;
        DELETE FROM vector_1 WHERE item = 1; UPDATE vector_1 SET vectors = zeroblob(12) WHERE item = 2`,
     );
     const { what, contents } = await expectMended(path, "vectors");
@@ -262,6 +263,19 @@ describe("vectors", () => {
     alter(path, "UPDATE vector_1 SET vectors = zeroblob(length(vectors)) WHERE item = 3");
     expect(faultsOf(await inspect(path))).toEqual([]);
     expect((await expectMended(path, "vectors", true)).contents).toMatchObject({ embedded: 2, pending: 1 });
+  });
+
+  it("without their codes, or with those of others, are made anew with them", async () => {
+    const path = await usedFile();
+    alter(path, "DELETE FROM code_1 WHERE place = (1 << 36) | 1");
+    const { what, contents } = await expectMended(path, "vectors");
+    expect(what).toContain("1 item with vectors that cannot be right");
+    expect(contents).toMatchObject({ embedded: 2, pending: 1 });
+    await reembedded(path);
+    alter(path, "UPDATE code_1 SET codes = zeroblob(length(codes)) WHERE place = (1 << 36) | 2");
+    expect(faultsOf(await inspect(path))).toEqual([]);
+    expect((await expectMended(path, "vectors", true)).contents).toMatchObject({ embedded: 2, pending: 1 });
+    await reembedded(path);
   });
 
   it("of another model than the configured one are an error", async () => {

@@ -5,7 +5,8 @@
  */
 import { type Best, bestDot } from "./dot.js";
 import { createKernel } from "./kernel/create.js";
-import { type Kernel, PAGE_BYTES } from "./kernel/kernel.js";
+import { deskOf } from "./kernel/desk.js";
+import type { Kernel } from "./kernel/kernel.js";
 
 /** As much as this is laid down at a time, or one vector if that is longer. */
 const DESK_BYTES = 256 * 1024;
@@ -50,7 +51,7 @@ export class Cosines {
     const out = dimensions * 8; // behind the query
     const rows = out + atOnce * 8;
     const used = rows + atOnce * dimensions * 4;
-    const buffer = this.#desk(used);
+    const buffer = deskOf(this.#kernel, used);
     const desk = new Float32Array(buffer, rows, atOnce * dimensions);
     new Float64Array(buffer, 0, dimensions).set(query);
     for (let first = 0; first < count; first += atOnce) {
@@ -61,13 +62,6 @@ export class Cosines {
     }
     new Uint8Array(buffer, 0, used).fill(0);
     return scores;
-  }
-
-  #desk(bytes: number): ArrayBuffer {
-    const { memory } = this.#kernel;
-    const missing = bytes - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
-    return memory.buffer;
   }
 }
 

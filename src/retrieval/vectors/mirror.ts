@@ -8,11 +8,12 @@
  *
  * Invariant: the bound of an item is never below its score, if it is looked at. Without signs every item is.
  */
+import { CODE_HEAD, codeLength } from "./codes.js";
 import { ItemTable } from "./item-table.js";
 import { PAGE_BYTES } from "./kernel/kernel.js";
 import { Nearest } from "./nearest.js";
 import { DESK, DIMENSIONS_MAX, type Pool } from "./pool.js";
-import { errorOf, type Question, ROUNDING, signStrideOf, strideOf, writeSigns } from "./quantise.js";
+import { type Question, ROUNDING, signStrideOf, strideOf, writeSigns } from "./quantise.js";
 import { RowPages } from "./row-pages.js";
 
 /** Above so many rows signs come first. */
@@ -62,15 +63,15 @@ export class Mirror {
     return this.#size - this.#gaps;
   }
 
-  /** Takes an item's vectors in place of those it had; false if there is no room. Then the mirror is of no use. */
-  put(key: number, vectors: Float32Array): boolean {
+  /** Takes an item's codes (codes.ts) in place of those it had; false if there is no room. Then the mirror is of no use. */
+  put(key: number, codes: Uint8Array): boolean {
     this.remove(key);
-    const count = Math.floor(vectors.length / this.#dimensions);
+    const count = Math.floor(codes.length / codeLength(this.#dimensions));
     if (count === 0) return true;
     if (!this.#isOpen || !this.#fit(this.#size + count)) return false;
     const ordinal = this.#items.add(key, this.#size, count);
     if (ordinal === undefined) return false;
-    for (let part = 0; part < count; part++) this.#write(this.#size + part, ordinal, vectors, part * this.#dimensions);
+    for (let part = 0; part < count; part++) this.#write(this.#size + part, ordinal, codes, part);
     this.#size += count;
     return this.#sign();
   }
@@ -240,18 +241,16 @@ export class Mirror {
     return ((this.#rows.pageOf(row) + perPage * stride) >> 2) + (row % perPage);
   }
 
-  #write(row: number, ordinal: number, vectors: Float32Array, offset: number): void {
-    const { int32, float32 } = this.#pool.views;
-    const { perPage, stride } = this.#rows;
-    const desk = DESK.vector >> 2;
-    float32.set(vectors.subarray(offset, offset + this.#dimensions), desk);
-    this.#pool.kernel.quantise(DESK.vector, stride, this.#rows.placeOf(row), DESK.out);
-    float32.fill(0, desk, desk + this.#dimensions); // nothing stays that may be forgotten next
-    const [scale, squares] = [float32[DESK.out >> 2] as number, float32[(DESK.out >> 2) + 1] as number];
+  #write(row: number, ordinal: number, codes: Uint8Array, part: number): void {
+    const { uint8, int32, float32 } = this.#pool.views;
+    const length = codeLength(this.#dimensions);
+    const start = part * length;
+    uint8.set(codes.subarray(start + CODE_HEAD, start + length), this.#rows.placeOf(row));
+    const head = new DataView(codes.buffer, codes.byteOffset + start, CODE_HEAD);
     const at = this.#besideOf(row);
-    float32[at] = scale;
-    float32[at + perPage] = errorOf(squares, scale, this.#dimensions);
-    int32[at + 2 * perPage] = ordinal;
+    float32[at] = head.getFloat32(0, true);
+    float32[at + this.#rows.perPage] = head.getFloat32(4, true);
+    int32[at + 2 * this.#rows.perPage] = ordinal;
   }
 
   #erase(row: number): void {

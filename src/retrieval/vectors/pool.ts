@@ -17,16 +17,15 @@ const STEP_PART = 8;
 /** Vectors of more dimensions have no mirrors. */
 export const DIMENSIONS_MAX = 16_384;
 /**
- * The first pages are the desk, where things lie while the kernel works: a vector as it comes (float32), a question
- * (int16) and its signs, and what comes out: a score for each row of a page, which has 4,096 at most.
+ * The first page is the desk, where things lie while the kernel works: a question (int16) and its signs, and what comes
+ * out: a score for each row of a page, which has 4,096 at most.
  */
 export const DESK = {
-  vector: 0,
-  question: DIMENSIONS_MAX * 4,
-  signs: DIMENSIONS_MAX * 6,
-  out: DIMENSIONS_MAX * 6 + DIMENSIONS_MAX / 8,
+  question: 0,
+  signs: DIMENSIONS_MAX * 2,
+  out: DIMENSIONS_MAX * 2 + DIMENSIONS_MAX / 8,
 } as const;
-const DESK_PAGES = 2;
+const DESK_PAGES = 1;
 
 export class Pool {
   readonly kernel: Kernel;

@@ -5,6 +5,7 @@
  * Invariant: `item.indexed` is 0 or the item's version, never an older one. Whoever takes an item's vectors away sets
  * it to 0, or removes the item.
  */
+import { Coder } from "../../retrieval/vectors/codes.js";
 import type { VectorSpace } from "../../types.js";
 import type { AdoptWrite, EmbeddedItem, IndexingDone } from "../indexing.js";
 import { isSameSpace } from "../vector-space.js";
@@ -20,6 +21,7 @@ import {
   packSpans,
   packVectors,
   REMOVED,
+  unpackVectors,
   type VectorTable,
   type VectorTableRole,
   VectorTables,
@@ -33,6 +35,7 @@ export interface Embeddable {
 
 interface Statements {
   readonly insert: Statement;
+  readonly insertCodes: Statement;
   readonly delete: Statement;
 }
 
@@ -43,6 +46,7 @@ export class Embeddings {
   readonly #residue: Residue;
   readonly #due: NextDue;
   readonly #statements = new Map<number, Statements>();
+  #coder: Coder | undefined;
   readonly #borrowers: Statement;
   readonly #lend: Statement;
   readonly #giveBack: Statement;
@@ -111,7 +115,9 @@ export class Embeddings {
   ): void {
     for (const { key: lender } of borrowed) if (lender !== key) this.#lend.run(lender, key);
     if (spans.length === 0) return;
-    this.#of(table).insert.run(space, key, key, transaction.commit, packSpans(spans), packVectors(vectors));
+    const { insert, insertCodes } = this.#of(table);
+    insert.run(space, key, key, transaction.commit, packSpans(spans), packVectors(vectors));
+    insertCodes.run(space, key, this.#codesOf(vectors, table));
     transaction.embedded(table.key, 1, spans.length);
   }
 
@@ -148,19 +154,29 @@ export class Embeddings {
     const row = this.#of(table).delete.get(item.space, item.key);
     if (!row) return;
     const parts = Number(row["parts"]);
-    if (forget) this.#residue.rememberVectors(row["vectors"] as Uint8Array);
+    if (forget) {
+      const vectors = row["vectors"] as Uint8Array;
+      this.#residue.rememberVectors(vectors);
+      this.#residue.rememberVectors(this.#codesOf(unpackVectors(vectors), table));
+    }
     if (table.role === "served" || table.role === "former") this.#outbox.delete(item, parts, table.key);
     transaction.embedded(table.key, -1, parts);
   }
 
+  #codesOf(vectors: Float32Array, { space }: VectorTable): Uint8Array {
+    this.#coder ??= new Coder(); // a process that embeds nothing does without
+    return this.#coder.encode(vectors, space.dimensions);
+  }
+
   /** Requires that the table is there. */
-  #of({ key, name }: VectorTable): Statements {
+  #of({ key, name, codes }: VectorTable): Statements {
     const known = this.#statements.get(key);
     if (known) return known;
     const statements = {
       insert: this.#database.prepare(
         `INSERT INTO ${name} (place, item, commit_no, spans, vectors) VALUES (${PLACE}, ?, ?, ?, ?)`,
       ),
+      insertCodes: this.#database.prepare(`INSERT INTO ${codes} (place, codes) VALUES (${PLACE}, ?)`),
       delete: this.#database.prepare(`DELETE FROM ${name} WHERE place = ${PLACE} RETURNING ${PARTS} AS parts, vectors`),
     };
     this.#statements.set(key, statements);

@@ -9,7 +9,6 @@
  */
 import type { Database, Row, Statement } from "./driver.js";
 import type { Mirrors } from "./mirrors.js";
-import { readVectors } from "./vector-file.js";
 import { PLACE, SPACE_OF_PLACE, type VectorTable } from "./vector-table.js";
 
 /** A mirror that has missed the vectors of more items than this is loaded anew: items one by one are slow to read. */
@@ -65,7 +64,7 @@ export class MirrorFeed {
     }
   }
 
-  #putNew({ name }: VectorTable): void {
+  #putNew({ name, codes: codesOf }: VectorTable): void {
     const since = `FROM ${name} WHERE commit_no > ? AND ${SPACE_OF_PLACE} IN (SELECT value FROM json_each(?))`;
     const missed = this.#database
       .prepare(`SELECT ${SPACE_OF_PLACE} AS space, count(*) AS items ${since} GROUP BY 1`)
@@ -75,10 +74,12 @@ export class MirrorFeed {
     const written = this.#database
       .prepare(`SELECT ${SPACE_OF_PLACE} AS space, item ${since}`)
       .all(this.#cursor, JSON.stringify(this.#mirrors.spaces));
-    const one = this.#database.prepare(`SELECT item, vectors FROM ${name} WHERE place = ${PLACE}`);
+    const one = this.#database.prepare(`SELECT codes FROM ${codesOf} WHERE place = ${PLACE}`);
     for (const row of written) {
       const [space, key] = [Number(row["space"]), Number(row["item"])];
-      if (this.#mirrors.wants(space, key)) this.#mirrors.put(space, readVectors(one.get(space, key) as Row));
+      if (!this.#mirrors.wants(space, key)) continue;
+      const codes = one.get(space, key)?.["codes"] as Uint8Array | undefined;
+      if (codes) this.#mirrors.put(space, { key, codes });
     }
   }
 }

@@ -10,10 +10,10 @@ import { setImmediate as otherCalls } from "node:timers/promises";
 import { Mirror, vectorsPerPage } from "../../retrieval/vectors/mirror.js";
 import { Pool } from "../../retrieval/vectors/pool.js";
 import type { MirrorStats } from "../indexing.js";
-import type { ItemVectors } from "./vector-file.js";
+import type { ItemCodes } from "./vector-file.js";
 
 /** The items of a space after a key, a page of them; none if there are no more. */
-export type ReadPage = (after: number) => Promise<readonly ItemVectors[]>;
+export type ReadPage = (after: number) => Promise<readonly ItemCodes[]>;
 
 class Entry {
   readonly mirror: Mirror;
@@ -118,7 +118,7 @@ export class Mirrors {
       for (;;) {
         const rows = await read(entry.loadedTo);
         if (entry.isDropped) return false;
-        for (const { key, vectors } of rows) if (!entry.mirror.put(key, vectors)) return this.#giveUp(space, items);
+        for (const { key, codes } of rows) if (!entry.mirror.put(key, codes)) return this.#giveUp(space, items);
         entry.loadedTo = rows.at(-1)?.key ?? Infinity;
         if (entry.isReady) return true;
         await otherCalls();
@@ -143,12 +143,12 @@ export class Mirrors {
     return key <= (this.#entries.get(space)?.loadedTo ?? 0);
   }
 
-  /** Takes the changed vectors of an item that it wants. */
-  put(space: number, { key, vectors }: ItemVectors): void {
+  /** Takes the codes of an item that it wants, whose vectors have changed. */
+  put(space: number, { key, codes }: ItemCodes): void {
     const entry = this.#entries.get(space);
     if (!entry) return;
     const unpin = this.pin([space]); // it must not make room by evicting itself
-    if (!entry.mirror.put(key, vectors)) this.drop(space);
+    if (!entry.mirror.put(key, codes)) this.drop(space);
     unpin();
   }
 

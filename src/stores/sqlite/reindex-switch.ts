@@ -143,7 +143,7 @@ export class SpaceSwitch {
     transaction.kept();
   }
 
-  #removeSlice({ key, name }: VectorTable, wasServed: boolean, transaction: Transaction): void {
+  #removeSlice({ key, name, codes }: VectorTable, wasServed: boolean, transaction: Transaction): void {
     const remove = this.#database.prepare(
       `DELETE FROM ${name} WHERE place IN (SELECT place FROM ${name} ORDER BY place LIMIT ${REMOVED_ROWS})
        RETURNING item AS key, ${SPACE_OF_PLACE} AS space, ${PARTS} AS parts`,
@@ -159,11 +159,13 @@ export class SpaceSwitch {
         if (wasServed) this.#outbox.delete(item, Number(row["parts"]), key);
       }
     } while (rows.length === REMOVED_ROWS && removed < SLICE_ROWS && performance.now() < until);
-    if (rows.length < REMOVED_ROWS) this.#drop({ key, name });
+    if (rows.length < REMOVED_ROWS) this.#drop({ key, name, codes });
     transaction.kept();
   }
 
-  #drop({ key, name }: Pick<VectorTable, "key" | "name">): void {
-    this.#database.exec(`DROP TABLE ${name}; UPDATE vector_space SET state = ${REMOVED} WHERE key = ${key}`);
+  #drop({ key, name, codes }: Pick<VectorTable, "key" | "name" | "codes">): void {
+    this.#database.exec(
+      `DROP TABLE ${name}; DROP TABLE ${codes}; UPDATE vector_space SET state = ${REMOVED} WHERE key = ${key}`,
+    );
   }
 }

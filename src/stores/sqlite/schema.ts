@@ -12,6 +12,7 @@
  */
 import { HoldfastError } from "../../errors.js";
 import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
+import { version8 } from "./code-schema.js";
 import { pragma } from "./connection.js";
 import type { Database } from "./driver.js";
 import { VERSION_5 } from "./key-schema.js";
@@ -329,7 +330,16 @@ CREATE INDEX item_waiting ON item (updated_at) WHERE indexed <> version AND park
 `;
 
 /** Each entry takes a file from the version before it to its own; they are never edited once released. */
-const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
+const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
+  VERSION_1,
+  VERSION_2,
+  VERSION_3,
+  VERSION_4,
+  VERSION_5,
+  VERSION_6,
+  VERSION_7,
+  version8,
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -340,7 +350,10 @@ export function migrate(database: Database, path: string): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     const from = Number(pragma(database, "user_version")); // another process may have been faster
-    for (const script of MIGRATIONS.slice(from)) database.exec(script);
+    for (const step of MIGRATIONS.slice(from)) {
+      if (typeof step === "string") database.exec(step);
+      else step(database);
+    }
     database.exec(`
       UPDATE head SET schema = ${SCHEMA_VERSION};
       PRAGMA user_version = ${SCHEMA_VERSION};

@@ -4,15 +4,15 @@ import { VectorFile } from "./vector-file.js";
 import { KEY_BITS } from "./vector-table.js";
 
 const SPACE = 3;
-const TABLE = { key: 1, name: "vector_1", space: { model: "m", runtime: "r", dimensions: 2 } };
+const TABLE = { key: 1, name: "vector_1", codes: "code_1", space: { model: "m", runtime: "r", dimensions: 2 } };
 const VISIBLE = { sql: "item.space = ?", values: [SPACE] };
 const QUERY = Float32Array.from([1, 0]);
 
 /** A database in which no value may be longer than this. */
 function limited(database: Database, bytesMax: number): Database {
   const checked = (row: Row | undefined): Row | undefined => {
-    const vectors = row?.["vectors"];
-    if (!(vectors instanceof Uint8Array) || vectors.byteLength <= bytesMax) return row;
+    const value = row?.["vectors"] ?? row?.["codes"];
+    if (!(value instanceof Uint8Array) || value.byteLength <= bytesMax) return row;
     throw Object.assign(new Error("string or blob too big"), { errcode: 18 });
   };
   const prepare = (sql: string): Statement => {
@@ -31,6 +31,7 @@ function fileOf(items: readonly Uint8Array[], bytesMax = Number.POSITIVE_INFINIT
   const database = openDatabase(":memory:", false);
   database.exec(`
     CREATE TABLE vector_1 (place INTEGER PRIMARY KEY, item INTEGER NOT NULL, vectors BLOB NOT NULL);
+    CREATE TABLE code_1 (place INTEGER PRIMARY KEY, codes BLOB NOT NULL);
     CREATE TABLE item (key INTEGER PRIMARY KEY, space, id, version, role, occurred_at, recorded_at, expires_at, session);
     CREATE TABLE space (key INTEGER PRIMARY KEY, kind, name, retention_ms);
     CREATE TABLE session (key INTEGER PRIMARY KEY, id);
@@ -39,9 +40,11 @@ function fileOf(items: readonly Uint8Array[], bytesMax = Number.POSITIVE_INFINIT
     INSERT INTO space VALUES (${SPACE}, 0, 'ada', NULL);
   `);
   const insert = database.prepare(`INSERT INTO vector_1 VALUES ((${SPACE} << ${KEY_BITS}) | ?, ?, ?)`);
+  const code = database.prepare(`INSERT INTO code_1 VALUES ((${SPACE} << ${KEY_BITS}) | ?, ?)`);
   const add = database.prepare(`INSERT INTO item VALUES (?, ${SPACE}, ?, 1, 0, 1, 1, NULL, NULL)`);
   for (const [at, bytes] of items.entries()) {
     insert.run(at + 1, at + 1, bytes);
+    code.run(at + 1, bytes); // any bytes: a file does not know what codes are
     add.run(at + 1, `m${at + 1}`);
   }
   return new VectorFile(limited(database, bytesMax));
@@ -60,7 +63,10 @@ function scoresIn(file: VectorFile, keys: readonly number[]) {
       )(keys)
       .map(({ key, score }) => ({ key, score })),
     scanned: pages((after) => file.scoredPage(SPACE, after, TABLE, QUERY)),
-    loaded: pages((after) => file.page(SPACE, after, TABLE)).map(({ key, vectors }) => ({ key, score: vectors[0] })),
+    loaded: pages((after) => file.codesPage(SPACE, after, TABLE)).map(({ key, codes }) => ({
+      key,
+      score: new DataView(codes.buffer, codes.byteOffset).getFloat32(0, true),
+    })),
   };
 }
 
@@ -92,7 +98,7 @@ describe("vectors of the file", () => {
   it("that are too long by themselves are told of", () => {
     const file = fileOf([bytesOf(1, 0)], 7);
     expect(() => file.scores(SPACE, [1], TABLE, QUERY)).toThrow("too big");
-    expect(() => file.page(SPACE, 0, TABLE)).toThrow("too big");
+    expect(() => file.codesPage(SPACE, 0, TABLE)).toThrow("too big");
   });
 
   it("beside damaged ones are their own, whatever is left of those", () => {

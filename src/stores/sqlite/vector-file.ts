@@ -1,4 +1,4 @@
-/** The vectors of the file on one connection: read space by space in the order in which they lie, or item by item. */
+/** The vectors of the file, and their codes, on one connection: read space by space in the order in which they lie, or item by item. */
 import { Cosines } from "../../retrieval/vectors/cosines.js";
 import type { Best } from "../../retrieval/vectors/dot.js";
 import type { Scores, ScoresRequest, VectorScored } from "../indexing.js";
@@ -6,21 +6,25 @@ import { type Database, isTooBig, type Row } from "./driver.js";
 import type { Condition } from "./filter.js";
 import { REFERENCE_ROW, type ReferenceRow, References } from "./references.js";
 import { Statements } from "./statements.js";
-import { ITEM_PLACE, KEY_BITS, PLACE, SPACE_END, unpackVectors, type VectorTable } from "./vector-table.js";
+import {
+  ITEM_PLACE,
+  KEY_BITS,
+  KEY_OF_PLACE,
+  PLACE,
+  SPACE_END,
+  unpackVectors,
+  type VectorTable,
+} from "./vector-table.js";
 
 /** Items read at a time: so many that they take a few milliseconds, and not too many bytes for one value. */
 const ITEMS_MAX = 512;
+const CODED_MAX = 1_024;
 const BYTES_MAX = 16 * 1024 * 1024;
 
-export interface ItemVectors {
+export interface ItemCodes {
   readonly key: number;
-  readonly vectors: Float32Array;
+  readonly codes: Uint8Array;
 }
-
-export const readVectors = (row: Row): ItemVectors => ({
-  key: Number(row["item"]),
-  vectors: unpackVectors(row["vectors"]),
-});
 
 /** Exact scores of those of the items that may be seen and have vectors, in no order. */
 export type Scorer = (keys: readonly number[]) => VectorScored[];
@@ -31,6 +35,8 @@ export interface ItemScore {
   readonly score: number;
 }
 
+/** The rows of a space behind a key; parameters are both, the space again, and how many. */
+const NEXT = `WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ?`;
 /** Of the rows of a table of vectors: all of them one after the other, and the length of each. */
 const VECTORS = "CAST(group_concat(vectors, '') AS BLOB) AS vectors, json_group_array(length(vectors)) AS lengths";
 
@@ -44,30 +50,36 @@ export class VectorFile {
     this.#references = new References(this.#statements);
   }
 
-  /** The next items of a space after this key; none if there are no more. */
-  page(space: number, after: number, table: VectorTable): ItemVectors[] {
-    const row = this.#readPage(space, after, table);
-    const { all, lengths } = vectorsOf(row);
+  /** The codes of the next items of a space after this key; none if there are no more. */
+  codesPage(space: number, after: number, table: VectorTable): ItemCodes[] {
+    const page = `SELECT ${KEY_OF_PLACE} AS item, codes FROM ${table.codes} ${NEXT}`;
+    const row = this.#readPage(
+      `SELECT json_group_array(item) AS items, CAST(group_concat(codes, '') AS BLOB) AS codes,
+         json_group_array(length(codes)) AS lengths FROM (${page})`,
+      space,
+      after,
+      this.#atOnce(table, CODED_MAX),
+    );
+    const codes = (row?.["codes"] ?? new Uint8Array()) as Uint8Array;
+    const lengths = listOf<number>(row, "lengths");
     let end = 0;
     return listOf<number>(row, "items").map((key, at) => {
       const start = end;
       end += lengths[at] as number;
-      return { key, vectors: all.subarray(start, end) };
+      return { key, codes: codes.subarray(start, end) };
     });
   }
 
   /** The scores of the next items, likewise. */
   scoredPage(space: number, after: number, table: VectorTable, vector: Float32Array): ItemScore[] {
-    return this.#scored(this.#readPage(space, after, table), vector);
+    const page = `SELECT item, vectors FROM ${table.name} ${NEXT}`;
+    const sql = `SELECT json_group_array(item) AS items, ${VECTORS} FROM (${page})`;
+    return this.#scored(this.#readPage(sql, space, after, this.#atOnce(table)), vector);
   }
 
-  #readPage(space: number, after: number, table: VectorTable): Row | undefined {
-    const { name } = table;
-    const statement = this.#statements.get(
-      `SELECT json_group_array(item) AS items, ${VECTORS} FROM (
-         SELECT item, vectors FROM ${name} WHERE place > ${PLACE} AND place < ${SPACE_END} ORDER BY place LIMIT ?)`,
-    );
-    for (let limit = this.#atOnce(table); ; limit = Math.floor(limit / 2)) {
+  #readPage(sql: string, space: number, after: number, atOnce: number): Row | undefined {
+    const statement = this.#statements.get(sql);
+    for (let limit = atOnce; ; limit = Math.floor(limit / 2)) {
       try {
         return statement.get(space, after, space, limit);
       } catch (error) {
@@ -143,8 +155,8 @@ export class VectorFile {
   }
 
   /** How many items to read together. */
-  #atOnce(table: VectorTable): number {
-    return Math.max(1, Math.min(ITEMS_MAX, Math.floor(BYTES_MAX / Math.max(1, this.bytesPerItem(table)))));
+  #atOnce(table: VectorTable, itemsMax = ITEMS_MAX): number {
+    return Math.max(1, Math.min(itemsMax, Math.floor(BYTES_MAX / Math.max(1, this.bytesPerItem(table)))));
   }
 
   /** What the vectors of an item take, on average over the file. */

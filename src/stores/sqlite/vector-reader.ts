@@ -253,7 +253,7 @@ export class VectorReader {
     const loading = this.#mirrors.load(key, items, (after) =>
       this.#page(table, () => {
         this.#feed.catchUp(table);
-        return this.#file.page(key, after, table);
+        return this.#file.codesPage(key, after, table);
       }),
     );
     if (until === Number.POSITIVE_INFINITY) return loading;

@@ -2,10 +2,12 @@
  * Where vectors lie: one table per vector space, made when the space is adopted, by whichever process.
  *
  * A row holds all chunks of an item. Its place is the key of the item's space, then the key of the item, so that the
- * vectors of a space lie together and are read one after the other.
+ * vectors of a space lie together and are read one after the other. Beside each such table stands one of codes
+ * (retrieval/vectors/codes.ts) at the same places, of which mirrors are loaded.
  *
  * Invariants: an item that is embedded (`indexed = version`) and has chunks has a row in the served table; one that is not
- * has none, but for a moment after a switch (reindex-switch.ts). A table never changes. It is dropped when it is no longer
+ * has none, but for a moment after a switch (reindex-switch.ts). Where there is a row of vectors there is one of codes,
+ * and the other way round: a trigger takes codes away with their vectors. A table never changes. It is dropped when it is no longer
  * in use and empty; so nobody may prepare a statement for one that was not named on the same snapshot.
  */
 import { endianness } from "node:os";
@@ -27,6 +29,8 @@ export const PLACE = `((? << ${KEY_BITS}) | ?)`;
 export const ITEM_PLACE = `((item.space << ${KEY_BITS}) | item.key)`;
 /** Behind all places of a space; its parameter is the key of the space. */
 export const SPACE_END = `((? + 1) << ${KEY_BITS})`;
+/** The key of the item of a row. */
+export const KEY_OF_PLACE = `(place & ((1 << ${KEY_BITS}) - 1))`;
 /** The key of the space of a row. */
 export const SPACE_OF_PLACE = `(place >> ${KEY_BITS})`;
 /** How many chunks a row has, in SQL. */
@@ -36,6 +40,8 @@ export const PARTS = `(length(spans) / ${SPAN_BYTES})`;
 export interface VectorTable {
   readonly key: number;
   readonly name: string;
+  /** The name of the table of its codes. */
+  readonly codes: string;
   readonly space: VectorSpace;
 }
 
@@ -96,7 +102,8 @@ export class VectorTables {
       .prepare("INSERT INTO vector_space (model, runtime, dimensions, created_at) VALUES (?, ?, ?, ?)")
       .run(model, runtime, dimensions, now);
     const key = Number(lastInsertRowid);
-    const name = tableName(key);
+    const table = tableOf(key, space);
+    const { name } = table;
     this.#database.exec(`
       CREATE TABLE ${name} (
         place INTEGER PRIMARY KEY,
@@ -106,17 +113,26 @@ export class VectorTables {
         vectors BLOB NOT NULL
       );
       CREATE INDEX ${name}_commit ON ${name} (commit_no);
+      ${codesOf(table)}
     `);
-    return { key, name, space };
+    return table;
   }
 }
 
-const tableName = (key: number): string => `vector_${key}`;
+/** The table of codes beside one of vectors, as SQL. */
+export const codesOf = ({ name, codes }: Pick<VectorTable, "name" | "codes">): string => `
+  CREATE TABLE ${codes} (place INTEGER PRIMARY KEY, codes BLOB NOT NULL);
+  CREATE TRIGGER ${name}_gone AFTER DELETE ON ${name} BEGIN DELETE FROM ${codes} WHERE place = old.place; END;
+`;
 
-const toTable = (row: Row): VectorTable => {
-  const key = Number(row["key"]);
-  return { key, name: tableName(key), space: readVectorSpace(row) };
-};
+const tableOf = (key: number, space: VectorSpace): VectorTable => ({
+  key,
+  name: `vector_${key}`,
+  codes: `code_${key}`,
+  space,
+});
+
+const toTable = (row: Row): VectorTable => tableOf(Number(row["key"]), readVectorSpace(row));
 
 const readTable = (row: Row | undefined): VectorTable | undefined => row && toTable(row);
 

@@ -1,8 +1,10 @@
 /** The vectors against the items: whoever counts as embedded has its vectors, of the right size; nobody else has any. */
+import { CODE_HEAD, Coder } from "../../retrieval/vectors/codes.js";
 import type { Database, Row } from "../../stores/sqlite/driver.js";
 import {
   ITEM_PLACE,
   KEY_BITS,
+  KEY_OF_PLACE,
   PARTS,
   SPACE_OF_PLACE,
   unpackVectors,
@@ -16,15 +18,15 @@ import type { Look } from "./look.js";
 const ROWS_PER_READ = 512;
 /** Vectors have length 1 but for rounding. */
 const LENGTH_TOLERANCE = 0.01;
-const KEY_OF_PLACE = `(place & ((1 << ${KEY_BITS}) - 1))`;
 
 /** Rows of vectors that belong to nobody who counts as embedded. */
 export const ORPHANS = `SELECT place FROM vectors LEFT JOIN item ON item.key = ${KEY_OF_PLACE}
   WHERE item.key IS NULL OR item.space <> ${SPACE_OF_PLACE} OR item.key <> vectors.item OR item.indexed <> item.version`;
 
-/** Items whose rows of vectors have not the size that they must have. The parameter is the number of dimensions. */
-const MISSIZED = `SELECT ${KEY_OF_PLACE} AS key FROM vectors
-  WHERE length(spans) = 0 OR length(spans) % 8 <> 0 OR length(vectors) <> ${PARTS} * ? * 4`;
+/** Items whose rows of vectors or of codes have not the size that they must have, both for a number of dimensions. */
+const MISSIZED = `SELECT ${KEY_OF_PLACE} AS key FROM vectors LEFT JOIN codes USING (place)
+  WHERE length(spans) = 0 OR length(spans) % 8 <> 0 OR length(vectors) <> ${PARTS} * ?1 * 4
+    OR coalesce(length(codes), 0) <> ${PARTS} * (?1 + ${CODE_HEAD})`;
 
 export interface VectorFaults {
   /** Keys of items that count as embedded and have no vectors, or wrong ones. */
@@ -67,9 +69,12 @@ export function findVectorFaults(database: Database, deep: boolean): VectorFault
   };
 }
 
-/** The table of vectors in use gets a name that does not change. */
-export function nameVectors(database: Database, { name }: VectorTable): void {
-  database.exec(`DROP VIEW IF EXISTS temp.vectors; CREATE TEMP VIEW vectors AS SELECT * FROM main.${name}`);
+/** The tables of vectors and codes in use get names that do not change. */
+export function nameVectors(database: Database, { name, codes }: VectorTable): void {
+  database.exec(`
+    DROP VIEW IF EXISTS temp.vectors; CREATE TEMP VIEW vectors AS SELECT * FROM main.${name};
+    DROP VIEW IF EXISTS temp.codes; CREATE TEMP VIEW codes AS SELECT * FROM main.${codes};
+  `);
 }
 
 export const COUNTED = {
@@ -91,24 +96,25 @@ function missingIn(database: Database): number[] {
   return missing;
 }
 
-/** Items of which a vector is not of length 1. */
+/** Items of which a vector is not of length 1, or whose codes are not those of their vectors. */
 function crookedIn(database: Database): number[] {
   const page = database.prepare(
-    `SELECT ${SPACE_OF_PLACE} AS space, ${KEY_OF_PLACE} AS key, vectors, ${PARTS} AS parts FROM vectors
-     WHERE place > ((? << ${KEY_BITS}) | ?) ORDER BY place LIMIT ${ROWS_PER_READ}`,
+    `SELECT ${SPACE_OF_PLACE} AS space, ${KEY_OF_PLACE} AS key, vectors, codes, ${PARTS} AS parts
+     FROM vectors LEFT JOIN codes USING (place) WHERE place > ((? << ${KEY_BITS}) | ?) ORDER BY place LIMIT ${ROWS_PER_READ}`,
   );
   const crooked: number[] = [];
+  const coder = new Coder();
   for (
     let rows = page.all(0, 0);
     rows.length > 0;
     rows = page.all(Number(rows.at(-1)?.["space"]), keyOf(rows.at(-1)))
   ) {
-    for (const row of rows) if (!isStraight(row)) crooked.push(keyOf(row));
+    for (const row of rows) if (!isStraight(row, coder)) crooked.push(keyOf(row));
   }
   return crooked;
 }
 
-function isStraight(row: Row): boolean {
+function isStraight(row: Row, coder: Coder): boolean {
   const bytes = row["vectors"] as Uint8Array;
   if (bytes.byteLength % 4 !== 0) return false;
   const numbers = unpackVectors(bytes);
@@ -117,7 +123,7 @@ function isStraight(row: Row): boolean {
     const length = Math.hypot(...numbers.subarray(from, from + dimensions));
     if (!(Math.abs(length - 1) <= LENGTH_TOLERANCE)) return false;
   }
-  return true;
+  return Buffer.compare(coder.encode(numbers, dimensions), (row["codes"] ?? new Uint8Array()) as Uint8Array) === 0;
 }
 
 const keyOf = (row: Row | undefined): number => Number(row?.["key"]);

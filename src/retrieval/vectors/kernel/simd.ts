@@ -10,17 +10,24 @@ interface Assembly {
   validate(bytes: Uint8Array): boolean;
 }
 
+/** Compiled once for all kernels of a thread. */
+let compiled: object | undefined;
+
 /**
  * With an empty memory that may grow to so many pages. Undefined where there is no WebAssembly, or none with SIMD, or no
  * room for its memory: each takes gigabytes of addresses, of which a process may have few.
  */
 export function createSimdKernel(pagesMax: number): Kernel | undefined {
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly?: Assembly };
-  const bytes = Buffer.from(KERNEL_BASE64, "base64");
-  if (!WebAssembly?.validate(bytes)) return undefined;
+  if (!WebAssembly) return undefined;
+  if (!compiled) {
+    const bytes = Buffer.from(KERNEL_BASE64, "base64");
+    if (!WebAssembly.validate(bytes)) return undefined;
+    compiled = new WebAssembly.Module(bytes);
+  }
   const memory = reserve(WebAssembly, Math.min(pagesMax, PAGES_MAX));
   if (!memory) return undefined;
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { holdfast: { memory } });
+  const { exports } = new WebAssembly.Instance(compiled, { holdfast: { memory } });
   const { dots, bounds, distances, quantise, signs, products } = exports as Loops;
   return { memory, dots, bounds, distances, quantise, signs, products };
 }
