@@ -58,7 +58,7 @@ export async function openWithFallback(options: OpenOptions, fallback: Options):
 /** What is started before it is asked. Whoever does not embed eagerly wants to stay small until there is a question. */
 function warmed({ buffer }: ResolvedOptions, hasMeaning: boolean): readonly ("reader" | "vectors")[] {
   if (hasMeaning && !buffer.roundBuffer.eager) return [];
-  return hasMeaning ? ["reader", "vectors"] : ["reader"];
+  return hasMeaning ? ["vectors", "reader"] : ["reader"];
 }
 
 const embeddingModel = ({ buffer }: ResolvedOptions): string => buffer.hybridBuffer.embeddingModel;

@@ -1,9 +1,13 @@
 /** Vectors in the file: found exactly, seen by other processes at once, and gone with the text they were made from. */
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
+import type { Coder as CoderOf } from "../../dist/retrieval/vectors/codes.js";
 import { newPath } from "../support/opened.js";
 import { Random } from "../support/random.js";
 import { openRaw, unsoundness } from "../support/raw.js";
+import { root } from "../support/root.js";
 import { Embedding, NOW, RandomVectors } from "./embedding.js";
 
 const ADA = { user: "ada" };
@@ -18,6 +22,16 @@ function samples(vectors: Iterable<Float32Array>): Buffer[] {
       return bytes.subarray(at, at + 16);
     });
   });
+}
+
+const { Coder } = (await import(pathToFileURL(join(root, "dist/retrieval/vectors/codes.js")).href)) as {
+  readonly Coder: typeof CoderOf;
+};
+const coder = new Coder();
+
+/** The same of their codes: some bytes of the first vector of each. */
+function codeSamples(vectors: Iterable<Float32Array>, dimensions: number): Buffer[] {
+  return [...vectors].map((vector) => Buffer.from(coder.encode(vector, dimensions)).subarray(8, 8 + 16));
 }
 
 /** How many of the pieces stand somewhere in the files. */
@@ -130,9 +144,10 @@ describe("vectors", () => {
     const doomed = ["m3", "m4", "m17", "m18"].map((id) => given.get(id) as Float32Array); // m4 and m18 have borrowed
     const kept = ["m2", "m5", "m16", "m19"].map((id) => given.get(id) as Float32Array);
     expect(countInFiles(path, samples(doomed))).toBe(12);
+    expect(countInFiles(path, codeSamples(doomed, 384))).toBe(4);
     await embedding.forget({ space: ADA, ids: ["m3", "m17"] });
     expect(await embedding.store.purge(5_000)).toEqual({ purged: true, left: [] });
-    expect(countInFiles(path, samples(doomed))).toBe(0);
+    expect(countInFiles(path, [...samples(doomed), ...codeSamples(doomed, 384)])).toBe(0);
     expect(countInFiles(path, ["number 103", "number 117"])).toBe(0);
     expect(countInFiles(path, samples(kept))).toBe(12);
     expect(await embedding.store.indexingStats()).toMatchObject({ pending: 2, embedded: 36 });
@@ -166,9 +181,9 @@ describe("vectors", () => {
     }
     expect(await embedding.store.purge(5_000)).toEqual({ purged: true, left: [] });
     expect(gone.length).toBeGreaterThan(1_000);
-    expect(countInFiles(path, samples(gone))).toBe(0);
+    expect(countInFiles(path, [...samples(gone), ...codeSamples(gone, 24)])).toBe(0);
     const kept = [...live.values()].map(({ vectors }) => vectors);
-    expect(countInFiles(path, samples(kept))).toBe(3 * kept.length);
+    expect(countInFiles(path, [...samples(kept), ...codeSamples(kept, 24)])).toBe(4 * kept.length);
     const { kept: told, counted, halves } = counts(path);
     expect(told).toEqual(counted);
     expect(halves).toEqual([]);
@@ -187,7 +202,8 @@ describe("vectors", () => {
     await embedding.unit({ op: "update", space: ADA, id: "x", patch: { content: "the new one", parts: null } });
     expect((await embedding.near([ADA], random.next(), 5)).map(({ id }) => id)).toEqual(["y"]);
     await embedding.store.purge(5_000);
-    expect(countInFiles(path, [...samples([given.get("x") as Float32Array]), "the old text"])).toBe(0);
+    const old = [given.get("x") as Float32Array];
+    expect(countInFiles(path, [...samples(old), ...codeSamples(old, 384), "the old text"])).toBe(0);
     expect(countInFiles(path, samples([given.get("y") as Float32Array]))).toBe(3);
   });
 });
