@@ -169,7 +169,7 @@ describe("a file that is refused", () => {
   it("is a memory of Holdfast", () => {
     writeFileSync(path, "", { mode: 0o600 });
     const memory = connect(path, "writer");
-    migrate(memory, path);
+    migrate(memory);
     memory.close();
     expectRefused("store_failed", /a memory of Holdfast/);
   });

@@ -10,7 +10,7 @@ import type { Strategy } from "../support/vectors.js";
 import { loadConfig } from "./parts.js";
 
 /** Room for the vectors of one space at a time; less is room for none. */
-export const ONE_MIRROR_BYTES = 240_000;
+export const ONE_MIRROR_BYTES = 170_000;
 
 export interface Setting {
   /** Undefined: words only. */

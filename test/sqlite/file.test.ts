@@ -1,6 +1,6 @@
 /** The file: private, and refused with a hint when it cannot be used safely. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { HoldfastError, openMemory } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { alter, newFolder, newPath, open } from "../support/opened.js";
@@ -73,7 +73,10 @@ describe("the file", () => {
     const path = newPath();
     alter(path, "CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('bread')");
     chmodSync(path, 0o600);
+    const bytes = readFileSync(path);
     expect((await refusal(path)).message).toContain("another program");
+    expect(readFileSync(path).equals(bytes), "its bytes are as they were: no log of ours, no other journal").toBe(true);
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
     const raw = openRaw(path);
     expect(raw.prepare("SELECT name FROM recipes").all()).toHaveLength(1);
     expect(raw.prepare("SELECT name FROM sqlite_schema WHERE name = 'item'").all()).toHaveLength(0);
@@ -86,7 +89,9 @@ describe("the file", () => {
     raw.exec("PRAGMA encoding = 'UTF-16'; CREATE TABLE x (y); DROP TABLE x");
     raw.close();
     chmodSync(path, 0o600);
+    const bytes = readFileSync(path);
     expect(await refusal(path)).toMatchObject({ code: "store_unsafe" });
+    expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
   it("is refused when it is no database at all", async () => {

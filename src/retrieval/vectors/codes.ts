@@ -2,15 +2,16 @@
  * Codes: vectors as mirrors have them, in bytes. They are made once, when vectors are written, and kept beside them, so
  * that a mirror is loaded from a quarter of the bytes, with nothing to compute.
  *
- * A vector's code is its scale and its error (float32, little-endian), then a byte for each of its numbers.
+ * The codes of an item are the heads of its vectors, each a scale and an error (float32, little-endian), then their rows, a
+ * byte for each number. So rows lie one after the other, as they do in a mirror.
  */
 import { createKernel } from "./kernel/create.js";
 import { deskOf } from "./kernel/desk.js";
 import type { Kernel } from "./kernel/kernel.js";
 import { errorOf, strideOf } from "./quantise.js";
 
-/** Bytes of scale and error. */
-export const CODE_HEAD = 8;
+/** Bytes of a head. */
+export const HEAD_BYTES = 8;
 const BYTES_PER_NUMBER = 4;
 /** Where the kernel puts the scale and the sum of squares, and where it puts the row: behind them. */
 const SUMS = 0;
@@ -19,7 +20,7 @@ const ROW = 16;
 const PAGES_MAX = 1_024;
 
 /** Bytes of the code of one vector. */
-export const codeLength = (dimensions: number): number => CODE_HEAD + dimensions;
+export const codeLength = (dimensions: number): number => HEAD_BYTES + dimensions;
 
 export class Coder {
   readonly #kernel: Kernel;
@@ -28,11 +29,10 @@ export class Coder {
     this.#kernel = kernel;
   }
 
-  /** The codes of vectors that lie one after the other, likewise. */
+  /** The codes of an item's vectors, which lie one after the other. */
   encode(vectors: Float32Array, dimensions: number): Uint8Array {
-    const length = codeLength(dimensions);
     const count = Math.floor(vectors.length / dimensions);
-    const codes = new Uint8Array(count * length);
+    const codes = new Uint8Array(count * codeLength(dimensions));
     const heads = new DataView(codes.buffer);
     const stride = strideOf(dimensions);
     const source = ROW + stride;
@@ -44,12 +44,21 @@ export class Coder {
       vector.set(vectors.subarray(part * dimensions, (part + 1) * dimensions));
       this.#kernel.quantise(source, stride, ROW, SUMS);
       const scale = sums[0] as number;
-      heads.setFloat32(part * length, scale, true);
-      heads.setFloat32(part * length + BYTES_PER_NUMBER, errorOf(sums[1] as number, scale, dimensions), true);
-      codes.set(row, part * length + CODE_HEAD);
+      heads.setFloat32(part * HEAD_BYTES, scale, true);
+      heads.setFloat32(part * HEAD_BYTES + BYTES_PER_NUMBER, errorOf(sums[1] as number, scale, dimensions), true);
+      codes.set(row, count * HEAD_BYTES + part * dimensions);
     }
     vector.fill(0); // nothing stays that may be forgotten next
     row.fill(0);
     return codes;
   }
+}
+
+const head = new DataView(new ArrayBuffer(HEAD_BYTES));
+
+/** A number of the heads of some codes: the scale of the first vector, its error, those of the second… */
+export function readHead(codes: Uint8Array, at: number): number {
+  for (let byte = 0; byte < BYTES_PER_NUMBER; byte++)
+    head.setUint8(byte, codes[at * BYTES_PER_NUMBER + byte] as number);
+  return head.getFloat32(0, true);
 }

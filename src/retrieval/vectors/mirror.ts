@@ -8,7 +8,7 @@
  *
  * Invariant: the bound of an item is never below its score, if it is looked at. Without signs every item is.
  */
-import { CODE_HEAD, codeLength } from "./codes.js";
+import { codeLength, HEAD_BYTES, readHead } from "./codes.js";
 import { ItemTable } from "./item-table.js";
 import { PAGE_BYTES } from "./kernel/kernel.js";
 import { Nearest } from "./nearest.js";
@@ -71,7 +71,7 @@ export class Mirror {
     if (!this.#isOpen || !this.#fit(this.#size + count)) return false;
     const ordinal = this.#items.add(key, this.#size, count);
     if (ordinal === undefined) return false;
-    for (let part = 0; part < count; part++) this.#write(this.#size + part, ordinal, codes, part);
+    this.#write(this.#size, count, ordinal, codes);
     this.#size += count;
     return this.#sign();
   }
@@ -241,16 +241,26 @@ export class Mirror {
     return ((this.#rows.pageOf(row) + perPage * stride) >> 2) + (row % perPage);
   }
 
-  #write(row: number, ordinal: number, codes: Uint8Array, part: number): void {
+  /** Lays down the rows of an item: all that come to lie on one page at once, if nothing has to stand between them. */
+  #write(first: number, count: number, ordinal: number, codes: Uint8Array): void {
     const { uint8, int32, float32 } = this.#pool.views;
-    const length = codeLength(this.#dimensions);
-    const start = part * length;
-    uint8.set(codes.subarray(start + CODE_HEAD, start + length), this.#rows.placeOf(row));
-    const head = new DataView(codes.buffer, codes.byteOffset + start, CODE_HEAD);
-    const at = this.#besideOf(row);
-    float32[at] = head.getFloat32(0, true);
-    float32[at + this.#rows.perPage] = head.getFloat32(4, true);
-    int32[at + 2 * this.#rows.perPage] = ordinal;
+    const { perPage, stride } = this.#rows;
+    const dimensions = this.#dimensions;
+    const start = count * HEAD_BYTES;
+    const atOnce = stride === dimensions ? count : 1;
+    for (let part = 0; part < count; ) {
+      const row = first + part;
+      const some = Math.min(atOnce, count - part, perPage - (row % perPage));
+      const from = start + part * dimensions;
+      uint8.set(codes.subarray(from, from + some * dimensions), this.#rows.placeOf(row));
+      part += some;
+    }
+    for (let part = 0; part < count; part++) {
+      const at = this.#besideOf(first + part);
+      float32[at] = readHead(codes, part * 2);
+      float32[at + perPage] = readHead(codes, part * 2 + 1);
+      int32[at + 2 * perPage] = ordinal;
+    }
   }
 
   #erase(row: number): void {

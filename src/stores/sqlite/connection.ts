@@ -17,10 +17,13 @@ const LOG_BYTES_KEPT = 32 * 1024 * 1024;
 
 const SYNCHRONOUS_FULL = 2;
 
-export function connect(path: string, role: ConnectionRole): Database {
+/** `approve` throws if the file is not one to be opened: before anything of it is changed. */
+export function connect(path: string, role: ConnectionRole, approve?: (database: Database) => void): Database {
   const isReadOnly = role === "peek" || role === "vectors";
   const database = openDatabase(path, isReadOnly);
   try {
+    approve?.(database);
+    assertEncoding(database, path);
     if (!isReadOnly) database.exec("PRAGMA journal_mode = WAL");
     database.exec(`
       PRAGMA synchronous = FULL;
@@ -44,13 +47,16 @@ export function connect(path: string, role: ConnectionRole): Database {
   return database;
 }
 
-function assertSafe(database: Database, path: string): void {
+function assertEncoding(database: Database, path: string): void {
   const encoding = pragma(database, "encoding");
   if (encoding !== "UTF-8") {
     throw new HoldfastError("store_unsafe", `${path} was made to hold its text as ${encoding}`, {
       hint: "choose another path: Holdfast makes its files itself, in UTF-8; nothing was changed",
     });
   }
+}
+
+function assertSafe(database: Database, path: string): void {
   const journal = pragma(database, "journal_mode");
   if (journal !== "wal") {
     throw new HoldfastError("store_unsafe", `${path} cannot use a write-ahead log (journal mode is ${journal})`, {

@@ -1,4 +1,5 @@
 /** The threads and connections of an open file. */
+import { existsSync } from "node:fs";
 import { HoldfastError } from "../../errors.js";
 import { retryBusy } from "./busy.js";
 import { Reader } from "./reader.js";
@@ -70,13 +71,23 @@ export class Opened {
   }
 }
 
-/** The writer first: it makes and migrates the file that the others read. */
+/**
+ * The writer makes, checks and migrates the file that the others read; they are warmed up when it has. Only the vectors
+ * thread, which changes nothing, begins before: a file that is there is mostly one of this version. If it is not, that
+ * fails, and is tried again in its turn.
+ */
 export async function openThreads(options: ThreadOptions, warm: readonly ReadingRole[]): Promise<Opened> {
   const writer = new Thread({ role: "writer", options });
   const reading: Reading = Object.fromEntries(warm.map((role) => [role, new Thread({ role, options })]));
+  const early = existsSync(options.path) ? reading.vectors?.call("warm") : undefined;
+  early?.catch(() => undefined); // nobody may come to ask
   try {
     await writer.call("stats");
-    for (const thread of Object.values(reading)) thread.call("warm").catch(() => undefined); // the first call will tell
+    for (const thread of Object.values(reading)) {
+      const isUnderWay = early && thread === reading.vectors;
+      const warming = isUnderWay ? early.catch(() => thread.call("warm")) : thread.call("warm");
+      warming.catch(() => undefined); // the first call will tell
+    }
     const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
     return new Opened(writer, peek, options, reading);
   } catch (error) {

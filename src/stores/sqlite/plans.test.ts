@@ -31,7 +31,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-plans-"));
   const path = join(folder, "memory.db");
   database = connect(path, "writer");
-  migrate(database, path);
+  migrate(database);
   database.exec(`
     INSERT INTO space (key, id, kind, name, created_at, updated_at, version, items, terms)
       VALUES (1, 'one', 0, 'ada', 0, 0, 0, 0, 0);

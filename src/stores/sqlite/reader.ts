@@ -18,8 +18,6 @@ import type {
   ParkedRequest,
   PendingItem,
   PendingRequest,
-  Scores,
-  ScoresRequest,
   StoredChunk,
   Tail,
   TailRequest,
@@ -57,7 +55,6 @@ import { addWordPieces, findResidue, type Traces } from "./residue.js";
 import { Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
-import { VectorFile } from "./vector-file.js";
 import { VectorTables } from "./vector-table.js";
 import { WordSearch } from "./word-search.js";
 
@@ -85,7 +82,6 @@ export class Reader {
   readonly #rosterBytes: number;
   #rosters: Rosters | undefined;
   #search: WordSearch | undefined;
-  #vectors: VectorFile | undefined;
   #isLoading = false;
   #isClosed = false;
 
@@ -170,18 +166,6 @@ export class Reader {
     const found = this.#snapshot(() => this.#searching().search(request));
     this.#loadRosters();
     return found;
-  }
-
-  /** Scores by vectors, read from the file; undefined if those would be more than so many bytes. */
-  scoreVectors(request: ScoresRequest, bytesMax: number): Scores | undefined {
-    return this.#snapshot(() => {
-      const table = this.#tables.serving(request.vectorSpace, request.vector);
-      if (!table) return { scored: [], below: [] };
-      this.#vectors ??= new VectorFile(this.#database);
-      if (request.items.length * this.#vectors.bytesPerItem(table) > bytesMax) return undefined;
-      const spaces = this.#registry.findSpaces(request.spaces).map(({ key }) => key);
-      return this.#vectors.reaching(spaces, request, table);
-    });
   }
 
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): string[] {

@@ -343,9 +343,8 @@ const MIGRATIONS: readonly (string | ((database: Database) => void))[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Brings the file to this version, in one transaction. Requires that the caller retries on BUSY. */
-export function migrate(database: Database, path: string): void {
-  refuseForeign(database, path);
+/** Brings the file to this version, in one transaction. Requires one that is ours, and that the caller retries on BUSY. */
+export function migrate(database: Database): void {
   if (pragma(database, "user_version") === SCHEMA_VERSION) return;
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -366,7 +365,8 @@ export function migrate(database: Database, path: string): void {
   }
 }
 
-function refuseForeign(database: Database, path: string): void {
+/** A database of another program, or of a newer version of this one, is left as it is. */
+export function refuseForeign(database: Database, path: string): void {
   // One snapshot: another process may be making the tables at this moment.
   database.exec("BEGIN");
   const version = Number(pragma(database, "user_version"));

@@ -68,8 +68,6 @@ const MESSAGES_DUE = 1_000;
 const SLICES_DUE = 16;
 /** More rows than this are read by the reader thread, not on the main thread. */
 const PEEK_MAX = 64;
-/** More bytes of vectors than this are read by the vectors thread: so many take about as long as the way there and back. */
-const PEEK_BYTES = 256 * 1024;
 const MIB = 1024 * 1024;
 const MIRROR_BYTES = 204 * MIB;
 const ROSTER_BYTES = 32 * MIB;
@@ -269,11 +267,8 @@ export class SqliteStore implements Store {
     return (await this.#ready()).vectors.call("searchVectors", request);
   }
 
-  /** A few are scored here, from the file. Of more, the vectors thread knows by its mirrors which need not be read. */
   async scoreVectors(request: ScoresRequest): Promise<Scores> {
-    const threads = await this.#ready();
-    const score = () => threads.peek.scoreVectors(request, PEEK_BYTES);
-    return (await retryBusy(score, this.#options.busyTimeoutMs)) ?? threads.vectors.call("scoreVectors", request);
+    return (await this.#ready()).vectors.call("scoreVectors", request);
   }
 
   /** What the vectors in memory take. Starts no thread for it. */

@@ -1,7 +1,7 @@
 /** The vectors of the file, and their codes, on one connection: read space by space in the order in which they lie, or item by item. */
 import { Cosines } from "../../retrieval/vectors/cosines.js";
 import type { Best } from "../../retrieval/vectors/dot.js";
-import type { Scores, ScoresRequest, VectorScored } from "../indexing.js";
+import type { VectorScored } from "../indexing.js";
 import { type Database, isTooBig, type Row } from "./driver.js";
 import type { Condition } from "./filter.js";
 import { REFERENCE_ROW, type ReferenceRow, References } from "./references.js";
@@ -123,45 +123,16 @@ export class VectorFile {
     return inParts(keys, this.#atOnce(table), read);
   }
 
-  /**
-   * Exact scores of those that reach their floors, and who does not. `farOf` may know some of a space's items that do not
-   * without reading their vectors. Requires a snapshot.
-   */
-  reaching(
-    spaces: readonly number[],
-    { vector, items }: ScoresRequest,
-    table: VectorTable,
-    farOf: (space: number, floors: ReadonlyMap<number, number>) => ReadonlySet<number> = () => new Set(),
-  ): Scores {
-    const floors = new Map(items.map(({ key, floor }) => [key, floor]));
-    const scored: ItemScore[] = [];
-    const below: number[] = [];
-    for (const space of spaces) {
-      const far = farOf(space, floors);
-      below.push(...far);
-      const near = [...floors.keys()].filter((key) => !far.has(key));
-      for (const item of this.scores(space, near, table, vector)) {
-        if (item.score >= Number(floors.get(item.key))) scored.push(item);
-        else below.push(item.key);
-      }
-    }
-    return { scored, below };
-  }
-
   /** Items without vectors, which there should be none of, are as far as can be. */
   #scored(row: Row | undefined, vector: Float32Array): ItemScore[] {
     const best = this.#best(row, vector);
     return listOf<number>(row, "items").map((key, at) => ({ key, score: best[at]?.score ?? NO_VECTORS }));
   }
 
-  /** How many items to read together. */
-  #atOnce(table: VectorTable, itemsMax = ITEMS_MAX): number {
-    return Math.max(1, Math.min(itemsMax, Math.floor(BYTES_MAX / Math.max(1, this.bytesPerItem(table)))));
-  }
-
-  /** What the vectors of an item take, on average over the file. */
-  bytesPerItem({ space: { dimensions } }: VectorTable): number {
-    return this.vectorsPerItem() * dimensions * BYTES_PER_NUMBER;
+  /** How many items to read together, if they are as long as they are on average. */
+  #atOnce({ space: { dimensions } }: VectorTable, itemsMax = ITEMS_MAX): number {
+    const bytes = this.vectorsPerItem() * dimensions * BYTES_PER_NUMBER;
+    return Math.max(1, Math.min(itemsMax, Math.floor(BYTES_MAX / Math.max(1, bytes))));
   }
 
   /** On average over the file. */

@@ -12,7 +12,9 @@ import { setImmediate as otherCalls, setTimeout as sleep } from "node:timers/pro
 import { HoldfastError } from "../../errors.js";
 import { type Near, Nearest } from "../../retrieval/vectors/nearest.js";
 import { Question } from "../../retrieval/vectors/quantise.js";
+import type { VectorSpace } from "../../types.js";
 import type { MirrorStats, Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
+import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
 import { connect } from "./connection.js";
 import type { Database } from "./driver.js";
@@ -71,12 +73,17 @@ export class VectorReader {
   constructor({ path, busyTimeoutMs, mirrorBytes }: VectorReaderOptions) {
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#database = connect(path, "vectors");
-    this.#statements = new Statements(this.#database);
-    this.#registry = new Registry(this.#database);
-    this.#tables = new VectorTables(this.#database);
-    this.#mirrors = new Mirrors(mirrorBytes); // first: where memory is short, its kernel needs it most
-    this.#file = new VectorFile(this.#database);
-    this.#feed = new MirrorFeed(this.#database, this.#mirrors);
+    try {
+      this.#statements = new Statements(this.#database);
+      this.#registry = new Registry(this.#database);
+      this.#tables = new VectorTables(this.#database);
+      this.#mirrors = new Mirrors(mirrorBytes); // first: where memory is short, its kernel needs it most
+      this.#file = new VectorFile(this.#database);
+      this.#feed = new MirrorFeed(this.#database, this.#mirrors);
+    } catch (error) {
+      this.#database.close(); // of another version, perhaps: it is opened again when the writer has brought it up to date
+      throw error;
+    }
   }
 
   async searchVectors(request: VectorsRequest): Promise<VectorScored[]> {
@@ -96,14 +103,23 @@ export class VectorReader {
   }
 
   /** From the file, but for those of which a mirror knows that they do not come near their floor. */
-  scoreVectors(request: ScoresRequest): Promise<Scores> {
+  scoreVectors({ spaces: refs, vectorSpace, vector, items }: ScoresRequest): Promise<Scores> {
     return this.#snapshot(() => {
-      const table = this.#tables.serving(request.vectorSpace, request.vector);
+      const table = this.#served(vectorSpace, vector);
       if (!table) return { scored: [], below: [] };
       this.#feed.catchUp(table);
-      const question = new Question(request.vector);
-      const spaces = this.#registry.findSpaces(request.spaces).map(keyOf);
-      return this.#file.reaching(spaces, request, table, (space, floors) => this.#far(space, floors, question, table));
+      const floors = new Map(items.map(({ key, floor }) => [key, floor]));
+      const question = new Question(vector);
+      const below: number[] = [];
+      const scores = this.#registry.findSpaces(refs).flatMap(({ key: space }) => {
+        const far = this.#far(space, floors, question, table);
+        below.push(...far);
+        const near = [...floors.keys()].filter((key) => !far.has(key));
+        return this.#file.scores(space, near, table, vector);
+      });
+      const reaches = ({ key, score }: Scores["scored"][number]): boolean => score >= Number(floors.get(key));
+      below.push(...scores.filter((item) => !reaches(item)).map(({ key }) => key));
+      return { scored: scores.filter(reaches), below };
     });
   }
 
@@ -183,7 +199,7 @@ export class VectorReader {
   }
 
   #plan({ spaces: refs, vectorSpace, vector, filter, now, unsent }: VectorsRequest): Plan | undefined {
-    const table = this.#tables.serving(vectorSpace, vector);
+    const table = this.#served(vectorSpace, vector);
     if (!table) return undefined;
     const { spaces, condition, sessions } = resolveScope(this.#registry, refs, filter, now, false);
     if (!condition) return undefined;
@@ -197,6 +213,12 @@ export class VectorReader {
       keys: this.#keysOf(sessions, spaces, unsent === true),
       narrowing: scan ? (unsent ? all([scan, UNSENT]) : scan) : undefined,
     };
+  }
+
+  /** The table that is served, if this is a vector of its space. Requires a snapshot. */
+  #served(space: VectorSpace, vector: Float32Array): VectorTable | undefined {
+    const table = this.#tables.current();
+    return table && isSameSpace(table.space, space) && vector.length === space.dimensions ? table : undefined;
   }
 
   #keysOf(sessions: readonly number[] | undefined, spaces: readonly SpaceRow[], unsent: boolean) {

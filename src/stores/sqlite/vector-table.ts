@@ -14,7 +14,7 @@ import { endianness } from "node:os";
 import { HoldfastError } from "../../errors.js";
 import type { Span } from "../../graphemes.js";
 import type { VectorSpace } from "../../types.js";
-import { isSameSpace, nameOfSpace } from "../vector-space.js";
+import { nameOfSpace } from "../vector-space.js";
 import type { Database, Row, Statement, Value } from "./driver.js";
 
 /** Bits of a place that hold the item's key. */
@@ -78,12 +78,6 @@ export class VectorTables {
   /** The one that is served. */
   current(): VectorTable | undefined {
     return readTable(this.#current.get());
-  }
-
-  /** The same, if this is a vector of its space. */
-  serving(space: VectorSpace, vector: Float32Array): VectorTable | undefined {
-    const table = this.current();
-    return table && isSameSpace(table.space, space) && vector.length === space.dimensions ? table : undefined;
   }
 
   /** The one that is being filled. */

@@ -24,7 +24,7 @@ import { Registry } from "./registry.js";
 import { Reindexing } from "./reindex.js";
 import { SpaceSwitch } from "./reindex-switch.js";
 import { Residue, type Traces } from "./residue.js";
-import { migrate } from "./schema.js";
+import { migrate, refuseForeign } from "./schema.js";
 import { Head, type Transaction } from "./transaction.js";
 import { rebuildWords } from "./word-rebuild.js";
 import { WordWriter } from "./words.js";
@@ -99,9 +99,10 @@ export class Writer {
 
   static async open(options: WriterOptions): Promise<Writer> {
     secureFile(options.path);
-    const database = await retryBusy(() => connect(options.path, "writer"), options.busyTimeoutMs);
+    const approve = (database: Database) => refuseForeign(database, options.path);
+    const database = await retryBusy(() => connect(options.path, "writer", approve), options.busyTimeoutMs);
     try {
-      await retryBusy(() => migrate(database, options.path), options.busyTimeoutMs);
+      await retryBusy(() => migrate(database), options.busyTimeoutMs);
       const writer = new Writer(database, options);
       await writer.#reindexIfOutdated();
       return writer;

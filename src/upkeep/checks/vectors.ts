@@ -1,5 +1,5 @@
 /** The vectors against the items: whoever counts as embedded has its vectors, of the right size; nobody else has any. */
-import { CODE_HEAD, Coder } from "../../retrieval/vectors/codes.js";
+import { Coder, HEAD_BYTES } from "../../retrieval/vectors/codes.js";
 import type { Database, Row } from "../../stores/sqlite/driver.js";
 import {
   ITEM_PLACE,
@@ -26,7 +26,7 @@ export const ORPHANS = `SELECT place FROM vectors LEFT JOIN item ON item.key = $
 /** Items whose rows of vectors or of codes have not the size that they must have, both for a number of dimensions. */
 const MISSIZED = `SELECT ${KEY_OF_PLACE} AS key FROM vectors LEFT JOIN codes USING (place)
   WHERE length(spans) = 0 OR length(spans) % 8 <> 0 OR length(vectors) <> ${PARTS} * ?1 * 4
-    OR coalesce(length(codes), 0) <> ${PARTS} * (?1 + ${CODE_HEAD})`;
+    OR coalesce(length(codes), 0) <> ${PARTS} * (?1 + ${HEAD_BYTES})`;
 
 export interface VectorFaults {
   /** Keys of items that count as embedded and have no vectors, or wrong ones. */
