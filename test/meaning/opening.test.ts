@@ -1,0 +1,62 @@
+/** Vectors are loaded while a file is being opened, before anybody asks, and before the writer has looked at it. */
+import { chmodSync, readFileSync } from "node:fs";
+import { openMemory } from "holdfast";
+import { SqliteStore } from "holdfast/stores";
+import { describe, expect, it } from "vitest";
+import { alter, newPath, open } from "../support/opened.js";
+import { openRaw, unsoundness } from "../support/raw.js";
+import { until } from "../support/until.js";
+import { MirrorEmbedder, mirrored } from "./mirror.js";
+
+const ADA = { user: "ada", session: "s" };
+
+async function usedFile(): Promise<string> {
+  const path = newPath();
+  const memory = await openMemory({ path, embedder: new MirrorEmbedder() });
+  await memory.session(ADA).add(["blue kettle", "green lamp"].map((content) => ({ role: "user" as const, content })));
+  await memory.flush();
+  await memory.close();
+  return path;
+}
+
+describe("opening a file", () => {
+  it("loads the vectors of the space that was written last; nobody has to ask", async () => {
+    const path = await usedFile();
+    const store = await SqliteStore.open({ path, busyTimeoutMs: 5_000, warm: ["vectors"] });
+    await until(async () => (await store.mirrors()).vectors === 2);
+    expect(await store.mirrors()).toMatchObject({ spaces: 1, loads: 1, hits: 0 });
+    await store.close();
+    const cold = await SqliteStore.open({ path, busyTimeoutMs: 5_000 });
+    expect(await cold.mirrors()).toMatchObject({ spaces: 0, loads: 0 });
+    await cold.close();
+  });
+
+  it("of an older version finds by meaning as soon as it is open", async () => {
+    const path = await usedFile();
+    alter(path, "DROP TRIGGER vector_1_gone; DROP TABLE code_1; UPDATE head SET schema = 7; PRAGMA user_version = 7");
+    const memory = await open({ path, embedder: new MirrorEmbedder() });
+    const hits = await memory.session(ADA).query(mirrored("green lamp"), { topK: 1 });
+    expect(hits.map(({ content }) => content)).toEqual(["green lamp"]);
+    expect(hits.partial).toBe(false);
+    await memory.close();
+    expect(unsoundness(path)).toEqual([]);
+  });
+
+  it("of another program changes nothing of it, with a model as without", async () => {
+    for (const journal of ["DELETE", "WAL"]) {
+      const path = newPath();
+      alter(
+        path,
+        `PRAGMA journal_mode = ${journal}; CREATE TABLE recipes (name); INSERT INTO recipes VALUES ('bread')`,
+      );
+      chmodSync(path, 0o600);
+      const bytes = readFileSync(path);
+      const opening = openMemory({ path, embedder: new MirrorEmbedder() });
+      await expect(opening).rejects.toMatchObject({ code: "store_failed", message: /another program/ });
+      expect(readFileSync(path).equals(bytes), journal).toBe(true);
+      const raw = openRaw(path);
+      expect(raw.prepare("SELECT name FROM recipes").all()).toEqual([{ name: "bread" }]);
+      raw.close();
+    }
+  });
+});
