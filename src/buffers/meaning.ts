@@ -124,12 +124,9 @@ export class MeaningReader {
   async #searchLevels(asked: Asked, before: readonly SourceReport[], isPartial: boolean): Promise<Meaning> {
     const hybrid = await this.#searchCache(asked);
     const stored = await this.#searchStore(asked);
-    const hits = new Map<number, MeaningHit>();
-    for (const hit of stored.hits) hits.set(hit.key, { ...hit, level: "store" });
-    for (const hit of hybrid.hits) hits.set(hit.key, hit); // the younger level wins
-    const best = [...hits.values()].sort((a, b) => b.score - a.score || b.key - a.key);
+    const hits: readonly MeaningHit[] = stored.hits.map((hit) => ({ ...hit, level: "store" }));
     return {
-      hits: best.slice(0, asked.limit),
+      hits: hybrid.hits.length === 0 ? hits : merged(hits, hybrid.hits).slice(0, asked.limit),
       partial: isPartial || stored.isLoading,
       sources: [...before, hybrid.report, ...stored.reports],
       score: (found) => this.#score(asked, found),
@@ -256,6 +253,13 @@ export class MeaningReader {
       throw error;
     }
   }
+}
+
+/** Best first; where both levels have an item, the younger wins. */
+function merged(stored: readonly MeaningHit[], hybrid: readonly MeaningHit[]): readonly MeaningHit[] {
+  const hits = new Map(stored.map((hit) => [hit.key, hit]));
+  for (const hit of hybrid) hits.set(hit.key, hit);
+  return [...hits.values()].sort((a, b) => b.score - a.score || b.key - a.key);
 }
 
 const vectorsOf = ({ spaces, filter, limit, now, vector, description }: Asked) => ({

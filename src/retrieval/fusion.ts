@@ -113,32 +113,43 @@ export function contenders<C extends Candidate>(
     best.most = max(best.most, most);
   }
   // Each gets of its conversation what the best of it is worth: at least, and at most.
-  const sessions = new Map<string | undefined, Bounds>();
+  const sessions = new Map<string, Mutable<Bounds>>();
   for (const [at, { sessionId }] of candidates.entries()) {
+    if (sessionId === undefined) continue;
     const { least, most } = bounds[at] as Bounds;
     const known = sessions.get(sessionId);
-    sessions.set(sessionId, { least: max(known?.least ?? 0, least), most: max(known?.most ?? 0, most) });
+    if (!known) sessions.set(sessionId, { least, most });
+    else {
+      known.least = max(known.least, least);
+      known.most = max(known.most, most);
+    }
   }
   const sessionOf = (at: number): Bounds => {
     const id = candidates[at]?.sessionId;
     return (id === undefined ? bounds[at] : sessions.get(id)) as Bounds;
   };
-  const lifted = bounds.map(
+  const lifted = Float64Array.from(
+    bounds,
     ({ least }, at) => least + (best.most > 0 ? (SESSION * sessionOf(at).least) / best.most : 0),
-  );
-  const target = (lifted.sort((a, b) => b - a)[count - 1] ?? 0) - SLACK;
-  return candidates.flatMap((candidate, at) => {
+  ).sort();
+  const target = (lifted[lifted.length - count] ?? 0) - SLACK;
+  const left: Contender<C>[] = [];
+  for (const [at, candidate] of candidates.entries()) {
     const { least, most } = bounds[at] as Bounds;
     const { words, meaning } = candidate;
     // All others are measured by these.
-    if (words === scales.words.best || meaning === scales.meaning.best) return { candidate, floor: -Infinity };
+    if (words === scales.words.best || meaning === scales.meaning.best) {
+      left.push({ candidate, floor: -Infinity });
+      continue;
+    }
     const session = sessionOf(at).most;
     const lift = session < best.least ? (SESSION * session) / best.least : SESSION;
-    if (most + lift < target) return [];
+    if (most + lift < target) continue;
     const { best: nearest, share } = scales.meaning;
     const missing = target - lift - least;
-    return { candidate, floor: missing > 0 && share > 0 ? (missing * nearest) / share : -Infinity };
-  });
+    left.push({ candidate, floor: missing > 0 && share > 0 ? (missing * nearest) / share : -Infinity });
+  }
+  return left;
 }
 
 const { max, min } = Math;

@@ -12,12 +12,18 @@ export interface FoundCandidate extends Candidate {
 }
 
 export function candidatesOf(words: readonly Scored[], meaning: readonly MeaningHit[]): readonly FoundCandidate[] {
-  const near = new Map(meaning.map((hit) => [hit.key, hit]));
-  const known = new Set(words.map(({ key }) => key));
-  const byMeaning = meaning.flatMap((hit, rank) =>
-    known.has(hit.key) ? [] : candidateOf(hit, undefined, hit, rank >= NEAREST),
-  );
-  return [...words.map((item) => candidateOf(item, item.score, near.get(item.key))), ...byMeaning];
+  const near = new Map<number, MeaningHit>();
+  for (const hit of meaning) near.set(hit.key, hit);
+  const known = new Set<number>();
+  const candidates: FoundCandidate[] = [];
+  for (const item of words) {
+    known.add(item.key);
+    candidates.push(candidateOf(item, item.score, near.get(item.key)));
+  }
+  for (const [rank, hit] of meaning.entries()) {
+    if (!known.has(hit.key)) candidates.push(candidateOf(hit, undefined, hit, rank >= NEAREST));
+  }
+  return candidates;
 }
 
 /** Scored in two versions, it was edited in between: what belongs to the other text does not count. */

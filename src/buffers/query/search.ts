@@ -97,22 +97,27 @@ export class Search {
     // Where vectors are missing, the nearest of all may be among them, by which the others are measured.
     const isMeasured = meaning === undefined || !meaning.partial;
     const left = [...(isMeasured ? contenders(near, wish, depth, unseen) : near.map(wanted)), ...far.map(wanted)];
-    const withoutMeaning = left.flatMap(({ candidate: { meaning, item }, floor }) =>
-      meaning === undefined ? { item, floor } : [],
-    );
-    const withoutWords = left.flatMap(({ candidate: { words, key } }) => (words === undefined ? key : []));
+    const withoutMeaning: FoundOtherwise[] = [];
+    const withoutWords: number[] = [];
+    for (const { candidate, floor } of left) {
+      if (candidate.meaning === undefined) withoutMeaning.push({ item: candidate.item, floor });
+      if (candidate.words === undefined) withoutWords.push(candidate.key);
+    }
     const [moreWords, moreMeaning] = await Promise.all([
       unseen.words !== undefined ? this.#scoreWords(withoutWords) : [],
       unseen.meaning !== undefined && meaning ? scoreAll(meaning, withoutMeaning) : NO_SCORES,
     ]);
     if (!moreMeaning) return undefined;
     const wordsOf = new Map(moreWords.map(({ key, score }) => [key, score]));
-    return left.flatMap(({ candidate }) => {
-      if (moreMeaning.below.has(candidate.key)) return [];
-      const found = moreMeaning.scored.get(candidate.key);
+    const complete: FoundCandidate[] = [];
+    for (const { candidate } of left) {
+      if (moreMeaning.below.has(candidate.key)) continue;
       const words = candidate.words ?? wordsOf.get(candidate.key) ?? 0;
-      return found ? { ...candidate, words, meaning: found.score, level: found.level } : { ...candidate, words };
-    });
+      const { score: meaning = candidate.meaning, level = candidate.level } =
+        moreMeaning.scored.get(candidate.key) ?? {};
+      complete.push({ ...candidate, words, meaning, level });
+    }
+    return complete;
   }
 
   async #scoreWords(keys: readonly number[]): Promise<readonly Scored[]> {
