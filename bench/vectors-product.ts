@@ -1,0 +1,21 @@
+/** The parts of the product that search vectors in memory. They are not public. */
+import type { Coder } from "../dist/retrieval/vectors/codes.js";
+import type { Mirror } from "../dist/retrieval/vectors/mirror.js";
+import type { Nearest } from "../dist/retrieval/vectors/nearest.js";
+import type { Pool } from "../dist/retrieval/vectors/pool.js";
+import type { Question } from "../dist/retrieval/vectors/quantise.js";
+
+export interface VectorParts {
+  readonly Coder: typeof Coder;
+  readonly Mirror: typeof Mirror;
+  readonly Nearest: typeof Nearest;
+  readonly Pool: typeof Pool;
+  readonly Question: typeof Question;
+}
+
+export async function loadVectorParts(): Promise<VectorParts> {
+  const part = async (name: string) =>
+    (await import(new URL(`../../dist/retrieval/vectors/${name}.js`, import.meta.url).href)) as Partial<VectorParts>;
+  const parts = await Promise.all(["codes", "mirror", "nearest", "pool", "quantise"].map(part));
+  return Object.assign({}, ...parts) as VectorParts;
+}
