@@ -86,6 +86,7 @@ export class Pipeline {
       strategy: chunkStrategy(hybridBuffer.chunkStrategy),
       isBusy: () => this.#running !== undefined && this.leases.count < LEASES_KEPT_MAX,
       onWaiting: (lane) => this.#rounds.found(lane, "eager"),
+      onLost: () => this.rescan(),
       onFailure: (error) => this.#failed(error),
     });
   }

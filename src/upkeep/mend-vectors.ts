@@ -1,6 +1,6 @@
 /** Mending vectors: what is wrong goes, and whoever lost its vectors waits to be embedded again. */
 import { VectorTables } from "../stores/sqlite/vector-table.js";
-import { COUNTED, findVectorFaults, nameVectors, ORPHANS } from "./checks/vectors.js";
+import { COUNTED, findVectorFaults, LONE_CODES, nameVectors, ORPHANS } from "./checks/vectors.js";
 import { count } from "./diagnosis.js";
 import type { Mending } from "./mend.js";
 import { number } from "./reading.js";
@@ -21,6 +21,7 @@ export function mendVectors({ database, deep, transact }: Mending): Promise<stri
       nameVectors(database, table);
       // Those that were just made pending are orphans by now.
       database.exec(`DELETE FROM ${table.name} WHERE place IN (${ORPHANS})`);
+      database.exec(`DELETE FROM ${table.codes} WHERE place IN (${LONE_CODES})`);
       database.exec(`UPDATE head SET embedded = ${COUNTED.embedded}, chunks = ${COUNTED.chunks}`);
     }
     for (const { space } of spaces) transaction.touch(Number(space));

@@ -1,5 +1,6 @@
 /** What flush, close and writing through promise: what was accepted before them is embedded and written after them. */
 import type { Memory, Session } from "holdfast";
+import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
 import { until } from "../support/until.js";
@@ -28,6 +29,19 @@ describe("flush", () => {
     await editedBehind(memory, session);
     expect(await memory.flush()).toEqual({ pending: 0, parked: 0 });
     expect((await session.query(mirrored("yellow boat")))[0]).toMatchObject({ content: "yellow boat", level: "store" });
+  });
+
+  it("writes what is embedded of a session that another process has renamed meanwhile", async () => {
+    const path = newPath();
+    // No time passes: it is not the poll for what others have left that finds it.
+    const { memory, session, embedder } = await opened({ path, clock: new FakeClock(Date.UTC(2026, 0, 1)) });
+    await session.add([said("blue kettle"), said("green lamp")]);
+    await buffered(memory, 2);
+    const other = await open({ path, embedder });
+    await other.sessions.rename({ user: "ada" }, "s", "renamed");
+    expect(await memory.flush()).toEqual({ pending: 0, parked: 0 });
+    const renamed = memory.session({ user: "ada", session: "renamed" });
+    expect((await renamed.query(mirrored("green lamp"), { within: "session" }))[0]).toMatchObject({ level: "store" });
   });
 
   it("of one session does the same", async () => {

@@ -1,5 +1,5 @@
 /** Vectors are loaded while a file is being opened, before anybody asks, and before the writer has looked at it. */
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { openMemory } from "holdfast";
 import { SqliteStore } from "holdfast/stores";
 import { describe, expect, it } from "vitest";
@@ -57,6 +57,20 @@ describe("opening a file", () => {
       const raw = openRaw(path);
       expect(raw.prepare("SELECT name FROM recipes").all()).toEqual([{ name: "bread" }]);
       raw.close();
+    }
+  });
+
+  it("of another program that left a log leaves that log, too", async () => {
+    const [used, path] = [newPath(), newPath()];
+    const raw = openRaw(used);
+    raw.exec("PRAGMA journal_mode = WAL; CREATE TABLE recipes (name); INSERT INTO recipes VALUES ('bread')");
+    for (const suffix of ["", "-wal"]) writeFileSync(path + suffix, readFileSync(used + suffix), { mode: 0o600 });
+    raw.close();
+    const bytes = ["", "-wal"].map((suffix) => readFileSync(path + suffix));
+    expect(bytes[1]?.length).toBeGreaterThan(0);
+    for (const options of [{ embedder: new MirrorEmbedder() }, {}]) {
+      await expect(openMemory({ path, ...options })).rejects.toMatchObject({ message: /another program/ });
+      expect(["", "-wal"].map((suffix) => readFileSync(path + suffix))).toEqual(bytes);
     }
   });
 });

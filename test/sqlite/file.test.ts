@@ -1,5 +1,14 @@
 /** The file: private, and refused with a hint when it cannot be used safely. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { HoldfastError, openMemory } from "holdfast";
 import { describe, expect, it } from "vitest";
@@ -67,6 +76,33 @@ describe("the file", () => {
     await session.add([{ role: "user", content: "before" }]);
     alter(path, "UPDATE head SET schema = 9999");
     await expect(session.add([{ role: "user", content: "after" }])).rejects.toMatchObject({ code: "store_newer" });
+  });
+
+  it.runIf(process.platform === "linux")("keeps no descriptors while it waits for whoever has it locked", async () => {
+    const path = newPath();
+    writeFileSync(path, readFileSync(await usedFile()), { mode: 0o600 }); // to which this process has no connection yet
+    const raw = openRaw(path);
+    raw.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    const descriptors = () =>
+      readdirSync("/proc/self/fd").filter((name) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${name}`) === path;
+        } catch {
+          return false; // it was that of the folder itself
+        }
+      }).length;
+    const before = descriptors();
+    let most = before;
+    const watching = setInterval(() => {
+      most = Math.max(most, descriptors());
+    }, 20);
+    const opening = open({ path, ...BY_WORDS, store: { busyTimeoutMs: 20_000 } });
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    raw.exec("COMMIT; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM item");
+    raw.close();
+    await (await opening).close();
+    clearInterval(watching);
+    expect(most - before).toBeLessThan(8);
   });
 
   it("is refused when it is another program's database", async () => {

@@ -278,6 +278,31 @@ describe("vectors", () => {
     await reembedded(path);
   });
 
+  it("that are beyond repair are found by a deep look, whatever they are", async () => {
+    for (const damage of [
+      "UPDATE vector_1 SET spans = x'' WHERE item = 2",
+      "UPDATE vector_1 SET vectors = 'text' WHERE item = 2",
+      "UPDATE code_1 SET codes = 'text' WHERE place = (1 << 36) | 2",
+    ]) {
+      const path = await usedFile();
+      alter(path, damage);
+      expect((await expectMended(path, "vectors", true)).contents, damage).toMatchObject({ embedded: 2, pending: 1 });
+      await reembedded(path);
+    }
+  });
+
+  it("of nobody of which only the codes are left do no harm, and are dropped", async () => {
+    const path = await usedFile();
+    alter(path, "INSERT INTO code_1 SELECT (1 << 36) | 4, codes FROM code_1 LIMIT 1");
+    const memory = await openHashed(path); // the next item is the fourth
+    await memory.session(SCOPE).add([{ role: "user", content: "a kettle" }]);
+    expect(await memory.flush()).toMatchObject({ pending: 0, parked: 0 });
+    await memory.close();
+    expect(faultsOf(await inspect(path, true))).toEqual([]);
+    alter(path, "INSERT INTO code_1 SELECT (1 << 36) | 999, codes FROM code_1 LIMIT 1");
+    expect((await expectMended(path, "vectors")).what).toContain("1 row of vectors that belong to no item");
+  });
+
   it("of another model than the configured one are an error", async () => {
     const path = await usedFile();
     const diagnosis = await inspectFile({ path });

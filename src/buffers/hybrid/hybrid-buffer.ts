@@ -58,6 +58,8 @@ export interface HybridBufferOptions {
   readonly isBusy: () => boolean;
   /** Something of the lane waits again: more came meanwhile, or what was embedded is out of date. */
   readonly onWaiting: (lane: Lane) => void;
+  /** What was embedded of a lane cannot be written: it is another process's by now, or has another name. */
+  readonly onLost: () => void;
   /** A flush failed; it is repeated by whoever calls `flush` next. */
   readonly onFailure: (error: HoldfastError) => void;
 }
@@ -267,7 +269,7 @@ export class HybridBuffer {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     const queued = this.#queue.snapshot(started);
-    for (const { lane, items } of queued) if (leases.fenceOf(lane) === undefined) this.#drop(lane, items);
+    for (const { lane, items } of queued) if (leases.fenceOf(lane) === undefined) this.#drop(items);
     for (const group of flushGroups(queued, leases, space, !this.#options.isBusy())) {
       const results = await commits.commit(group.map(({ write }) => write));
       for (const [at, { write, items }] of group.entries()) this.#settle(write, items, results[at], reason);
@@ -287,7 +289,7 @@ export class HybridBuffer {
     if (result?.op !== "index") throw new HoldfastError("store_failed", "the store gave no answer for this write");
     if (result.fenced) {
       this.#options.leases.forget(write.lane);
-      this.#drop(write.lane, items);
+      this.#drop(items);
       return;
     }
     this.#counts.itemsWritten += result.written.length;
@@ -304,10 +306,10 @@ export class HybridBuffer {
   }
 
   /** These can no longer be written under this process's lease; whoever has it now embeds them. */
-  #drop(lane: Lane, items: readonly CachedItem[]): void {
+  #drop(items: readonly CachedItem[]): void {
     this.#counts.itemsDropped += items.length;
     this.#remove(items);
-    this.#options.onWaiting(lane);
+    this.#options.onLost();
   }
 
   #remove(items: readonly CachedItem[]): void {

@@ -3,7 +3,8 @@ import { Coder } from "../../retrieval/vectors/codes.js";
 import type { Database, Row } from "./driver.js";
 import { codesOf, KEY_OF_PLACE, PLACE, SPACE_OF_PLACE, unpackVectors, VectorTables } from "./vector-table.js";
 
-const ROWS_PER_READ = 512;
+/** Few: an item may have thousands of vectors. */
+const ROWS_PER_READ = 16;
 
 /** Requires a transaction. */
 export function version8(database: Database): void {
@@ -18,7 +19,8 @@ export function version8(database: Database): void {
     const after = (row: Row | undefined): Row[] => page.all(Number(row?.["space"] ?? 0), Number(row?.["key"] ?? 0));
     for (let rows = after(undefined); rows.length > 0; rows = after(rows.at(-1))) {
       for (const { space, key, vectors } of rows) {
-        insert.run(Number(space), Number(key), coder.encode(unpackVectors(vectors), table.space.dimensions));
+        const codes = coder.encode(unpackVectors(vectors), table.space.dimensions);
+        if (codes.length > 0) insert.run(Number(space), Number(key), codes); // else it is damaged: a case for the doctor
       }
     }
   }

@@ -17,13 +17,10 @@ const LOG_BYTES_KEPT = 32 * 1024 * 1024;
 
 const SYNCHRONOUS_FULL = 2;
 
-/** `approve` throws if the file is not one to be opened: before anything of it is changed. */
-export function connect(path: string, role: ConnectionRole, approve?: (database: Database) => void): Database {
+export function connect(path: string, role: ConnectionRole): Database {
   const isReadOnly = role === "peek" || role === "vectors";
   const database = openDatabase(path, isReadOnly);
   try {
-    approve?.(database);
-    assertEncoding(database, path);
     if (!isReadOnly) database.exec("PRAGMA journal_mode = WAL");
     database.exec(`
       PRAGMA synchronous = FULL;
@@ -36,15 +33,34 @@ export function connect(path: string, role: ConnectionRole, approve?: (database:
     assertSafe(database, path);
   } catch (error) {
     database.close();
-    if (isNotOurs(error)) {
-      throw new HoldfastError("store_failed", `${path} is damaged or is not a database`, {
-        cause: error,
-        hint: "restore the file from a backup, or choose another path; nothing was changed",
-      });
-    }
-    throw error;
+    throw explained(error, path);
   }
   return database;
+}
+
+/**
+ * Looks at the file on a connection that can change nothing of it, not even by closing: the last one that closes and may
+ * write copies the log into the file. `look` throws if the file is not to be opened.
+ */
+export function examine(path: string, look: (database: Database) => void): void {
+  const database = openDatabase(path, true);
+  try {
+    database.exec("SELECT count(*) FROM sqlite_schema"); // a prepared statement that is refused would keep the file open
+    look(database);
+    assertEncoding(database, path);
+  } catch (error) {
+    throw explained(error, path);
+  } finally {
+    database.close();
+  }
+}
+
+function explained(error: unknown, path: string): unknown {
+  if (!isNotOurs(error)) return error;
+  return new HoldfastError("store_failed", `${path} is damaged or is not a database`, {
+    cause: error,
+    hint: "restore the file from a backup, or choose another path; nothing was changed",
+  });
 }
 
 function assertEncoding(database: Database, path: string): void {
@@ -57,6 +73,7 @@ function assertEncoding(database: Database, path: string): void {
 }
 
 function assertSafe(database: Database, path: string): void {
+  assertEncoding(database, path);
   const journal = pragma(database, "journal_mode");
   if (journal !== "wal") {
     throw new HoldfastError("store_unsafe", `${path} cannot use a write-ahead log (journal mode is ${journal})`, {

@@ -176,7 +176,7 @@ export class Embeddings {
       insert: this.#database.prepare(
         `INSERT INTO ${name} (place, item, commit_no, spans, vectors) VALUES (${PLACE}, ?, ?, ?, ?)`,
       ),
-      insertCodes: this.#database.prepare(`INSERT INTO ${codes} (place, codes) VALUES (${PLACE}, ?)`),
+      insertCodes: this.#database.prepare(`INSERT OR REPLACE INTO ${codes} (place, codes) VALUES (${PLACE}, ?)`),
       delete: this.#database.prepare(`DELETE FROM ${name} WHERE place = ${PLACE} RETURNING ${PARTS} AS parts, vectors`),
     };
     this.#statements.set(key, statements);

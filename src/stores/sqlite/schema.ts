@@ -360,7 +360,7 @@ export function migrate(database: Database): void {
       COMMIT;
     `);
   } catch (error) {
-    database.exec("ROLLBACK");
+    if (database.isTransaction) database.exec("ROLLBACK"); // on a full disk SQLite has done so itself
     throw error;
   }
 }

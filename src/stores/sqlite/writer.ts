@@ -5,7 +5,7 @@ import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
 import type { Committed, Done, Outcome, Unit, Write } from "../store.js";
 import { Blocks } from "./blocks.js";
 import { retryBusy } from "./busy.js";
-import { connect } from "./connection.js";
+import { connect, examine } from "./connection.js";
 import { type Database, isRefusal, type Statement } from "./driver.js";
 import { Embeddings } from "./embeddings.js";
 import { Facts } from "./facts.js";
@@ -99,10 +99,11 @@ export class Writer {
 
   static async open(options: WriterOptions): Promise<Writer> {
     secureFile(options.path);
-    const approve = (database: Database) => refuseForeign(database, options.path);
-    const database = await retryBusy(() => connect(options.path, "writer", approve), options.busyTimeoutMs);
+    const { path, busyTimeoutMs } = options;
+    await retryBusy(() => examine(path, (database) => refuseForeign(database, path)), busyTimeoutMs);
+    const database = await retryBusy(() => connect(path, "writer"), busyTimeoutMs);
     try {
-      await retryBusy(() => migrate(database), options.busyTimeoutMs);
+      await retryBusy(() => migrate(database), busyTimeoutMs);
       const writer = new Writer(database, options);
       await writer.#reindexIfOutdated();
       return writer;

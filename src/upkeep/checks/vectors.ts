@@ -28,11 +28,14 @@ const MISSIZED = `SELECT ${KEY_OF_PLACE} AS key FROM vectors LEFT JOIN codes USI
   WHERE length(spans) = 0 OR length(spans) % 8 <> 0 OR length(vectors) <> ${PARTS} * ?1 * 4
     OR coalesce(length(codes), 0) <> ${PARTS} * (?1 + ${HEAD_BYTES})`;
 
+/** Rows of codes without vectors. */
+export const LONE_CODES = "SELECT place FROM codes WHERE place NOT IN (SELECT place FROM vectors)";
+
 export interface VectorFaults {
   /** Keys of items that count as embedded and have no vectors, or wrong ones. */
   readonly missing: readonly number[];
   readonly wrong: readonly number[];
-  /** How many rows of vectors belong to nobody. */
+  /** How many rows of vectors or codes belong to nobody. */
   readonly orphans: number;
   /** Whether the file's own count of vectors is wrong. */
   readonly miscounted: boolean;
@@ -63,8 +66,8 @@ export function findVectorFaults(database: Database, deep: boolean): VectorFault
   const missized = database.prepare(MISSIZED).all(table.space.dimensions).map(keyOf);
   return {
     missing: missingIn(database),
-    wrong: deep ? [...new Set([...missized, ...crookedIn(database)])] : missized,
-    orphans: number(database, `SELECT count(*) FROM (${ORPHANS})`),
+    wrong: deep ? [...new Set([...missized, ...crookedIn(database, table)])] : missized,
+    orphans: number(database, `SELECT (SELECT count(*) FROM (${ORPHANS})) + (SELECT count(*) FROM (${LONE_CODES}))`),
     miscounted: number(database, `SELECT ${MISCOUNTED} FROM head`) > 0,
   };
 }
@@ -97,7 +100,7 @@ function missingIn(database: Database): number[] {
 }
 
 /** Items of which a vector is not of length 1, or whose codes are not those of their vectors. */
-function crookedIn(database: Database): number[] {
+function crookedIn(database: Database, { space: { dimensions } }: VectorTable): number[] {
   const page = database.prepare(
     `SELECT ${SPACE_OF_PLACE} AS space, ${KEY_OF_PLACE} AS key, vectors, codes, ${PARTS} AS parts
      FROM vectors LEFT JOIN codes USING (place) WHERE place > ((? << ${KEY_BITS}) | ?) ORDER BY place LIMIT ${ROWS_PER_READ}`,
@@ -109,21 +112,20 @@ function crookedIn(database: Database): number[] {
     rows.length > 0;
     rows = page.all(Number(rows.at(-1)?.["space"]), keyOf(rows.at(-1)))
   ) {
-    for (const row of rows) if (!isStraight(row, coder)) crooked.push(keyOf(row));
+    for (const row of rows) if (!isStraight(row, dimensions, coder)) crooked.push(keyOf(row));
   }
   return crooked;
 }
 
-function isStraight(row: Row, coder: Coder): boolean {
-  const bytes = row["vectors"] as Uint8Array;
-  if (bytes.byteLength % 4 !== 0) return false;
-  const numbers = unpackVectors(bytes);
-  const dimensions = numbers.length / Number(row["parts"]);
+function isStraight({ vectors, codes, parts }: Row, dimensions: number, coder: Coder): boolean {
+  if (!(vectors instanceof Uint8Array && codes instanceof Uint8Array)) return false;
+  if (vectors.byteLength === 0 || vectors.byteLength !== Number(parts) * dimensions * 4) return false;
+  const numbers = unpackVectors(vectors);
   for (let from = 0; from < numbers.length; from += dimensions) {
     const length = Math.hypot(...numbers.subarray(from, from + dimensions));
     if (!(Math.abs(length - 1) <= LENGTH_TOLERANCE)) return false;
   }
-  return Buffer.compare(coder.encode(numbers, dimensions), (row["codes"] ?? new Uint8Array()) as Uint8Array) === 0;
+  return Buffer.compare(coder.encode(numbers, dimensions), codes) === 0;
 }
 
 const keyOf = (row: Row | undefined): number => Number(row?.["key"]);
