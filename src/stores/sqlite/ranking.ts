@@ -7,7 +7,7 @@ import type { Scorer } from "./vector-file.js";
 const LOOKED_MIN = 256;
 /** Items that are scored between two looks whether any other can still be better; at first a few more than asked for. */
 const BATCH = 16;
-const SPARE = 1.25;
+const SPARE = 1.5;
 
 /** So many items with the highest scores that they can have, best first; fewer if there are no more. */
 export type Look = (count: number) => readonly Near[];
