@@ -93,8 +93,11 @@ it("three of our processes on one file lose nothing, and what all create is crea
   const writers = numbers.map((who) => new Writer(path, who));
   try {
     await Promise.all(writers.map((writer) => writer.says("ready")));
-    for (const writer of writers) writer.give({ rounds: ROUNDS });
-    const written = await Promise.all(writers.map((writer) => writer.says("written")));
+    const written: (WriterReport & { readonly say: "written" })[] = [];
+    for (const round of rounds) {
+      for (const writer of writers) writer.give({ round });
+      written.push(...(await Promise.all(writers.map((writer) => writer.says("written")))));
+    }
 
     const { entities, relations } = await graph.readGraph();
     const contests = rounds.map(contested);

@@ -10,8 +10,9 @@ export const noteOf = (who: number, round: number, at: number): string => `note 
 /** Calls that are under way at once in each process. */
 export const AT_ONCE = 3;
 
+/** Write this round: all begin each of them together. */
 export interface WriterOrder {
-  readonly rounds: number;
+  readonly round: number;
 }
 
 export type WriterReport =

@@ -19,25 +19,21 @@ const graph = new KnowledgeGraph(memory.session(SCOPE));
 const tell = (message: WriterReport): void => report(message);
 const places = Array.from({ length: AT_ONCE }, (_, at) => at);
 
-async function write(rounds: number): Promise<void> {
-  const created: string[] = [];
-  const added: string[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const [entities, , ...observations] = await Promise.all([
-      graph.createEntities(
-        [contested(round), ownName(who, round)].map((name) => ({ name, entityType: "thing", observations: [] })),
-      ),
-      graph.createRelations([
-        { from: ownName(who, round), to: SHARED, relationType: "writes_to" },
-        { from: contested(round), to: SHARED, relationType: "is_beside" },
-      ]),
-      ...places.map((at) => graph.addObservations([{ entityName: SHARED, contents: [noteOf(who, round, at)] }])),
-    ]);
-    created.push(...entities.map(({ name }) => name));
-    added.push(...observations.flatMap(([one]) => one?.addedObservations ?? []));
-  }
+async function write(round: number): Promise<void> {
+  const [entities, , ...observations] = await Promise.all([
+    graph.createEntities(
+      [contested(round), ownName(who, round)].map((name) => ({ name, entityType: "thing", observations: [] })),
+    ),
+    graph.createRelations([
+      { from: ownName(who, round), to: SHARED, relationType: "writes_to" },
+      { from: contested(round), to: SHARED, relationType: "is_beside" },
+    ]),
+    ...places.map((at) => graph.addObservations([{ entityName: SHARED, contents: [noteOf(who, round, at)] }])),
+  ]);
+  const created = entities.map(({ name }) => name);
+  const added = observations.flatMap(([one]) => one?.addedObservations ?? []);
   tell({ say: "written", created, added });
 }
 
-onOrder<WriterOrder>(({ rounds }) => void write(rounds));
+onOrder<WriterOrder>(({ round }) => void write(round));
 tell({ say: "ready" });
