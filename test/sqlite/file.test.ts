@@ -14,6 +14,7 @@ import { HoldfastError, openMemory } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { alter, newFolder, newPath, open } from "../support/opened.js";
 import { openRaw } from "../support/raw.js";
+import { until } from "../support/until.js";
 
 async function refusal(path: string): Promise<HoldfastError> {
   const error = await openMemory({ path }).then(
@@ -27,6 +28,9 @@ async function refusal(path: string): Promise<HoldfastError> {
 
 /** Without an embedder every commit is an add. */
 const BY_WORDS = { buffer: { hybridBuffer: { embeddingModel: "none" } } };
+
+/** So often the locked file is looked at: long enough for dozens of tries to open it. */
+const LOOKS = 200;
 
 async function usedFile(): Promise<string> {
   const path = newPath();
@@ -93,15 +97,15 @@ describe("the file", () => {
       }).length;
     const before = descriptors();
     let most = before;
-    const watching = setInterval(() => {
-      most = Math.max(most, descriptors());
-    }, 20);
+    let looks = 0;
     const opening = open({ path, ...BY_WORDS, store: { busyTimeoutMs: 20_000 } });
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await until(() => {
+      most = Math.max(most, descriptors());
+      return ++looks === LOOKS;
+    });
     raw.exec("COMMIT; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM item");
     raw.close();
     await (await opening).close();
-    clearInterval(watching);
     expect(most - before).toBeLessThan(8);
   });
 

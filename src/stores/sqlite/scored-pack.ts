@@ -1,7 +1,6 @@
 /**
  * Found items on their way between threads: their numbers in one array, which is handed over without a copy, and what is
- * text as one JSON text, with each space and each session in it once. That takes a fifth of the time that JSON for all of
- * it takes, and a tenth of what the items as objects do.
+ * text as one JSON text, with each space and each session in it once.
  */
 import type { Mutable } from "../../mutable.js";
 import type { SpaceRef } from "../../types.js";
@@ -12,7 +11,10 @@ import { roleCode, roleOf } from "./codec.js";
 export type Found = Scored & Partial<Pick<VectorScored, "part">>;
 
 export interface PackedFound {
-  /** For each item its key, version, score, time, place of space and of session, role, end, part; `NONE` where it has none. */
+  /**
+   * For each item its key, version, score, time, place of space and of session, role, end, part. `NONE` stands for a
+   * session, role or part that it does not have, Infinity for an end.
+   */
   readonly numbers: Float64Array;
   /** The ids of the items, and the spaces and sessions that they name by place. */
   readonly names: string;

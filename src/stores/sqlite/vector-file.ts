@@ -1,4 +1,7 @@
-/** The vectors of the file, and their codes, on one connection: read space by space in the order in which they lie, or item by item. */
+/**
+ * The vectors of the file, and their codes, on one connection: read space by space in the order in which they lie, or item
+ * by item.
+ */
 import { Cosines } from "../../retrieval/vectors/cosines.js";
 import type { Best } from "../../retrieval/vectors/dot.js";
 import type { VectorScored } from "../indexing.js";
