@@ -1,8 +1,8 @@
 /**
  * The vectors of one space in memory, in few bits: it says of each item how high its score can be at most.
  *
- * A row is a vector of int8, with its scale, its error and its item beside it on the same page; the rows of an item lie
- * one after the other. What is removed is zeroed at once and leaves a gap; when a quarter of the rows are gaps, the
+ * A row is a vector of int8, with its scale, its error and its item beside it on the same page; the rows of an item follow
+ * each other. What is removed is zeroed at once and leaves a gap; when a quarter of the rows are gaps, the
  * rest moves together. From `signsFrom` rows on, each row also has its signs, one bit per dimension: a search looks at
  * those first, and at the rows themselves only where they are among the nearest.
  *
@@ -10,11 +10,11 @@
  */
 import { codeLength, HEAD_BYTES, readHead } from "./codes.js";
 import { ItemTable } from "./item-table.js";
-import { PAGE_BYTES } from "./kernel/kernel.js";
+import { GROUP, PART_BYTES } from "./kernel/kernel.js";
 import { Nearest } from "./nearest.js";
 import { DESK, DIMENSIONS_MAX, type Pool } from "./pool.js";
 import { type Question, ROUNDING, signStrideOf, strideOf, writeSigns } from "./quantise.js";
-import { RowPages } from "./row-pages.js";
+import { RowPages, rowsPerPage } from "./row-pages.js";
 
 /** Above so many rows signs come first. */
 export const SIGNS_FROM = 250_000;
@@ -48,8 +48,8 @@ export class Mirror {
     this.#dimensions = dimensions;
     this.#signsFrom = signsFrom;
     this.#items = new ItemTable(pool);
-    this.#rows = new RowPages(pool, strideOf(dimensions), BESIDE);
-    this.#signs = new RowPages(pool, signStrideOf(dimensions), 0);
+    this.#rows = new RowPages(pool, strideOf(dimensions), BESIDE, GROUP);
+    this.#signs = new RowPages(pool, signStrideOf(dimensions), 0, 1);
     this.#isOpen = pool.reserve(OWN_BYTES);
   }
 
@@ -162,11 +162,12 @@ export class Mirror {
     let best = 0;
     this.#rows.eachPart(first, end, (place, row, count) => {
       const beside = this.#besideOf(row);
-      kernel.dots(place, count, stride, DESK.question, DESK.out);
+      kernel.dots(place, count / GROUP, stride, DESK.question, DESK.out);
       kernel.bounds(DESK.out, count, beside * 4, (beside + perPage) * 4, perProduct, perScale, perError);
       const items = beside + 2 * perPage;
       let { least } = nearest;
-      for (let part = 0; part < count; part++) {
+      const stop = Math.min(count, end - row);
+      for (let part = Math.max(0, first - row); part < stop; part++) {
         const bound = (float32[out + part] as number) + ROUNDING;
         if (bound < least) continue;
         const ordinal = int32[items + part] as number;
@@ -241,20 +242,21 @@ export class Mirror {
     return ((this.#rows.pageOf(row) + perPage * stride) >> 2) + (row % perPage);
   }
 
-  /** Lays down the rows of an item: all that come to lie on one page at once, if nothing has to stand between them. */
+  /** Lays down the rows of an item: by way of the desk, as many at a time as lie there, if nothing has to stand between. */
   #write(first: number, count: number, ordinal: number, codes: Uint8Array): void {
     const { uint8, int32, float32 } = this.#pool.views;
     const { perPage, stride } = this.#rows;
     const dimensions = this.#dimensions;
     const start = count * HEAD_BYTES;
-    const atOnce = stride === dimensions ? count : 1;
-    for (let part = 0; part < count; ) {
-      const row = first + part;
-      const some = Math.min(atOnce, count - part, perPage - (row % perPage));
+    const atOnce = stride === dimensions ? Math.floor((DESK.zero - DESK.rows) / stride) : 1;
+    uint8.fill(0, DESK.rows + dimensions, DESK.rows + stride);
+    for (let part = 0; part < count; part += atOnce) {
+      const some = Math.min(atOnce, count - part);
       const from = start + part * dimensions;
-      uint8.set(codes.subarray(from, from + some * dimensions), this.#rows.placeOf(row));
-      part += some;
+      uint8.set(codes.subarray(from, from + some * dimensions), DESK.rows);
+      for (let row = 0; row < some; row++) this.#take(DESK.rows + row * stride, PART_BYTES, first + part + row);
     }
+    uint8.fill(0, DESK.rows, DESK.rows + Math.min(count, atOnce) * stride); // nothing stays that may be forgotten next
     for (let part = 0; part < count; part++) {
       const at = this.#besideOf(first + part);
       float32[at] = readHead(codes, part * 2);
@@ -263,10 +265,14 @@ export class Mirror {
     }
   }
 
+  /** Copies a row to its place, from where its parts lie so many bytes apart. */
+  #take(source: number, step: number, row: number): void {
+    this.#pool.kernel.copy(source, step, this.#rows.placeOf(row), this.#rows.step, this.#rows.stride / PART_BYTES);
+  }
+
   #erase(row: number): void {
     const { int8, int32, float32 } = this.#pool.views;
-    const place = this.#rows.placeOf(row);
-    int8.fill(0, place, place + this.#rows.stride);
+    this.#take(DESK.zero, 0, row);
     const at = this.#besideOf(row);
     float32[at] = 0;
     float32[at + this.#rows.perPage] = 0;
@@ -280,10 +286,13 @@ export class Mirror {
   #sign(): boolean {
     if (this.#signed === 0 && this.#size <= this.#signsFrom) return true;
     if (!this.#signs.fit(this.#size)) return false;
+    const { kernel } = this.#pool;
+    const { stride, step } = this.#rows;
     for (; this.#signed < this.#size; this.#signed++) {
-      const place = this.#rows.placeOf(this.#signed);
-      this.#pool.kernel.signs(place, this.#rows.stride, this.#signs.placeOf(this.#signed));
+      kernel.copy(this.#rows.placeOf(this.#signed), step, DESK.rows, PART_BYTES, stride / PART_BYTES);
+      kernel.signs(DESK.rows, stride, this.#signs.placeOf(this.#signed));
     }
+    this.#pool.views.uint8.fill(0, DESK.rows, DESK.rows + stride);
     return true;
   }
 
@@ -306,8 +315,7 @@ export class Mirror {
 
   #move(from: number, to: number, ordinal: number): void {
     const { int8, int32, float32 } = this.#pool.views;
-    const place = this.#rows.placeOf(from);
-    int8.copyWithin(this.#rows.placeOf(to), place, place + this.#rows.stride);
+    this.#take(this.#rows.placeOf(from), this.#rows.step, to);
     const [source, target, step] = [this.#besideOf(from), this.#besideOf(to), this.#rows.perPage];
     float32[target] = float32[source] as number;
     float32[target + step] = float32[source + step] as number;
@@ -326,4 +334,4 @@ interface Run {
 
 /** How many vectors of so many dimensions a page has; 0: they cannot be mirrored. */
 export const vectorsPerPage = (dimensions: number): number =>
-  dimensions > DIMENSIONS_MAX ? 0 : Math.floor(PAGE_BYTES / (strideOf(dimensions) + BESIDE));
+  dimensions > DIMENSIONS_MAX ? 0 : rowsPerPage(strideOf(dimensions), BESIDE, GROUP);

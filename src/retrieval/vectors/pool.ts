@@ -6,7 +6,7 @@
  * set aside for tables, so that pages that cannot be given back to the system leave room for them.
  */
 import { createKernel } from "./kernel/create.js";
-import { type Kernel, PAGE_BYTES } from "./kernel/kernel.js";
+import { type Kernel, PAGE_BYTES, PART_BYTES } from "./kernel/kernel.js";
 
 /** The part of the budget that tables may take. */
 const TABLES_PART = 1 / 8;
@@ -14,16 +14,21 @@ const TABLES_PART = 1 / 8;
 const STEP = 16;
 const STEP_PART = 8;
 
-/** Vectors of more dimensions have no mirrors. */
-export const DIMENSIONS_MAX = 16_384;
+/** Vectors of more dimensions have no mirrors: a group of four is to fit on a page. */
+export const DIMENSIONS_MAX = 16_368;
+const ROOM = 16_384;
 /**
  * The first page is the desk, where things lie while the kernel works: a question (int16) and its signs, and what comes
- * out: a score for each row of a page, which has 4,096 at most.
+ * out: a score for each row of a page, which has 4,096 at most. Rows lie there on their way to their pages, up to the
+ * last part, which is always zero.
  */
+const OUT = ROOM * 2 + ROOM / 8;
 export const DESK = {
   question: 0,
-  signs: DIMENSIONS_MAX * 2,
-  out: DIMENSIONS_MAX * 2 + DIMENSIONS_MAX / 8,
+  signs: ROOM * 2,
+  out: OUT,
+  rows: OUT,
+  zero: PAGE_BYTES - PART_BYTES,
 } as const;
 const DESK_PAGES = 1;
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { dot } from "../dot.js";
 import { createKernel } from "./create.js";
-import type { Kernel } from "./kernel.js";
+import { GROUP, type Kernel } from "./kernel.js";
 import { createPlainKernel } from "./plain.js";
 import { createSimdKernel } from "./simd.js";
 
@@ -75,7 +75,7 @@ describe("the kernel", () => {
       fc.property(rows, ({ count, stride, bytes, query }) => {
         const [fast, slow] = both(
           (memory) => {
-            repeat(bytes, memory, ROWS, count * stride);
+            repeat(bytes, memory, ROWS, count * GROUP * stride);
             // 12 bits, so that no sum can exceed 31: which numbers a question has is quantise.ts's affair.
             const numbers = new Int16Array(memory.buffer, 0, stride);
             for (const at of numbers.keys()) numbers[at] = ((query[at % query.length] as number) - 128) * 16;
@@ -87,20 +87,48 @@ describe("the kernel", () => {
     );
   });
 
-  it("gives the products that they are", () => {
+  it("gives the products that they are, of rows that lie in groups", () => {
+    const values = Array.from({ length: 8 }, (_, row) => Array.from({ length: 32 }, (_, at) => row * 9 + at - 40));
+    const query = Array.from({ length: 32 }, (_, at) => 500 * at - 7_000);
     const [fast, slow] = both(
       (memory) => {
-        new Int8Array(memory.buffer, ROWS, 5 * 16).set(Array.from({ length: 80 }, (_, at) => at - 40));
-        new Int16Array(memory.buffer, 0, 16).set(Array.from({ length: 16 }, (_, at) => 1_000 * at - 7_000));
+        for (const [row, numbers] of values.entries()) {
+          for (const part of [0, 1]) {
+            const place = ROWS + (row - (row % GROUP)) * 32 + (part * GROUP + (row % GROUP)) * 16;
+            new Int8Array(memory.buffer, place, 16).set(numbers.slice(part * 16, part * 16 + 16));
+          }
+        }
+        new Int16Array(memory.buffer, 0, 32).set(query);
       },
-      (kernel) => kernel.dots(ROWS, 5, 16, 0, OUT),
+      (kernel) => kernel.dots(ROWS, 2, 32, 0, OUT),
     );
-    const expected = [0, 1, 2, 3, 4].map((row) =>
-      Array.from({ length: 16 }, (_, at) => (row * 16 + at - 40) * (1_000 * at - 7_000)).reduce((a, b) => a + b),
-    );
+    const expected = values.map((row) => row.reduce((sum, value, at) => sum + value * (query[at] as number), 0));
     for (const memory of [fast, slow]) {
       expect(expected.map((_, row) => memory?.readInt32LE(OUT + 4 * row))).toEqual(expected);
     }
+  });
+
+  it("copies parts with a step of their own on either side, the same with and without SIMD", () => {
+    const step = fc.integer({ min: 0, max: 9 }).map((parts) => parts * 16);
+    fc.assert(
+      fc.property(step, step, fc.integer({ min: 0, max: 9 }), (sourceStep, targetStep, parts) => {
+        const [fast, slow] = both(
+          (memory) =>
+            repeat(
+              Uint8Array.from({ length: 251 }, (_, at) => at),
+              memory,
+              ROWS,
+              9 * 160,
+            ),
+          (kernel) => kernel.copy(ROWS, sourceStep, OUT, targetStep, parts),
+        );
+        expect(fast?.equals(slow as Buffer)).toBe(true);
+        const last = (parts - 1) * targetStep;
+        const source = ROWS + (parts - 1) * sourceStep;
+        if (parts === 0) expect(fast?.subarray(OUT, OUT + 16)).toEqual(Buffer.alloc(16));
+        else expect(fast?.subarray(OUT + last, OUT + last + 16)).toEqual(fast?.subarray(source, source + 16));
+      }),
+    );
   });
 
   it("turns products into bounds to the same numbers with and without SIMD", () => {

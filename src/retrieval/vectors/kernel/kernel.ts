@@ -9,6 +9,10 @@
 export const PAGE_BYTES = 65_536;
 /** What a kernel can address at most. */
 export const PAGES_MAX = 65_536;
+/** Rows are cut into parts of this many bytes. */
+export const PART_BYTES = 16;
+/** Rows of int8 lie in groups of this many, part by part in turn: memory is then read from end to end, a line at a time. */
+export const GROUP = 4;
 
 export interface Memory {
   readonly buffer: ArrayBuffer;
@@ -16,10 +20,15 @@ export interface Memory {
   grow(pages: number): void;
 }
 
-/** Rows lie one after the other from `rows` on, `stride` bytes each, a multiple of 16; what they do not use is zero. */
+/**
+ * Rows have `stride` bytes each, a multiple of 16; what they do not use is zero. Where nothing else is said they lie one
+ * after the other.
+ */
 export interface Loops {
-  /** Products of rows of int8 with a query of int16: one int32 per row, from `out` on. */
-  dots(rows: number, count: number, stride: number, query: number, out: number): void;
+  /** Products of rows of int8, in groups, with a query of int16: one int32 per row, from `out` on. */
+  dots(rows: number, groups: number, stride: number, query: number, out: number): void;
+  /** Copies so many parts; on either side each begins `step` bytes after the one before. */
+  copy(source: number, sourceStep: number, target: number, targetStep: number, parts: number): void;
   /**
    * Turns products into the highest scores that rows can have: the int32 from `out` on become float32,
    * scale · (product · perProduct + perScale) + error · perError. As many as `count`, rounded up to a multiple of 4.

@@ -1,8 +1,9 @@
 ;; The inner loops of a search by vectors. Compiled into kernel-bytes.ts by `npm run build:kernel`; plain.ts does the
 ;; same in JavaScript, number by number.
 ;;
-;; Rows lie one after the other, `stride` bytes each. The caller keeps to this: a stride is a multiple of 16 and at
-;; least 16, what a row does not use is zero, and no sum exceeds 31 bits (quantise.ts chooses the query's scale so).
+;; Rows have `stride` bytes each; where nothing else is said they lie one after the other. The caller keeps to this: a
+;; stride is a multiple of 16 and at least 16, what a row does not use is zero, and no sum exceeds 31 bits (quantise.ts
+;; chooses the query's scale so).
 (module
   (import "holdfast" "memory" (memory 0 65536))
 
@@ -13,28 +14,16 @@
         (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $v) (local.get $v))))
     (i32.add (i32x4.extract_lane 0 (local.get $v)) (i32x4.extract_lane 1 (local.get $v))))
 
-  ;; Products of rows of int8 with a query of int16: one i32 per row, from `out` on.
-  ;; Four rows at a time, so that each part of the query is loaded once for all four: one of each quarter of the rows,
-  ;; because memory is read faster in four places than in one.
+  ;; Products of rows of int8 with a query of int16: one i32 per row, from `out` on. Rows lie in groups of four, 16 bytes
+  ;; of each in turn, so that a step reads one line of memory and each part of the query once for all four.
   (func (export "dots")
-    (param $rows i32) (param $count i32) (param $stride i32) (param $query i32) (param $out i32)
-    (local $quarter i32) (local $left_over i32) (local $step i32) (local $out_step i32)
-    (local $end i32) (local $q i32) (local $b i32) (local $c i32) (local $d i32)
-    (local $left v128) (local $right v128)
+    (param $rows i32) (param $groups i32) (param $stride i32) (param $query i32) (param $out i32)
+    (local $end i32) (local $q i32) (local $left v128) (local $right v128)
     (local $sa v128) (local $sb v128) (local $sc v128) (local $sd v128)
-
-    (local.set $quarter (i32.shr_u (local.get $count) (i32.const 2)))
-    (local.set $left_over (i32.and (local.get $count) (i32.const 3)))
-    (local.set $step (i32.mul (local.get $quarter) (local.get $stride)))
-    (local.set $out_step (i32.mul (local.get $quarter) (i32.const 4)))
-    (local.set $count (local.get $quarter))
-    (local.set $b (i32.add (local.get $rows) (local.get $step)))
-    (local.set $c (i32.add (local.get $b) (local.get $step)))
-    (local.set $d (i32.add (local.get $c) (local.get $step)))
-    (block $four_done
-      (loop $four
-        (br_if $four_done (i32.eqz (local.get $count)))
-        (local.set $end (i32.add (local.get $rows) (local.get $stride)))
+    (block $done
+      (loop $group
+        (br_if $done (i32.eqz (local.get $groups)))
+        (local.set $end (i32.add (local.get $rows) (i32.mul (local.get $stride) (i32.const 4))))
         (local.set $q (local.get $query))
         (local.set $sa (v128.const i32x4 0 0 0 0))
         (local.set $sb (v128.const i32x4 0 0 0 0))
@@ -43,53 +32,36 @@
         (loop $part
           (local.set $left (v128.load (local.get $q)))
           (local.set $right (v128.load offset=16 (local.get $q)))
-          (local.set $sa (i32x4.add (local.get $sa) (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $rows)) (local.get $left))))
-          (local.set $sb (i32x4.add (local.get $sb) (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $b)) (local.get $left))))
-          (local.set $sc (i32x4.add (local.get $sc) (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $c)) (local.get $left))))
-          (local.set $sd (i32x4.add (local.get $sd) (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $d)) (local.get $left))))
+          (local.set $sa (i32x4.add (local.get $sa) (i32x4.dot_i16x8_s (v128.load8x8_s offset=0 (local.get $rows)) (local.get $left))))
+          (local.set $sb (i32x4.add (local.get $sb) (i32x4.dot_i16x8_s (v128.load8x8_s offset=16 (local.get $rows)) (local.get $left))))
+          (local.set $sc (i32x4.add (local.get $sc) (i32x4.dot_i16x8_s (v128.load8x8_s offset=32 (local.get $rows)) (local.get $left))))
+          (local.set $sd (i32x4.add (local.get $sd) (i32x4.dot_i16x8_s (v128.load8x8_s offset=48 (local.get $rows)) (local.get $left))))
           (local.set $sa (i32x4.add (local.get $sa) (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $rows)) (local.get $right))))
-          (local.set $sb (i32x4.add (local.get $sb) (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $b)) (local.get $right))))
-          (local.set $sc (i32x4.add (local.get $sc) (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $c)) (local.get $right))))
-          (local.set $sd (i32x4.add (local.get $sd) (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $d)) (local.get $right))))
+          (local.set $sb (i32x4.add (local.get $sb) (i32x4.dot_i16x8_s (v128.load8x8_s offset=24 (local.get $rows)) (local.get $right))))
+          (local.set $sc (i32x4.add (local.get $sc) (i32x4.dot_i16x8_s (v128.load8x8_s offset=40 (local.get $rows)) (local.get $right))))
+          (local.set $sd (i32x4.add (local.get $sd) (i32x4.dot_i16x8_s (v128.load8x8_s offset=56 (local.get $rows)) (local.get $right))))
           (local.set $q (i32.add (local.get $q) (i32.const 32)))
-          (local.set $b (i32.add (local.get $b) (i32.const 16)))
-          (local.set $c (i32.add (local.get $c) (i32.const 16)))
-          (local.set $d (i32.add (local.get $d) (i32.const 16)))
           (br_if $part
-            (i32.lt_u (local.tee $rows (i32.add (local.get $rows) (i32.const 16))) (local.get $end))))
+            (i32.lt_u (local.tee $rows (i32.add (local.get $rows) (i32.const 64))) (local.get $end))))
         (i32.store (local.get $out) (call $sum (local.get $sa)))
-        (i32.store (i32.add (local.get $out) (local.get $out_step)) (call $sum (local.get $sb)))
-        (i32.store
-          (i32.add (local.get $out) (i32.mul (local.get $out_step) (i32.const 2))) (call $sum (local.get $sc)))
-        (i32.store
-          (i32.add (local.get $out) (i32.mul (local.get $out_step) (i32.const 3))) (call $sum (local.get $sd)))
-        (local.set $out (i32.add (local.get $out) (i32.const 4)))
-        (local.set $count (i32.sub (local.get $count) (i32.const 1)))
-        (br $four)))
+        (i32.store offset=4 (local.get $out) (call $sum (local.get $sb)))
+        (i32.store offset=8 (local.get $out) (call $sum (local.get $sc)))
+        (i32.store offset=12 (local.get $out) (call $sum (local.get $sd)))
+        (local.set $out (i32.add (local.get $out) (i32.const 16)))
+        (local.set $groups (i32.sub (local.get $groups) (i32.const 1)))
+        (br $group))))
 
-    ;; What is left lies behind the last quarter.
-    (local.set $rows (local.get $d))
-    (local.set $out (i32.add (local.get $out) (i32.mul (local.get $out_step) (i32.const 3))))
-    (local.set $count (local.get $left_over))
+  ;; Copies 16 bytes at a time, so many times, going on by a step of its own on either side.
+  (func (export "copy")
+    (param $source i32) (param $source_step i32) (param $target i32) (param $target_step i32) (param $parts i32)
     (block $done
-      (loop $one
-        (br_if $done (i32.eqz (local.get $count)))
-        (local.set $end (i32.add (local.get $rows) (local.get $stride)))
-        (local.set $q (local.get $query))
-        (local.set $sa (v128.const i32x4 0 0 0 0))
-        (local.set $sb (v128.const i32x4 0 0 0 0))
-        (loop $part
-          (local.set $sa (i32x4.add (local.get $sa)
-            (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $rows)) (v128.load (local.get $q)))))
-          (local.set $sb (i32x4.add (local.get $sb)
-            (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $rows)) (v128.load offset=16 (local.get $q)))))
-          (local.set $q (i32.add (local.get $q) (i32.const 32)))
-          (br_if $part
-            (i32.lt_u (local.tee $rows (i32.add (local.get $rows) (i32.const 16))) (local.get $end))))
-        (i32.store (local.get $out) (call $sum (i32x4.add (local.get $sa) (local.get $sb))))
-        (local.set $out (i32.add (local.get $out) (i32.const 4)))
-        (local.set $count (i32.sub (local.get $count) (i32.const 1)))
-        (br $one))))
+      (loop $part
+        (br_if $done (i32.eqz (local.get $parts)))
+        (v128.store (local.get $target) (v128.load (local.get $source)))
+        (local.set $source (i32.add (local.get $source) (local.get $source_step)))
+        (local.set $target (i32.add (local.get $target) (local.get $target_step)))
+        (local.set $parts (i32.sub (local.get $parts) (i32.const 1)))
+        (br $part))))
 
   ;; Turns products into the highest scores that rows can have: the i32 from `out` on become f32,
   ;; scale · (product · per_product + per_scale) + error · per_error. As many as `count`, rounded up to a multiple of 4.

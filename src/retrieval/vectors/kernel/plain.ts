@@ -1,6 +1,6 @@
 /** The kernel in plain JavaScript, for machines without SIMD in WebAssembly. Equal to kernel.wat, for all finite numbers. */
 import { dot } from "../dot.js";
-import { type Kernel, type Memory, PAGE_BYTES, PAGES_MAX } from "./kernel.js";
+import { GROUP, type Kernel, type Memory, PAGE_BYTES, PAGES_MAX, PART_BYTES } from "./kernel.js";
 
 /** A buffer that grows in place. The types of this version of JavaScript do not have it yet; all of our Nodes do. */
 type Growing = ArrayBuffer & { resize(bytes: number): void };
@@ -31,16 +31,27 @@ class PlainKernel implements Kernel {
     this.memory = memory;
   }
 
-  dots(rows: number, count: number, stride: number, query: number, out: number): void {
+  dots(rows: number, groups: number, stride: number, query: number, out: number): void {
     const { buffer } = this.memory;
-    const values = new Int8Array(buffer, rows, count * stride);
+    const values = new Int8Array(buffer, rows, groups * GROUP * stride);
     const wanted = new Int16Array(buffer, query, stride);
-    const sums = new Int32Array(buffer, out, count);
-    for (let row = 0; row < count; row++) {
+    const sums = new Int32Array(buffer, out, groups * GROUP);
+    for (let row = 0; row < groups * GROUP; row++) {
       let sum = 0;
-      const start = row * stride;
-      for (let at = 0; at < stride; at++) sum += (values[start + at] as number) * (wanted[at] as number);
+      let start = (row - (row % GROUP)) * stride + (row % GROUP) * PART_BYTES;
+      for (let part = 0; part < stride; part += PART_BYTES) {
+        for (let at = 0; at < PART_BYTES; at++) sum += (values[start + at] as number) * (wanted[part + at] as number);
+        start += GROUP * PART_BYTES;
+      }
       sums[row] = sum;
+    }
+  }
+
+  copy(source: number, sourceStep: number, target: number, targetStep: number, parts: number): void {
+    const bytes = new Uint8Array(this.memory.buffer);
+    for (let part = 0; part < parts; part++) {
+      const from = source + part * sourceStep;
+      bytes.copyWithin(target + part * targetStep, from, from + PART_BYTES);
     }
   }
 
