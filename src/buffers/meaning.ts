@@ -12,6 +12,7 @@ import type { EmbedderDescription } from "../embedding/embedder.js";
 import type { GuardedEmbedder } from "../embedding/guarded.js";
 import { embedQuestion, meanVector, type QuestionVector } from "../embedding/question.js";
 import { HoldfastError } from "../errors.js";
+import type { Estimates } from "../stores/estimates.js";
 import type { RowFilter, Scored, Store } from "../stores/store.js";
 import type { Level, SourceReport, SpaceRef } from "../types.js";
 import type { Borrowed } from "./hybrid/vector-cache.js";
@@ -49,11 +50,14 @@ export interface MeaningRequest {
 }
 
 export interface MeaningHit extends Scored {
-  readonly level: Level;
+  /** The store, if nothing is said. */
+  readonly level?: Level;
 }
 
 export interface Meaning {
   readonly hits: readonly MeaningHit[];
+  /** What the store knows of items that are not among them. */
+  readonly estimates?: Estimates | undefined;
   /** Some items, or the end of the question, could not be taken into account. */
   readonly partial: boolean;
   /** Why there are no hits at all, if the embedder could not be asked. */
@@ -124,8 +128,9 @@ export class MeaningReader {
   async #searchLevels(asked: Asked, before: readonly SourceReport[], isPartial: boolean): Promise<Meaning> {
     const hybrid = await this.#searchCache(asked);
     const stored = await this.#searchStore(asked);
-    const hits: readonly MeaningHit[] = stored.hits.map((hit) => ({ ...hit, level: "store" }));
+    const hits: readonly MeaningHit[] = stored.hits;
     return {
+      estimates: stored.estimates,
       hits: hybrid.hits.length === 0 ? hits : merged(hits, hybrid.hits).slice(0, asked.limit),
       partial: isPartial || stored.isLoading,
       sources: [...before, hybrid.report, ...stored.reports],
@@ -205,7 +210,7 @@ export class MeaningReader {
     if (asked.bufferOnly) return { hits: [], isLoading: false, reports: [notAsked("meaning", BUFFER_ONLY)] };
     const { deadlineMs } = asked;
     const readyMs = deadlineMs === undefined ? READY_MS : Math.floor(deadlineMs * READY_SHARE);
-    const request = { ...vectorsOf(asked), readyMs };
+    const request = { ...vectorsOf(asked), readyMs, estimates: true };
     const watch = new Stopwatch();
     const outside = await outer?.search(request);
     if (outside) {
@@ -214,7 +219,8 @@ export class MeaningReader {
     }
     try {
       const hits = await store.searchVectors(request);
-      return { hits, isLoading: false, reports: [watch.report("meaning", hits.length)] };
+      const { estimates } = hits;
+      return { hits, estimates, isLoading: false, reports: [watch.report("meaning", hits.length)] };
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== "loading") throw error;
       return { hits: [], isLoading: true, reports: [{ ...watch.report("meaning", 0), why: error.message }] };
@@ -238,7 +244,8 @@ export class MeaningReader {
     if (items.length === 0 || asked.bufferOnly) return { scored, below: new Set() };
     const { spaces, vectorSpace, vector } = vectorsOf(asked);
     const stored = await store.scoreVectors({ spaces, vectorSpace, vector, items });
-    if (!(await this.#isServed())) return undefined;
+    const areAll = stored.scored.length + stored.below.length === items.length;
+    if (!areAll && !(await this.#isServed())) return undefined; // of another model's vectors nothing is told
     for (const { key, score } of stored.scored) scored.set(key, { score, level: "store" });
     return { scored, below: new Set(stored.below) };
   }

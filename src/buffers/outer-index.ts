@@ -41,7 +41,7 @@ export class OuterIndex {
     if (Object.keys(request.filter).length > 0) return undefined;
     try {
       // First what the index may not know yet: what is delivered between the two searches is then found by either.
-      const unsent = await this.#store.searchVectors({ ...request, unsent: true, limit: UNSENT_MAX });
+      const unsent = await this.#store.searchVectors({ ...request, estimates: false, unsent: true, limit: UNSENT_MAX });
       if (unsent.length === UNSENT_MAX) return undefined;
       const { vector, limit } = request;
       const spaceIds = await this.#spaceIds(request.spaces);

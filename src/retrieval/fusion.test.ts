@@ -128,22 +128,31 @@ describe("contenders", () => {
         fc.integer({ min: 1, max: 5 }),
         fc.nat(10),
         fc.nat(10),
+        fc.boolean(),
         fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
-        (rows, count, unseenWords, unseenMeaning, luck) => {
+        (rows, count, unseenWords, unseenMeaning, isEstimated, luck) => {
           // Each arm has told of its best, and nothing that it has not told of is better than what it has left untold.
           const told = [
             one(100, { words: 10, meaning: 10 }),
-            ...rows.map(({ words, meaning, user, session }, at) =>
-              one(at, { words, meaning, role: user ? "user" : "assistant", sessionId: `${session}` }),
-            ),
+            ...rows.map(({ words, meaning, user, session }, at) => {
+              // Of some it is known between what and what their cosine lies.
+              const most = isEstimated && luck.next().value < 0.7 ? luck.next().value * unseenMeaning : undefined;
+              const bounds = most === undefined ? {} : { meaningLeast: most - 0.5, meaningMost: most };
+              const role = user ? ("user" as const) : ("assistant" as const);
+              return one(at, { words, meaning, role, sessionId: `${session}`, ...(meaning === undefined && bounds) });
+            }),
           ];
           const unseen = { words: unseenWords, meaning: unseenMeaning };
           const left = contenders(told, WISH, count, unseen);
+          const cosineOf = ({ meaningLeast, meaningMost }: Candidate): number | undefined => {
+            if (meaningLeast !== undefined)
+              return meaningLeast + luck.next().value * (Number(meaningMost) - meaningLeast);
+            return luck.next().value < 0.3 ? undefined : luck.next().value * unseenMeaning; // it may have no vector at all
+          };
           const complete = (candidate: Candidate): Candidate => ({
             ...candidate,
             words: candidate.words ?? luck.next().value * unseenWords,
-            // It may also have no vector at all.
-            meaning: candidate.meaning ?? (luck.next().value < 0.3 ? undefined : luck.next().value * unseenMeaning),
+            meaning: candidate.meaning ?? cosineOf(candidate),
           });
           const scored = new Map(told.map((candidate) => [candidate.key, complete(candidate)]));
           const best = fuse([...scored.values()], WISH).slice(0, count);
@@ -167,6 +176,17 @@ describe("contenders", () => {
     const told = Array.from({ length: 50 }, (_, key) => one(key, key < 5 ? { words: 9, meaning: 0.9 } : { words: 6 }));
     expect(contenders(told, WISH, 5, { words: 1, meaning: 0.1 })).toHaveLength(5);
     expect(contenders(told, WISH, 6, { words: 1, meaning: 0.1 })).toHaveLength(50);
+  });
+
+  it("are few where it is known about how near they are", () => {
+    const told = (bounds: Partial<Candidate>) =>
+      Array.from({ length: 50 }, (_, key) =>
+        one(key, key < 5 ? { words: 8, meaning: 0.9 } : { words: 9 - key / 100, ...bounds }),
+      );
+    const unseen = { words: 1, meaning: 0.9 };
+    const few = contenders(told({ meaningLeast: 0.1, meaningMost: 0.12 }), WISH, 5, unseen);
+    expect(few.map(({ candidate }) => candidate.key)).toEqual([0, 1, 2, 3, 4, 5]); // the last has the best words
+    expect(contenders(told({}), WISH, 5, unseen)).toHaveLength(50);
   });
 
   it("need so much meaning as takes them to the best, and those that have it anyway need none", () => {

@@ -36,8 +36,11 @@ export interface Candidate {
   readonly sessionId?: string | undefined;
   /** BM25; undefined if words were not searched. */
   readonly words?: number | undefined;
-  /** The cosine of the best piece; undefined if there is none. */
+  /** The cosine of the best piece; undefined if there is none, or it is not known. */
   readonly meaning?: number | undefined;
+  /** Where it is not known: between what and what it lies, if at least that is. */
+  readonly meaningLeast?: number | undefined;
+  readonly meaningMost?: number | undefined;
   /** Found by meaning alone, and not among the nearest. */
   readonly isFar?: boolean | undefined;
 }
@@ -135,7 +138,7 @@ export function contenders<C extends Candidate>(
   const target = (lifted[lifted.length - count] ?? 0) - SLACK;
   const left: Contender<C>[] = [];
   for (const [at, candidate] of candidates.entries()) {
-    const { least, most } = bounds[at] as Bounds;
+    const { most, apart } = bounds[at] as Worth;
     const { words, meaning } = candidate;
     // All others are measured by these.
     if (words === scales.words.best || meaning === scales.meaning.best) {
@@ -146,7 +149,7 @@ export function contenders<C extends Candidate>(
     const lift = session < best.least ? (SESSION * session) / best.least : SESSION;
     if (most + lift < target) continue;
     const { best: nearest, share } = scales.meaning;
-    const missing = target - lift - least;
+    const missing = target - lift - apart;
     left.push({ candidate, floor: missing > 0 && share > 0 ? (missing * nearest) / share : -Infinity });
   }
   return left;
@@ -156,10 +159,15 @@ const { max, min } = Math;
 /** More than adding up in another order makes of a score. */
 const SLACK = 1e-9;
 
-/** What a candidate is worth without its conversation, whatever its missing scores are. */
 interface Bounds {
   readonly least: number;
   readonly most: number;
+}
+
+/** What a candidate is worth without its conversation, whatever its missing scores are. */
+interface Worth extends Bounds {
+  /** What it is worth at least beside a cosine that is not known. */
+  readonly apart: number;
 }
 
 function boundsOf(
@@ -167,18 +175,23 @@ function boundsOf(
   wish: Wish,
   scales: Scales,
   unseen: { readonly words: number | undefined; readonly meaning: number | undefined },
-): Bounds {
-  const { words, meaning } = candidate;
-  const sure = bonusOf(candidate, wish) + part(meaning ?? 0, scales.meaning);
+): Worth {
+  const { words, meaning, meaningLeast, meaningMost } = candidate;
+  const byWords = part(words ?? 0, scales.words);
+  const unseenWords = words === undefined ? part(unseen.words ?? 0, scales.words) : 0;
+  const bonus = bonusOf(candidate, wish);
+  if (meaning === undefined && meaningLeast !== undefined && meaningMost !== undefined) {
+    const apart = bonus + byWords;
+    const least = apart + part(meaningLeast, scales.meaning);
+    return { apart, least, most: apart + unseenWords + part(meaningMost, scales.meaning) };
+  }
+  const sure = bonus + part(meaning ?? 0, scales.meaning);
   // One that is yet to be scored may turn out to have a vector, one that says nothing.
   const isOpen = meaning === undefined && unseen.meaning !== undefined;
-  const byWords = part(words ?? 0, scales.words);
   const alone = meaning === undefined ? part(words ?? 0, scales.alone) : byWords;
   const least = sure + (isOpen ? byWords : alone);
-  const missing =
-    (words === undefined ? part(unseen.words ?? 0, scales.words) : 0) +
-    (meaning === undefined ? part(unseen.meaning ?? 0, scales.meaning) : 0);
-  return { least, most: max(sure + alone, least + missing) };
+  const unseenMeaning = meaning === undefined ? part(unseen.meaning ?? 0, scales.meaning) : 0;
+  return { apart: least, least, most: max(sure + alone, least + unseenWords + unseenMeaning) };
 }
 
 /** The best score of an arm, and what it is worth. */

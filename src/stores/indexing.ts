@@ -18,6 +18,7 @@
  */
 import type { Span } from "../graphemes.js";
 import type { SpaceRef, VectorSpace } from "../types.js";
+import type { FoundItems } from "./estimates.js";
 import type { NextSpace, ReindexingDone, ReindexingWrite, ReindexReads } from "./reindexing.js";
 import type { RowFilter, Scored } from "./store.js";
 
@@ -245,6 +246,8 @@ export interface VectorsRequest {
    * goes on making them ready. Left out: as long as it takes.
    */
   readonly readyMs?: number;
+  /** Tell also what is known by the way of items that are not among the best. */
+  readonly estimates?: boolean;
 }
 
 export interface VectorScored extends Scored {
@@ -357,7 +360,7 @@ export interface Indexing extends ReindexReads {
   tail(request: TailRequest): Promise<Tail>;
   /** For each key, up to `count` items of the same session before it, the nearest last; none outside a session. */
   earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]>;
-  searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]>;
+  searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>>;
   scoreVectors(request: ScoresRequest): Promise<Scores>;
   /** The chunks of these items, in the order of items and parts. */
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]>;

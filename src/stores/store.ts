@@ -32,6 +32,7 @@ import type {
   Tier,
 } from "../types.js";
 import type { BlockReads, PutBlockDone, PutBlockWrite } from "./blocks.js";
+import type { FoundItems } from "./estimates.js";
 import type { FactDone, FactReads, FactWrite } from "./facts.js";
 import type { Indexing, IndexingDone, IndexingWrite } from "./indexing.js";
 import type { KeyReads, PutKeyDone, PutKeyWrite, RevokeKeyDone, RevokeKeyWrite } from "./keys.js";
@@ -243,6 +244,8 @@ export interface WordsRequest {
   readonly now: number;
   /** Score exactly these items instead of searching; also those that contain none of the terms, with 0. */
   readonly keys?: readonly number[];
+  /** Tell also what is known by the way of items that are not among the best. */
+  readonly estimates?: boolean;
 }
 
 /** A found item by reference, with what ranking needs to know of it; content is read at the end, with `read`. */
@@ -362,7 +365,7 @@ export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, Pro
   get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]>;
   read(request: ReadRequest): Promise<readonly KeyedItem[]>;
   list(request: ListRequest): Promise<Page<Item>>;
-  searchWords(request: WordsRequest): Promise<readonly Scored[]>;
+  searchWords(request: WordsRequest): Promise<FoundItems<Scored>>;
   /** Which of these names someone in these spaces has spoken under, whatever the case of A to Z. */
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]>;
   /** The space's version: the last commit that changed it; 0 if it does not exist. */

@@ -12,6 +12,7 @@ import type {
   BlockVersion,
   BlockVersionsRequest,
 } from "../stores/blocks.js";
+import type { FoundItems } from "../stores/estimates.js";
 import type { Fact, FactsRequest } from "../stores/facts.js";
 import type {
   IndexingStats,
@@ -152,7 +153,7 @@ export class FaultyStore implements Store {
     return this.#inner.list(request);
   }
 
-  async searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+  async searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
     this.#failRead();
     return this.#inner.searchWords(request);
   }
@@ -227,7 +228,7 @@ export class FaultyStore implements Store {
     return this.#inner.earlier(keys, count, now);
   }
 
-  async searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
+  async searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
     this.#failRead();
     return this.#inner.searchVectors(request);
   }

@@ -51,6 +51,8 @@ class World {
   readonly #chance: Random;
   readonly #roles = new Map<string, string>();
   #ids = 0;
+  /** How often something was told by the way, and was true. */
+  told = 0;
 
   constructor(seed: number) {
     this.#random = new RandomVectors(seed, DIMENSIONS);
@@ -88,6 +90,23 @@ class World {
     );
     expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
     for (const [at, { score }] of found.entries()) expect(score).toBeCloseTo(expected[at]?.score ?? 2, 6);
+    if (Object.keys(filter).length === 0) await this.#checkEstimates(embedding, users, question);
+  }
+
+  /** What is told by the way of all items is true of each, and of no other. */
+  async #checkEstimates({ store, vectorSpace }: Embedding, users: readonly string[], vector: Float32Array) {
+    const request = { spaces: users.map((user) => ({ user })), vectorSpace, vector, filter: {}, now: NOW };
+    const all = await store.searchVectors({ ...request, limit: 100_000 });
+    const { estimates } = await store.searchVectors({ ...request, limit: 3, estimates: true });
+    if (!estimates) return;
+    this.told++;
+    expect([...estimates.keys].sort()).toEqual(all.map(({ key }) => key).sort());
+    const scores = new Map(all.map(({ key, score }) => [key, score]));
+    for (const [at, key] of estimates.keys.entries()) {
+      const most = estimates.most[at] as number;
+      expect(scores.get(key)).toBeLessThanOrEqual(most);
+      expect(scores.get(key)).toBeGreaterThanOrEqual(most - estimates.slack);
+    }
   }
 }
 
@@ -141,6 +160,7 @@ describe("vectors in memory", () => {
       ];
       await world.check(chance.pick(processes), asked, chance.pick(filters), chance.pick([1, 5, 30, 10_000]));
     }
+    expect(world.told).toBeGreaterThan(5);
     for (const embedding of processes) {
       for (const user of users) await world.check(embedding, [user], {}, 1_000);
       expect((await mirrors(embedding)).hits).toBeGreaterThan(20);

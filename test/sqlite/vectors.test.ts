@@ -53,6 +53,33 @@ function counts(path: string) {
 }
 
 describe("vectors", () => {
+  it("of given items are scored exactly, be they few, many, or of a text with very many", async () => {
+    const embedding = await Embedding.open(newPath(), 24);
+    const random = new RandomVectors(3, 24);
+    const lane = { space: ADA, session: "s" };
+    await embedding.add(
+      lane,
+      Array.from({ length: 60 }, (_, at) => ({ id: `m${at}`, content: "text" })),
+    );
+    const given = await embedding.embed(lane, (id) => random.next(id === "m7" ? 1_000 : 2));
+    const vector = random.next();
+    const { store, vectorSpace } = embedding;
+    const all = await embedding.near([ADA], vector, 100);
+    const expected = new Map(all.map(({ key, score }) => [key, score]));
+    expect(expected.size).toBe(given.size);
+    const long = all.find(({ id }) => id === "m7")?.key as number;
+    const some = new Set(all.slice(0, 8).map(({ key }) => key)).add(long).add(987_654);
+    for (const keys of [[long], [...some], [...expected.keys()]]) {
+      const floor = all[4]?.score as number;
+      const items = keys.map((key, at) => ({ key, floor: at % 2 === 0 ? -1 : floor }));
+      const { scored, below } = await store.scoreVectors({ spaces: [ADA, BOB], vectorSpace, vector, items });
+      const reach = items.filter((item) => Number(expected.get(item.key)) >= item.floor).map(({ key }) => key);
+      expect(scored.map(({ key }) => key).sort()).toEqual(reach.sort());
+      for (const { key, score } of scored) expect(score).toBe(expected.get(key));
+      expect([...below].sort()).toEqual(keys.filter((key) => expected.has(key) && !reach.includes(key)).sort());
+    }
+  });
+
   it("are found exactly as by brute force, under every filter", async () => {
     const embedding = await Embedding.open(newPath(), 24);
     const random = new RandomVectors(7, 24);

@@ -1,8 +1,10 @@
 /** Candidates of a question: what either arm has found, each item once, with both scores as far as they are known. */
+import type { Mutable } from "../../mutable.js";
 import { type Candidate, NEAREST } from "../../retrieval/fusion.js";
+import { type Estimates, eachKnown, type FoundItems } from "../../stores/estimates.js";
 import type { Scored } from "../../stores/store.js";
 import type { Level } from "../../types.js";
-import type { MeaningHit } from "../meaning.js";
+import type { Meaning, MeaningHit } from "../meaning.js";
 
 export interface FoundCandidate extends Candidate {
   /** The reference it was found by. */
@@ -11,30 +13,70 @@ export interface FoundCandidate extends Candidate {
   readonly level: Level;
 }
 
-export function candidatesOf(words: readonly Scored[], meaning: readonly MeaningHit[]): readonly FoundCandidate[] {
+/** While it is put together. There are 150 of them in a search, so they are made once, and not copied. */
+type Draft = Mutable<FoundCandidate>;
+
+export function candidatesOf(
+  words: FoundItems<Scored>,
+  meaning: Pick<Meaning, "hits" | "estimates">,
+): readonly FoundCandidate[] {
   const near = new Map<number, MeaningHit>();
-  for (const hit of meaning) near.set(hit.key, hit);
-  const known = new Set<number>();
-  const candidates: FoundCandidate[] = [];
+  for (const hit of meaning.hits) near.set(hit.key, hit);
+  const candidates: Draft[] = [];
+  const byWords = new Set<number>();
+  const withoutMeaning = new Map<number, Draft>();
   for (const item of words) {
-    known.add(item.key);
-    candidates.push(candidateOf(item, item.score, near.get(item.key)));
+    byWords.add(item.key);
+    const candidate = candidateOf(item, item.score, near.get(item.key), false);
+    candidates.push(candidate);
+    if (candidate.meaning === undefined) withoutMeaning.set(item.key, candidate);
   }
-  for (const [rank, hit] of meaning.entries()) {
-    if (!known.has(hit.key)) candidates.push(candidateOf(hit, undefined, hit, rank >= NEAREST));
+  const withoutWords = new Map<number, Draft>();
+  for (const [rank, hit] of meaning.hits.entries()) {
+    if (byWords.has(hit.key)) continue;
+    const candidate = candidateOf(hit, words.estimates?.isWhole ? 0 : undefined, hit, rank >= NEAREST);
+    candidates.push(candidate);
+    withoutWords.set(hit.key, candidate);
   }
+  eachKnown(words.estimates, withoutWords, (candidate, score) => {
+    candidate.words = score;
+  });
+  takeBounds(withoutMeaning, meaning.estimates);
   return candidates;
 }
 
+function takeBounds(candidates: ReadonlyMap<number, Draft>, estimates: Estimates | undefined): void {
+  eachKnown(estimates, candidates, (candidate, most, slack) => {
+    candidate.meaningLeast = most - slack;
+    candidate.meaningMost = most;
+  });
+}
+
 /** Scored in two versions, it was edited in between: what belongs to the other text does not count. */
-function candidateOf(
-  item: Scored,
-  words: number | undefined,
-  hit: MeaningHit | undefined,
-  isFar = false,
-): FoundCandidate {
+function candidateOf(item: Scored, words: number | undefined, hit: MeaningHit | undefined, isFar: boolean): Draft {
   const { key, role, occurredAt, sessionId } = item;
   const same = hit?.version === item.version ? hit : undefined;
-  const [meaning, level] = same ? [same.score, same.level] : [undefined, "store" as const];
+  return {
+    key,
+    role,
+    occurredAt,
+    sessionId,
+    words,
+    meaning: same?.score,
+    meaningLeast: undefined,
+    meaningMost: undefined,
+    isFar,
+    item,
+    level: same?.level ?? "store",
+  };
+}
+
+/** The same with the scores that it has turned out to have. */
+export function scoredAs(
+  { key, role, occurredAt, sessionId, isFar, item }: FoundCandidate,
+  words: number,
+  meaning: number | undefined,
+  level: Level,
+): FoundCandidate {
   return { key, role, occurredAt, sessionId, words, meaning, isFar, item, level };
 }

@@ -4,7 +4,7 @@ import type { Question } from "../../input/question.js";
 import type { Hits } from "../../types.js";
 import { spaceName } from "../lane-name.js";
 import { Flights } from "./flights.js";
-import type { Ranked, Ranking } from "./ranking.js";
+import type { Ranking } from "./ranking.js";
 import { bytesOfFound, bytesOfText } from "./weight.js";
 
 /** Pages, sortings and asking sessions of one question whose answers are kept. */
@@ -16,14 +16,6 @@ const ENTRY_BYTES = 1_024;
 export interface Answered {
   readonly hits: Hits;
   readonly dropped: number;
-}
-
-/** What of a ranked item an answer is made of; the rest was for the search, and would weigh as much again. */
-export type Reference = Pick<Ranked, "key" | "id" | "version" | "score" | "level" | "why">;
-
-/** A ranking that has come to rest. */
-export interface RestingRanking extends Omit<Ranking, "found"> {
-  readonly found: readonly Reference[];
 }
 
 export interface RankedQuestion {
@@ -42,7 +34,7 @@ export class Entry {
   readonly order: number;
   /** The names of the spaces it was found in. */
   readonly spaces: ReadonlySet<string>;
-  readonly ranking: RestingRanking;
+  readonly ranking: Ranking;
   /** How deep a question it can answer; without end if all that there is was found. */
   readonly reach: number;
   /**
@@ -61,7 +53,7 @@ export class Entry {
     this.versions = versions;
     this.order = order;
     this.spaces = new Set(question.spaces.map(spaceName));
-    this.ranking = { ...ranking, found: ranking.found.map(referenceTo) };
+    this.ranking = ranking;
     const expires = ranking.found.some(({ until }) => until !== undefined);
     const isWhole = !ranking.partial && ranking.degraded === undefined;
     this.isKeepable = isWhole && !ranking.isClockBound && !expires && !question.bufferOnly;
@@ -98,12 +90,3 @@ export class Entry {
     this.#answers.delete(page);
   }
 }
-
-const referenceTo = ({ key, id, version, score, level, why }: Ranked): Reference => ({
-  key,
-  id,
-  version,
-  score,
-  level,
-  why,
-});

@@ -3,13 +3,13 @@
 import type { Presentation, Question } from "../../input/question.js";
 import type { Store } from "../../stores/store.js";
 import type { Explanation, Hit, SourceReport } from "../../types.js";
-import type { RestingRanking } from "./entry.js";
 import type { Origin } from "./query-stats.js";
+import type { Ranking } from "./ranking.js";
 
 export interface ExplanationRequest {
   readonly question: Question;
   readonly presentation: Presentation;
-  readonly ranking: RestingRanking;
+  readonly ranking: Ranking;
   readonly hits: readonly Hit[];
   readonly origin: Origin;
   readonly now: number;

@@ -2,8 +2,10 @@
 import type { Scored } from "../../stores/store.js";
 import type { Explanation, Level, SourceReport, Why } from "../../types.js";
 
-/** A found item in its place. `score` is the fused one, made of what `why` says. */
-export interface Ranked extends Scored {
+/** A found item in its place: what an answer is made of, and no more, because rankings are kept. */
+export interface Ranked extends Pick<Scored, "key" | "id" | "version" | "until"> {
+  /** The fused one, made of what `why` says. */
+  readonly score: number;
   readonly level: Level;
   readonly why: Why;
 }

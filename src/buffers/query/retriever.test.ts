@@ -106,6 +106,30 @@ describe("a search", () => {
     expect(desk.scoredByMeaning).toEqual([]);
   });
 
+  it("asks neither arm again for what both know by the way", async () => {
+    const desk = new Desk();
+    const estimates = { keys: Float64Array.of(1_000), most: Float64Array.of(4), slack: 0, isWhole: true };
+    desk.words = async ({ limit }) =>
+      Object.assign(
+        many(limit, (key) => scored(key, 9 - key / 100)),
+        { estimates },
+      );
+    desk.meaning = async () => ({
+      hits: many(32, (rank) => near(999 + rank, 0.9 - rank / 1_000)),
+      estimates: {
+        keys: Float64Array.from(many(128, (key) => key)),
+        most: Float64Array.from(many(128, (key) => (key === 7 ? 0.8 : 0.1))),
+        slack: 0.01,
+        isWhole: false,
+      },
+    });
+    const { found } = await desk.rank({ depth: 1 });
+    expect(desk.scoredByMeaning, "but for who may be the best").toEqual([[1, 7]]);
+    expect(desk.scoredByWords).toEqual([]);
+    expect(found[0]?.key).toBe(1_000);
+    expect(found[0]?.why.words?.score).toBe(4);
+  });
+
   it("has all that words found scored where vectors are missing: the nearest of all may be among them", async () => {
     const desk = new Desk();
     desk.words = async ({ limit }) => many(limit, (key) => scored(key, 200 - key));

@@ -11,10 +11,11 @@
 import { setImmediate as othersFirst } from "node:timers/promises";
 import type { Clock } from "../../clock.js";
 import type { Question } from "../../input/question.js";
-import { fuse } from "../../retrieval/fusion.js";
+import { type Fused, fuse } from "../../retrieval/fusion.js";
 import type { SourceReport } from "../../types.js";
+import type { FoundCandidate } from "./candidates.js";
 import { Deadline } from "./deadline.js";
-import type { Ranking } from "./ranking.js";
+import type { Ranked, Ranking } from "./ranking.js";
 import { type Reading, readSaid, readSought } from "./reading.js";
 import { Runs } from "./runs.js";
 import { Search, type Sources } from "./search.js";
@@ -56,7 +57,7 @@ export class Retriever {
       const best = fuse(complete ?? candidates, wish, question.depth);
       const isTimed = question.askedAt === undefined && (reading.isRelative || question.recency > 0);
       return {
-        found: best.map(({ candidate: { item, level }, score, why }) => ({ ...item, score, level, why })),
+        found: best.map(rankedOf),
         candidates: candidates.length,
         partial: !words || !meaning || !complete || meaning.partial,
         ...(meaning?.degraded !== undefined && { degraded: meaning.degraded }),
@@ -69,6 +70,11 @@ export class Retriever {
       entering.then((leave) => leave());
     }
   }
+}
+
+function rankedOf({ candidate: { item, level }, score, why }: Fused<FoundCandidate>): Ranked {
+  const { key, id, version, until } = item;
+  return until === undefined ? { key, id, version, score, level, why } : { key, id, version, until, score, level, why };
 }
 
 function readingOf(question: Question, reading: Reading, isEmbedded: boolean): Ranking["reading"] {

@@ -2,10 +2,11 @@
 import { HoldfastError } from "../../errors.js";
 import type { Question } from "../../input/question.js";
 import { contenders, isNear, NEAREST, type Wish } from "../../retrieval/fusion.js";
+import type { FoundItems } from "../../stores/estimates.js";
 import type { Scored, Store, WordsRequest } from "../../stores/store.js";
 import type { SourceReport } from "../../types.js";
 import { type FoundOtherwise, type Meaning, type MeaningRequest, type MeaningScores, NO_SCORES } from "../meaning.js";
-import { candidatesOf, type FoundCandidate } from "./candidates.js";
+import { candidatesOf, type FoundCandidate, scoredAs } from "./candidates.js";
 import type { Sought } from "./reading.js";
 import { notAsked, Stopwatch } from "./source.js";
 
@@ -19,7 +20,7 @@ export interface Sources {
 }
 
 export interface Words {
-  readonly hits: readonly Scored[];
+  readonly hits: FoundItems<Scored>;
   readonly report: SourceReport;
 }
 
@@ -46,7 +47,11 @@ export class Search {
     if (this.#question.by === "meaning") return { hits: [], report: notAsked("words", "asked for meaning alone") };
     if (this.#sought.terms.length === 0) return { hits: [], report: notAsked("words", "the question has no words") };
     const watch = new Stopwatch();
-    const hits = await this.#sources.store.searchWords({ ...this.#request, limit: this.#limits.words });
+    const hits = await this.#sources.store.searchWords({
+      ...this.#request,
+      limit: this.#limits.words,
+      estimates: true,
+    });
     return { hits, report: watch.report("words", hits.length) };
   }
 
@@ -74,7 +79,7 @@ export class Search {
   }
 
   candidates(words: Words | undefined, meaning: Meaning | undefined): readonly FoundCandidate[] {
-    return candidatesOf(words?.hits ?? [], meaning?.hits ?? []);
+    return candidatesOf(words?.hits ?? [], meaning ?? { hits: [] });
   }
 
   /**
@@ -115,7 +120,7 @@ export class Search {
       const words = candidate.words ?? wordsOf.get(candidate.key) ?? 0;
       const { score: meaning = candidate.meaning, level = candidate.level } =
         moreMeaning.scored.get(candidate.key) ?? {};
-      complete.push({ ...candidate, words, meaning, level });
+      complete.push(scoredAs(candidate, words, meaning, level));
     }
     return complete;
   }

@@ -13,14 +13,18 @@ const DESK_BYTES = 256 * 1024;
 /** Room for one vector of ten million dimensions. */
 const PAGES_MAX = 2_048;
 
-export class Cosines {
+/** The nearest vector of each item; undefined for items without any. Items lie one after the other, so many numbers each. */
+export interface Scoring {
+  best(vectors: Float32Array, lengths: readonly number[], query: Float32Array): readonly (Best | undefined)[];
+}
+
+export class Cosines implements Scoring {
   readonly #kernel: Kernel;
 
   constructor(kernel: Kernel = createKernel(PAGES_MAX)) {
     this.#kernel = kernel;
   }
 
-  /** The nearest vector of each item; undefined for items without any. Items lie one after the other, so many numbers each. */
   best(vectors: Float32Array, lengths: readonly number[], query: Float32Array): readonly (Best | undefined)[] {
     const dimensions = query.length;
     if (dimensions === 0 || lengths.some((length) => length % dimensions !== 0))
@@ -74,3 +78,6 @@ function oneByOne(vectors: Float32Array, lengths: readonly number[], query: Floa
     return bestDot(vectors.subarray(start, end), query);
   });
 }
+
+/** Without a kernel: for a few items at a time, where the memory that it takes would be for nothing. */
+export const PLAIN: Scoring = { best: oneByOne };

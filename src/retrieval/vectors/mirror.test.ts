@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Bounds } from "./bounds.js";
 import { Coder } from "./codes.js";
 import { bestDot } from "./dot.js";
 import { createPlainKernel } from "./kernel/plain.js";
@@ -35,6 +36,9 @@ function boundsOf(mirror: Mirror, vector: Float32Array, selected?: Uint8Array, w
   mirror.look(new Question(vector), selected, wanted, nearest);
   const bounds = new Map(nearest.best().map(({ key, bound }) => [key, bound]));
   expect(mirror.boundsOf(new Question(vector), [...bounds.keys(), 1_000_000])).toEqual([...bounds.values(), undefined]);
+  const all = new Bounds(mirror.items);
+  mirror.look(new Question(vector), selected, wanted, all);
+  expect(all.nearest(Number.POSITIVE_INFINITY), "to one who takes all").toEqual(nearest.best());
   const few = new Nearest(7);
   mirror.look(new Question(vector), selected, wanted, few);
   expect(few.best(), "few are the beginning of all").toEqual(nearest.best().slice(0, 7));
@@ -102,7 +106,14 @@ describe("a mirror", () => {
             const wanted = new Set(one.keys ?? items.keys());
             const selected = one.keys ? mirror.select(one.keys) : undefined;
             const asked = new Map([...items].filter(([item]) => wanted.has(item)));
-            expectBounds(boundsOf(mirror, query, selected), asked, query);
+            const bounds = boundsOf(mirror, query, selected);
+            expectBounds(bounds, asked, query);
+            const slack = mirror.slack(new Question(query));
+            expect(slack).toBeLessThan(0.06);
+            for (const [item, bound] of bounds) {
+              const { score } = bestDot(asked.get(item) as Float32Array, query) as { score: number };
+              expect(bound - slack, "no further above its score than that").toBeLessThanOrEqual(score);
+            }
           }
           expect(mirror.items).toBe(items.size);
           const rows = [...items.values()].reduce((sum, given) => sum + given.length / dimensions, 0);

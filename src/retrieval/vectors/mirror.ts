@@ -11,7 +11,7 @@
 import { codeLength, HEAD_BYTES, readHead } from "./codes.js";
 import { ItemTable } from "./item-table.js";
 import { GROUP, PART_BYTES } from "./kernel/kernel.js";
-import { Nearest } from "./nearest.js";
+import { Nearest, type Offered } from "./nearest.js";
 import { DESK, DIMENSIONS_MAX, type Pool } from "./pool.js";
 import { type Question, ROUNDING, signStrideOf, strideOf, writeSigns } from "./quantise.js";
 import { RowPages, rowsPerPage } from "./row-pages.js";
@@ -42,6 +42,9 @@ export class Mirror {
   /** How many rows have signs: none, or all. */
   #signed = 0;
   #isOpen: boolean;
+  /** The largest scale and the largest error that any of its rows had. */
+  #scaleMax = 0;
+  #errorMax = 0;
 
   constructor(pool: Pool, dimensions: number, signsFrom = SIGNS_FROM) {
     this.#pool = pool;
@@ -115,7 +118,7 @@ export class Mirror {
    * are asked for, which matters only where signs decide who is looked at; with Infinity all are.
    * Gives back whether all were.
    */
-  look(question: Question, selected: Uint8Array | undefined, wanted: number, nearest: Nearest): boolean {
+  look(question: Question, selected: Uint8Array | undefined, wanted: number, nearest: Offered): boolean {
     if (this.#size === 0) return true; // there may be no memory yet
     const { uint8 } = this.#pool.views;
     this.#lay(question);
@@ -129,6 +132,11 @@ export class Mirror {
       for (const run of this.#runsOf(this.#nearest(runs, rows, near))) this.#offer(question, run, nearest);
     } else for (const run of runs) this.#offer(question, run, nearest);
     return areFew;
+  }
+
+  /** By how much the highest score that an item can have may exceed its score. */
+  slack({ perScale, perError }: Question): number {
+    return 2 * (this.#scaleMax * perScale + this.#errorMax * perError + ROUNDING);
   }
 
   /** The highest score that each of these items can have; undefined for those that are not here. */
@@ -153,7 +161,7 @@ export class Mirror {
   }
 
   /** Offers the items of these rows. Most rows are not near enough, and cost one comparison. */
-  #offer({ perProduct, perScale, perError }: Question, { first, end }: Run, nearest: Nearest): void {
+  #offer({ perProduct, perScale, perError }: Question, { first, end }: Run, nearest: Offered): void {
     const { kernel, views } = this.#pool;
     const { int32, float32 } = views;
     const { stride, perPage } = this.#rows;
@@ -259,8 +267,11 @@ export class Mirror {
     uint8.fill(0, DESK.rows, DESK.rows + Math.min(count, atOnce) * stride); // nothing stays that may be forgotten next
     for (let part = 0; part < count; part++) {
       const at = this.#besideOf(first + part);
-      float32[at] = readHead(codes, part * 2);
-      float32[at + perPage] = readHead(codes, part * 2 + 1);
+      const [scale, error] = [readHead(codes, part * 2), readHead(codes, part * 2 + 1)];
+      this.#scaleMax = Math.max(this.#scaleMax, scale);
+      this.#errorMax = Math.max(this.#errorMax, error);
+      float32[at] = scale;
+      float32[at + perPage] = error;
       int32[at + 2 * perPage] = ordinal;
     }
   }

@@ -10,7 +10,14 @@ export interface Near {
   readonly bound: number;
 }
 
-export class Nearest {
+/** Whom items are offered to. */
+export interface Offered {
+  /** Nothing below this is taken. */
+  readonly least: number;
+  offer(key: number, bound: number): void;
+}
+
+export class Nearest implements Offered {
   readonly #count: number;
   readonly #heap: Near[] = [];
   /** Nothing below this is taken any more. */

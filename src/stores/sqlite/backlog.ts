@@ -100,6 +100,11 @@ export class Backlog {
   }
 
   tail({ spaces: refs, filter, limit, now }: TailRequest): Tail {
+    // Mostly nothing waits, and to know that is all that a question needs.
+    const waits = this.#statements.get(
+      `SELECT 1 FROM item INDEXED BY item_tail WHERE ${WAITS} AND item.space = ? LIMIT 1`,
+    );
+    if (!this.#registry.findSpaces(refs).some(({ key }) => waits.get(key))) return { items: [], more: false };
     const { spaces, condition, sessions } = resolveScope(this.#registry, refs, filter, now, false);
     if (!condition) return { items: [], more: false };
     const index = sessions ? "item_lane" : "item_tail";

@@ -55,13 +55,15 @@ export class MirrorFeed {
     for (const space of new Set(removed.map((row) => Number(row["space"])))) this.removeWaiting(space, table);
   }
 
+  /** Items of a space that wait to be embedded, or were set aside: what a mirror knows of them may be old. */
+  waiting(space: number): number[] {
+    return this.#waiting.all(space).map((row) => Number(row["key"]));
+  }
+
   /** Removes what is not embedded any more. After a switch items may wait that have vectors already. Requires a snapshot. */
   removeWaiting(space: number, { name }: VectorTable): void {
     const has = this.#database.prepare(`SELECT 1 FROM ${name} WHERE place = ${PLACE}`);
-    for (const row of this.#waiting.all(space)) {
-      const key = Number(row["key"]);
-      if (!has.get(space, key)) this.#mirrors.remove(space, key);
-    }
+    for (const key of this.waiting(space)) if (!has.get(space, key)) this.#mirrors.remove(space, key);
   }
 
   #putNew({ name, codes: codesOf }: VectorTable): void {

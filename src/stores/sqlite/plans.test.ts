@@ -56,6 +56,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
+/** An item that waits to be embedded. */
+function addWaiting(): void {
+  database.exec(`
+    INSERT INTO item (key, space, id, kind, session, seq, content, tier, occurred_at, recorded_at, updated_at, version,
+      commit_no, words, length) VALUES (1, 1, 'x', 0, 1, 1, 'lamp', 0, 0, 0, 0, 1, 1, 'lamp', 1);
+  `);
+}
+
 /** How the items are reached by the one statement that was prepared. */
 function planOfItems(): string[] {
   expect(prepared).toHaveLength(1);
@@ -87,8 +95,16 @@ describe("what waits", () => {
     expect(readsRows()).toBe(true);
   });
 
+  it("is known to be nothing by a look into the index", () => {
+    expect(backlog.tail({ spaces: [lane.space], filter: {}, limit: 10, now: 0 })).toEqual({ items: [], more: false });
+    expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_tail (space=?)"]);
+    expect(readsRows()).toBe(false);
+  });
+
   it("in a space is reached newest first, and none of it is sorted", () => {
-    backlog.tail({ spaces: [lane.space], filter: {}, limit: 10, now: 0 });
+    addWaiting();
+    expect(backlog.tail({ spaces: [lane.space], filter: {}, limit: 10, now: 0 }).items).toHaveLength(1);
+    prepared.shift(); // the look whether there is anything
     expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_tail (space=?)"]);
     expect(
       database
@@ -99,7 +115,11 @@ describe("what waits", () => {
   });
 
   it("in some sessions of a space is reached by their lanes", () => {
-    backlog.tail({ spaces: [lane.space], filter: { sessions: ["s"] }, limit: 10, now: 0 });
+    addWaiting();
+    expect(backlog.tail({ spaces: [lane.space], filter: { sessions: ["s"] }, limit: 10, now: 0 }).items).toHaveLength(
+      1,
+    );
+    prepared.shift();
     expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_lane (session=? AND space=?)"]);
   });
 

@@ -1,5 +1,6 @@
 /** The reading side of the file: lists, searches and the registry, on one connection. */
 import { statSync } from "node:fs";
+import { PLAIN } from "../../retrieval/vectors/cosines.js";
 import type { Entry, Item, Page, SessionEntry, SpaceRef, VectorSpace } from "../../types.js";
 import type {
   Block,
@@ -9,6 +10,7 @@ import type {
   BlockVersion,
   BlockVersionsRequest,
 } from "../blocks.js";
+import type { FoundItems } from "../estimates.js";
 import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
@@ -18,6 +20,8 @@ import type {
   ParkedRequest,
   PendingItem,
   PendingRequest,
+  Scores,
+  ScoresRequest,
   StoredChunk,
   Tail,
   TailRequest,
@@ -39,8 +43,9 @@ import type {
 } from "../store.js";
 import { Backlog } from "./backlog.js";
 import { BlockReader } from "./block-reader.js";
+import { ChangeReader } from "./change-reader.js";
 import { ChunkReader } from "./chunk-reader.js";
-import { ITEM_SELECT, readItem, readKeyed, spaceCode, spaceRef } from "./codec.js";
+import { ITEM_SELECT, readItem, readKeyed, spaceCode } from "./codec.js";
 import { type ConnectionRole, connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
 import { FactReader } from "./fact-reader.js";
@@ -55,11 +60,10 @@ import { addWordPieces, findResidue, type Traces } from "./residue.js";
 import { Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
+import { VectorFile } from "./vector-file.js";
+import { VectorScores } from "./vector-scores.js";
 import { VectorTables } from "./vector-table.js";
 import { WordSearch } from "./word-search.js";
-
-/** Whoever has missed more changes than this starts over. */
-const CHANGES_MAX = 10_000;
 
 /** Whether someone of this name has spoken in one of the spaces. */
 export const SPEAKS = `SELECT 1 FROM item INDEXED BY item_name
@@ -72,6 +76,8 @@ export class Reader {
   readonly #registry: Registry;
   readonly #backlog: Backlog;
   readonly #tables: VectorTables;
+  readonly #scores: VectorScores;
+  readonly #changes: ChangeReader;
   readonly #chunks: ChunkReader;
   readonly #outbox: OutboxReader;
   readonly #blocks: BlockReader;
@@ -95,6 +101,8 @@ export class Reader {
     const tables = new VectorTables(this.#database);
     this.#tables = tables;
     this.#backlog = new Backlog(this.#database, this.#registry, tables);
+    this.#scores = new VectorScores(this.#registry, tables, new VectorFile(this.#database, PLAIN));
+    this.#changes = new ChangeReader(this.#statements, this.#registry);
     this.#chunks = new ChunkReader(this.#database, this.#registry, tables);
     this.#outbox = new OutboxReader(this.#database, tables);
     this.#blocks = new BlockReader(this.#statements, this.#registry);
@@ -162,7 +170,7 @@ export class Reader {
     });
   }
 
-  searchWords(request: WordsRequest): Scored[] {
+  searchWords(request: WordsRequest): FoundItems<Scored> {
     const found = this.#snapshot(() => this.#searching().search(request));
     this.#loadRosters();
     return found;
@@ -181,38 +189,7 @@ export class Reader {
   }
 
   changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Changes {
-    return this.#snapshot(() => {
-      const upTo = bounds?.upTo ?? Number.MAX_SAFE_INTEGER;
-      const without = JSON.stringify(bounds?.without ?? []);
-      const head = this.#database
-        .prepare("SELECT commit_no, max(tombstone_floor, names_floor) AS floor FROM head")
-        .get() as Row;
-      const keys = JSON.stringify(this.#registry.findSpaces(spaces).map(({ key }) => key));
-      const changed = this.#database
-        .prepare(
-          `SELECT item.id, item.version, space.kind AS space_kind, space.name AS space_name
-           FROM item JOIN space ON space.key = item.space
-           WHERE item.commit_no > ? AND item.commit_no <= ? AND +item.space IN (SELECT value FROM json_each(?))
-             AND item.commit_no NOT IN (SELECT value FROM json_each(?)) LIMIT ?`,
-        )
-        .all(since, upTo, keys, without, CHANGES_MAX + 1);
-      const removed = this.#database
-        .prepare(
-          `SELECT count(*) AS n FROM tombstone WHERE commit_no > ? AND commit_no <= ?
-             AND space IN (SELECT value FROM json_each(?)) AND commit_no NOT IN (SELECT value FROM json_each(?))`,
-        )
-        .get(since, upTo, keys, without) as Row;
-      return {
-        commit: Number(head["commit_no"]),
-        changed: changed.slice(0, CHANGES_MAX).map((row) => ({
-          space: spaceRef(row["space_kind"], row["space_name"]),
-          id: String(row["id"]),
-          version: Number(row["version"]),
-        })),
-        removed: Number(removed["n"]),
-        complete: since >= Number(head["floor"]) && changed.length <= CHANGES_MAX,
-      };
-    });
+    return this.#snapshot(() => this.#changes.changes(spaces, since, bounds));
   }
 
   entries({ kind, name, id, limit, cursor }: RegistryRequest): Page<Entry> {
@@ -261,6 +238,11 @@ export class Reader {
 
   vectorSpace(): VectorSpace | undefined {
     return this.#tables.current()?.space;
+  }
+
+  /** For a few items; those with many vectors are left out. */
+  scoreVectors(request: ScoresRequest): Scores {
+    return this.#snapshot(() => this.#scores.of(request));
   }
 
   indexingStats(): IndexingStats {

@@ -1,5 +1,6 @@
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { expect, it } from "vitest";
-import { type Found, packScored, unpackScored } from "./scored-pack.js";
+import { buffersOf, type Found, type PackedFound, packScored, unpackScored } from "./scored-pack.js";
 
 const ADA = { user: "ada" };
 
@@ -29,6 +30,21 @@ it("what was found comes across as it was", () => {
   const found = [whole, bare, { ...whole, key: 9, part: 3 }, { ...bare, key: 10, sessionId: "s-1" }];
   expect(unpackScored(packScored(found))).toStrictEqual(found);
   expect(unpackScored(packScored([]))).toStrictEqual([]);
+});
+
+it("what is known by the way comes across without a copy", () => {
+  const estimates = { keys: Float64Array.of(1, 2), most: Float64Array.of(0.5, 0.25), slack: 0.01, isWhole: true };
+  const packed = packScored(Object.assign([bare], { estimates }));
+  expect(buffersOf(packed)).toEqual([packed.numbers.buffer, estimates.keys.buffer, estimates.most.buffer]);
+  const { port1, port2 } = new MessageChannel();
+  port1.postMessage(packed, buffersOf(packed));
+  expect(estimates.keys.byteLength, "handed over").toBe(0);
+  const arrived = unpackScored(receiveMessageOnPort(port2)?.message as PackedFound);
+  port1.close();
+  expect([...arrived]).toStrictEqual([bare]);
+  expect(arrived.estimates).toEqual({
+    ...{ keys: Float64Array.of(1, 2), most: Float64Array.of(0.5, 0.25), slack: 0.01, isWhole: true },
+  });
 });
 
 it("a space and a session that many items share are written once", () => {

@@ -4,6 +4,7 @@
  */
 import type { Mutable } from "../../mutable.js";
 import type { SpaceRef } from "../../types.js";
+import type { Estimates, FoundItems } from "../estimates.js";
 import type { VectorScored } from "../indexing.js";
 import type { Scored } from "../store.js";
 import { roleCode, roleOf } from "./codec.js";
@@ -18,6 +19,7 @@ export interface PackedFound {
   readonly numbers: Float64Array;
   /** The ids of the items, and the spaces and sessions that they name by place. */
   readonly names: string;
+  readonly estimates?: Estimates;
 }
 
 interface Names {
@@ -44,7 +46,7 @@ class Places<T> {
   }
 }
 
-export function packScored(found: readonly Found[]): PackedFound {
+export function packScored(found: FoundItems<Found>): PackedFound {
   const spaces = new Places<SpaceRef>();
   const sessions = new Places<string>();
   const ids: string[] = [];
@@ -64,12 +66,19 @@ export function packScored(found: readonly Found[]): PackedFound {
     at += WIDTH;
   }
   const names: Names = { ids, spaces: spaces.values, sessions: sessions.values };
-  return { numbers, names: JSON.stringify(names) };
+  const { estimates } = found;
+  return { numbers, names: JSON.stringify(names), ...(estimates && { estimates }) };
 }
 
-export function unpackScored({ numbers, names }: PackedFound): Found[] {
+/** What need not be copied. */
+export function buffersOf({ numbers, estimates }: PackedFound): ArrayBuffer[] {
+  const arrays = estimates ? [numbers, estimates.keys, estimates.most] : [numbers];
+  return arrays.map(({ buffer }) => buffer as ArrayBuffer);
+}
+
+export function unpackScored({ numbers, names, estimates }: PackedFound): FoundItems<Found> {
   const { ids, spaces, sessions } = JSON.parse(names) as Names;
-  return ids.map((id, item) => {
+  const items = ids.map((id, item) => {
     const at = item * WIDTH;
     const number = (place: number): number => numbers[at + place] as number;
     const found: Mutable<Found> = {
@@ -86,4 +95,5 @@ export function unpackScored({ numbers, names }: PackedFound): Found[] {
     if (number(8) !== NONE) found.part = number(8);
     return found;
   });
+  return estimates ? Object.assign(items, { estimates }) : items;
 }

@@ -18,6 +18,7 @@ import type {
   BlockVersion,
   BlockVersionsRequest,
 } from "../blocks.js";
+import type { FoundItems } from "../estimates.js";
 import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
@@ -68,6 +69,8 @@ const MESSAGES_DUE = 1_000;
 const SLICES_DUE = 16;
 /** More rows than this are read by the reader thread, not on the main thread. */
 const PEEK_MAX = 64;
+/** More items than this are scored by the vectors thread. */
+const SCORED_MAX = 32;
 const MIB = 1024 * 1024;
 const MIRROR_BYTES = 204 * MIB;
 const ROSTER_BYTES = 32 * MIB;
@@ -181,7 +184,7 @@ export class SqliteStore implements Store {
     return this.#reader("list", request);
   }
 
-  searchWords(request: WordsRequest): Promise<readonly Scored[]> {
+  searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
     return this.#reader("searchWords", request);
   }
 
@@ -263,12 +266,20 @@ export class SqliteStore implements Store {
     return this.#reader("earlier", keys, count, now);
   }
 
-  async searchVectors(request: VectorsRequest): Promise<readonly VectorScored[]> {
+  async searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
     return (await this.#ready()).vectors.call("searchVectors", request);
   }
 
+  /** A few on the main thread: to read them takes less time than a hop. What that leaves out, the vectors thread scores. */
   async scoreVectors(request: ScoresRequest): Promise<Scores> {
-    return (await this.#ready()).vectors.call("scoreVectors", request);
+    const opened = await this.#ready();
+    if (request.items.length > SCORED_MAX) return opened.vectors.call("scoreVectors", request);
+    const { scored, below } = await retryBusy(() => opened.peek.scoreVectors(request), this.#options.busyTimeoutMs);
+    if (scored.length + below.length === request.items.length) return { scored, below };
+    const known = new Set([...scored.map(({ key }) => key), ...below]);
+    const items = request.items.filter(({ key }) => !known.has(key));
+    const others = await opened.vectors.call<Scores>("scoreVectors", { ...request, items });
+    return { scored: [...scored, ...others.scored], below: [...below, ...others.below] };
   }
 
   /** What the vectors in memory take. Starts no thread for it. */

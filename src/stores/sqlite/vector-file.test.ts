@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Cosines } from "../../retrieval/vectors/cosines.js";
 import { type Database, openDatabase, type Row, type Statement } from "./driver.js";
 import { VectorFile } from "./vector-file.js";
 import { KEY_BITS } from "./vector-table.js";
@@ -47,7 +48,7 @@ function fileOf(items: readonly Uint8Array[], bytesMax = Number.POSITIVE_INFINIT
     code.run(at + 1, bytes); // any bytes: a file does not know what codes are
     add.run(at + 1, `m${at + 1}`);
   }
-  return new VectorFile(limited(database, bytesMax));
+  return new VectorFile(limited(database, bytesMax), new Cosines());
 }
 
 const bytesOf = (...numbers: number[]): Uint8Array => new Uint8Array(Float32Array.from(numbers).buffer);

@@ -2,7 +2,7 @@
  * The vectors of the file, and their codes, on one connection: read space by space in the order in which they lie, or item
  * by item.
  */
-import { Cosines } from "../../retrieval/vectors/cosines.js";
+import type { Scoring } from "../../retrieval/vectors/cosines.js";
 import type { Best } from "../../retrieval/vectors/dot.js";
 import type { VectorScored } from "../indexing.js";
 import { type Database, isTooBig, type Row } from "./driver.js";
@@ -46,9 +46,10 @@ const VECTORS = "CAST(group_concat(vectors, '') AS BLOB) AS vectors, json_group_
 export class VectorFile {
   readonly #statements: Statements;
   readonly #references: References;
-  readonly #cosines = new Cosines();
+  readonly #cosines: Scoring;
 
-  constructor(database: Database) {
+  constructor(database: Database, cosines: Scoring) {
+    this.#cosines = cosines;
     this.#statements = new Statements(database);
     this.#references = new References(this.#statements);
   }
@@ -117,10 +118,18 @@ export class VectorFile {
     return listOf(statement.get(JSON.stringify(keys), space), "items");
   }
 
-  /** Exact scores of those of a space's items that have vectors. Requires a snapshot. */
-  scores(space: number, keys: readonly number[], table: VectorTable, vector: Float32Array): ItemScore[] {
-    const { name } = table;
-    const statement = this.#statements.get(`SELECT json_group_array(item) AS items, ${VECTORS} ${atKeys(name)}`);
+  /** Exact scores of those of a space's items that have vectors, and not longer ones than this. Requires a snapshot. */
+  scores(
+    space: number,
+    keys: readonly number[],
+    table: VectorTable,
+    vector: Float32Array,
+    bytesMax?: number,
+  ): ItemScore[] {
+    const short = bytesMax === undefined ? "" : `WHERE length(vectors) <= ${bytesMax}`;
+    const statement = this.#statements.get(
+      `SELECT json_group_array(item) AS items, ${VECTORS} ${atKeys(table.name)} ${short}`,
+    );
     const read = (some: readonly number[]): ItemScore[] =>
       this.#scored(statement.get(JSON.stringify(some), space), vector).filter(hasVectors);
     return inParts(keys, this.#atOnce(table), read);

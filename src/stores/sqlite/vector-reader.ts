@@ -10,9 +10,13 @@
  */
 import { setImmediate as otherCalls, setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../errors.js";
+import { Bounds } from "../../retrieval/vectors/bounds.js";
+import { Cosines } from "../../retrieval/vectors/cosines.js";
+import type { Mirror } from "../../retrieval/vectors/mirror.js";
 import { type Near, Nearest } from "../../retrieval/vectors/nearest.js";
 import { Question } from "../../retrieval/vectors/quantise.js";
 import type { VectorSpace } from "../../types.js";
+import type { FoundItems } from "../estimates.js";
 import type { MirrorStats, Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
 import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
@@ -26,6 +30,7 @@ import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
 import { type ItemScore, type Scorer, VectorFile } from "./vector-file.js";
+import { judged } from "./vector-scores.js";
 import { type VectorTable, VectorTables } from "./vector-table.js";
 
 /** So many items that are known by their keys are scored from the file, without a look at a mirror. */
@@ -35,6 +40,8 @@ const FEW_UNLOADED = 4_096;
 /** If more items than the first number pass a filter, enough of the best may, so that so many of those are tried first. */
 const MANY = 2_048;
 const TRIED = 1_024;
+/** In spaces of so many items together a search tells how high each can score. */
+const ESTIMATED_MAX = 4_096;
 /** A space whose mirror is dropped as often as this while it is loaded is read from end to end. */
 const LOADS_MAX = 3;
 
@@ -58,7 +65,9 @@ interface Plan {
 /** The scores of spaces that have no mirror, by their keys. */
 type Scanned = ReadonlyMap<number, readonly ItemScore[]>;
 
-type Step = { readonly found: VectorScored[] } | { readonly missing: readonly SpaceRow[]; readonly plan: Plan };
+type Step =
+  | { readonly found: FoundItems<VectorScored> }
+  | { readonly missing: readonly SpaceRow[]; readonly plan: Plan };
 
 export class VectorReader {
   readonly #busyTimeoutMs: number;
@@ -78,7 +87,7 @@ export class VectorReader {
       this.#registry = new Registry(this.#database);
       this.#tables = new VectorTables(this.#database);
       this.#mirrors = new Mirrors(mirrorBytes); // first: where memory is short, its kernel needs it most
-      this.#file = new VectorFile(this.#database);
+      this.#file = new VectorFile(this.#database, new Cosines());
       this.#feed = new MirrorFeed(this.#database, this.#mirrors);
     } catch (error) {
       this.#database.close(); // of another version, perhaps: it is opened again when the writer has brought it up to date
@@ -86,7 +95,7 @@ export class VectorReader {
     }
   }
 
-  async searchVectors(request: VectorsRequest): Promise<VectorScored[]> {
+  async searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
     const scanned = new Map<number, readonly ItemScore[]>();
     const until = performance.now() + (request.readyMs ?? Number.POSITIVE_INFINITY);
     for (let attempt = 1; ; attempt++) {
@@ -117,9 +126,8 @@ export class VectorReader {
         const near = [...floors.keys()].filter((key) => !far.has(key));
         return this.#file.scores(space, near, table, vector);
       });
-      const reaches = ({ key, score }: Scores["scored"][number]): boolean => score >= Number(floors.get(key));
-      below.push(...scores.filter((item) => !reaches(item)).map(({ key }) => key));
-      return { scored: scores.filter(reaches), below };
+      const found = judged(items, scores);
+      return { scored: found.scored, below: [...below, ...found.below] };
     });
   }
 
@@ -181,10 +189,15 @@ export class VectorReader {
     return { found: this.#find(request, plan, scanned) };
   }
 
-  #find(request: VectorsRequest, plan: Plan, scanned: Scanned): VectorScored[] {
+  #find(request: VectorsRequest, plan: Plan, scanned: Scanned): FoundItems<VectorScored> {
     const { spaces, score, narrowing } = plan;
     const { limit } = request;
     for (const { key } of spaces) if (!scanned.has(key)) this.#mirrors.hit();
+    if (request.estimates && !narrowing && scanned.size === 0) {
+      const mirrors = spaces.flatMap(({ key }) => this.#mirrors.find(key) ?? []);
+      const items = mirrors.reduce((sum, mirror) => sum + mirror.items, 0);
+      if (items <= ESTIMATED_MAX) return this.#findAmong(mirrors, items, request, plan);
+    }
     let passing = narrowing && this.#matching(narrowing, MANY);
     if (narrowing && !passing) {
       const found = findBest(this.#looking(request, plan, undefined, limit, scanned).look, score, limit, TRIED) ?? [];
@@ -196,6 +209,19 @@ export class VectorReader {
     if (looking.areAll || found.length >= limit) return found;
     // Too many of those that were looked at may not be seen.
     return findBest(this.#looking(request, plan, passing, Number.POSITIVE_INFINITY, scanned).look, score, limit) ?? [];
+  }
+
+  /** Looks once at everything, and tells of all that it has seen. */
+  #findAmong(mirrors: readonly Mirror[], items: number, { vector, limit }: VectorsRequest, { spaces, score }: Plan) {
+    const question = new Question(vector);
+    const bounds = new Bounds(items);
+    for (const mirror of mirrors) mirror.look(question, undefined, Number.POSITIVE_INFINITY, bounds);
+    const found = findBest((count) => bounds.nearest(count), score, limit) ?? [];
+    const slack = Math.max(0, ...mirrors.map((mirror) => mirror.slack(question)));
+    if (!Number.isFinite(slack)) return found; // damaged codes: whoever needs to know asks
+    // Of what waits, a mirror may have vectors that the file has no more.
+    const current = bounds.without(new Set(spaces.flatMap(({ key }) => this.#feed.waiting(key))));
+    return Object.assign(found, { estimates: { ...current, slack, isWhole: false } });
   }
 
   #plan({ spaces: refs, vectorSpace, vector, filter, now, unsent }: VectorsRequest): Plan | undefined {

@@ -13,6 +13,7 @@ import { LRUCache } from "lru-cache";
 import { analyse } from "../../retrieval/words/analyse.js";
 import { idf } from "../../retrieval/words/bm25.js";
 import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/words/neighbours.js";
+import type { Estimates, FoundItems } from "../estimates.js";
 import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
 import type { Condition, SpaceRow } from "./filter.js";
@@ -46,6 +47,12 @@ interface Score {
   readonly score: number;
   /** When something that it has the score from is gone by itself. */
   readonly until: number;
+}
+
+interface Hits {
+  readonly rows: readonly WordRow[];
+  /** Whether nothing else has a term, among those that may lend. */
+  readonly areAll: boolean;
 }
 
 /** A question in one space. */
@@ -83,24 +90,29 @@ export class WordSearch {
     return this.#words.postings(token);
   }
 
-  search({ spaces: refs, terms, filter, limit, now, keys }: WordsRequest): Scored[] {
+  search({ spaces: refs, terms, filter, limit, now, keys, estimates }: WordsRequest): FoundItems<Scored> {
     const { spaces, condition } = resolveScope(this.#registry, refs, filter, now, false);
     if (!condition) return [];
     this.#rosters.catchUp();
     const searches = keys ? [] : this.#searches(refs, filter, now);
     const narrowing = Object.keys(filter).length > 0 ? condition : undefined;
+    const known = new KnownScores();
     const found = spaces.flatMap((space) => {
       let asked = this.#ask(space, terms, now);
       if (keys) return this.#scoreKeys(asked, keys, narrowing);
       let hits = this.#hits(asked, searches, limit);
-      while (hits.length === 0 && asked.finding < asked.lists.length) {
+      while (hits.rows.length === 0 && asked.finding < asked.lists.length) {
         asked = this.#widen(asked);
         hits = this.#hits(asked, searches, limit);
       }
-      return this.#best(asked, this.#scores(asked, hits, REACH), narrowing, limit);
+      const scores = this.#scores(asked, hits.rows, REACH);
+      known.add(scores, hits.areAll);
+      return this.#best(asked, scores, narrowing, limit);
     });
     found.sort(bestFirst);
-    return keys ? found : found.slice(0, limit);
+    if (keys) return found;
+    const best = found.slice(0, limit);
+    return estimates ? Object.assign(best, { estimates: known.estimates() }) : best;
   }
 
   /**
@@ -149,20 +161,21 @@ export class WordSearch {
     return { ...asked, finding, postings: this.#words.read(asked.space.key, asked.lists.slice(0, finding)) };
   }
 
-  /** What the searches lead to together, each once. */
-  #hits(asked: Asked, searches: readonly (Condition | undefined)[], limit: number): WordRow[] {
+  /** What the searches lead to together, each once, and whether that is everything with a term. */
+  #hits(asked: Asked, searches: readonly (Condition | undefined)[], limit: number): Hits {
     const { lists, finding, postings, average } = asked;
     const wanted = Math.max(HITS_MIN, limit);
     const ranked = postings.ranked(
       lists.map((list) => list.idf),
       Math.max(average, 1),
     );
+    const areAll = finding === lists.length && ranked.size <= wanted;
     const hits = new Map<number, WordRow>();
     for (const narrowing of searches) {
       for (const hit of bestRows(asked.rows, ranked, narrowing, wanted)) hits.set(hit.key, hit);
-      if (finding === lists.length && ranked.size <= wanted) break; // a narrower search finds nothing else
+      if (areAll) break; // a narrower search finds nothing else
     }
-    return [...hits.values()];
+    return { rows: [...hits.values()], areAll };
   }
 
   #scoreKeys(asked: Asked, keys: readonly number[], narrowing: Condition | undefined): Scored[] {
@@ -235,6 +248,31 @@ export class WordSearch {
       const { score = 0, until } = scoreOf.get(reference.key) ?? {};
       return reference.scored(score, until);
     });
+  }
+}
+
+/** The scores that a search has made, of all that it has looked at. */
+class KnownScores {
+  readonly #keys: number[] = [];
+  readonly #scores: number[] = [];
+  #isWhole = true;
+
+  /** Those that end by themselves are left out: whoever wants them is to be told when. */
+  add(scores: readonly Score[], areAll: boolean): void {
+    this.#isWhole &&= areAll;
+    for (const { key, score, until } of scores) {
+      if (until !== Infinity) {
+        this.#isWhole = false;
+        continue;
+      }
+      this.#keys.push(key);
+      this.#scores.push(score);
+    }
+  }
+
+  estimates(): Estimates {
+    const [keys, most] = [Float64Array.from(this.#keys), Float64Array.from(this.#scores)];
+    return { keys, most, slack: 0, isWhole: this.#isWhole };
   }
 }
 

@@ -7,7 +7,7 @@ import { parentPort, receiveMessageOnPort as receive, workerData } from "node:wo
 import { toRecord } from "../../errors.js";
 import type { WordsRequest } from "../store.js";
 import { retryBusy } from "./busy.js";
-import { type Found, packScored } from "./scored-pack.js";
+import { buffersOf, type Found, packScored } from "./scored-pack.js";
 import type { WriterOptions } from "./writer.js";
 
 export type ThreadRole = "writer" | "reader" | "vectors";
@@ -119,7 +119,7 @@ async function answer({ number, method, args }: Call): Promise<void> {
     const value = isLast && !opened ? undefined : await run(method, args);
     if (PACKED.has(method)) {
       const found = packScored(value as Found[]);
-      port.postMessage({ number, found }, [found.numbers.buffer as ArrayBuffer]);
+      port.postMessage({ number, found }, buffersOf(found));
     } else port.postMessage({ number, value });
   } catch (error) {
     port.postMessage({ number, error: toRecord(error) });

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import type { ErrorCode, ErrorRecord } from "../../errors.js";
 import { fromRecord } from "../../errors.js";
 import { analyse } from "../../retrieval/words/analyse.js";
+import type { FoundItems } from "../../stores/estimates.js";
 import type {
   AddWrite,
   AmendWrite,
@@ -38,6 +39,12 @@ export interface Forgotten {
   readonly items: number;
   readonly sessions: number;
   readonly entries: number;
+}
+
+export interface SearchOptions {
+  readonly filter?: RowFilter;
+  readonly limit?: number;
+  readonly estimates?: boolean;
 }
 
 export class Probe {
@@ -166,16 +173,16 @@ export class Probe {
   search(
     spaces: SpaceRef | readonly SpaceRef[],
     query: string,
-    { filter = {}, limit = 1000 }: { readonly filter?: RowFilter; readonly limit?: number } = {},
-  ): Promise<readonly Scored[]> {
+    { filter = {}, limit = 1000, estimates = false }: SearchOptions = {},
+  ): Promise<FoundItems<Scored>> {
     const terms = this.terms(query);
-    return this.store.searchWords({ spaces: several(spaces), terms, filter, limit, now: this.now });
+    return this.store.searchWords({ spaces: several(spaces), terms, filter, limit, now: this.now, estimates });
   }
 
   async found(
     spaces: SpaceRef | readonly SpaceRef[],
     query: string,
-    options?: { readonly filter?: RowFilter; readonly limit?: number },
+    options?: SearchOptions,
   ): Promise<readonly string[]> {
     return (await this.search(spaces, query, options)).map((hit) => hit.id);
   }

@@ -109,6 +109,31 @@ export function scored(check: Check): void {
     expect(near, "what has expired lends nothing here either").toMatchObject({ id: "near", score: 0 });
   });
 
+  check("tells by the way, if it is asked to, what scoring those items gives", async (probe) => {
+    await fill(probe);
+    await probe.add(ADA, [{ id: "brief", content: "lamp", expiresAt: probe.now + DAY }, "ferns"], { session: "u" });
+    await probe.add(BOB, ["lamp", "rope", "lamp rope"], { session: "s" });
+    const keys = [...(await keysOf(probe, ADA)).values(), ...(await keysOf(probe, BOB)).values()];
+    for (const spaces of [[ADA], [BOB], [ADA, BOB]]) {
+      for (const query of ["lamp", "lamp rope", "unheard", ""]) {
+        const scores = new Map((await score(probe, spaces, keys, { query })).map((hit) => [hit.key, hit]));
+        const found = await probe.search(spaces, query, { limit: 1, estimates: true });
+        expect([...found]).toEqual(await probe.search(spaces, query, { limit: 1 }));
+        const { estimates } = found;
+        if (!estimates) continue; // nothing need be known
+        const known = new Map([...estimates.keys].map((key, at) => [key, estimates.most[at] as number]));
+        for (const [key, most] of known) {
+          const { score = Number.NaN, until } = scores.get(key) ?? {};
+          expect(score).toBeLessThanOrEqual(most);
+          expect(score).toBeGreaterThanOrEqual(most - estimates.slack);
+          expect(until, "nothing of what changes by itself").toBeUndefined();
+        }
+        const others = [...scores.values()].filter(({ key }) => !known.has(key) && found[0]?.key !== key);
+        if (estimates.isWhole) expect(others.filter((hit) => hit.score > 0)).toEqual([]);
+      }
+    }
+  });
+
   check("scores given items of several spaces by their own space", async (probe) => {
     await fill(probe);
     await probe.add(BOB, ["lamp lamp", "sea", "sea", "sea"], { session: "s" });

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { Bounds } from "./bounds.js";
+import { Nearest } from "./nearest.js";
+
+it("bounds tell of the nearest as one who keeps only those, and of all but some", () => {
+  const bounds = new Bounds(20);
+  const nearest = new Nearest(5);
+  for (let key = 1; key <= 20; key++) {
+    const bound = ((key * 7) % 11) / 10;
+    bounds.offer(key, bound);
+    nearest.offer(key, bound);
+  }
+  expect(bounds.nearest(5)).toEqual(nearest.best());
+  expect(bounds.nearest(100)).toHaveLength(20);
+  const { keys, most } = bounds.without(new Set([2, 20, 99]));
+  expect([...keys]).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+  expect([...most]).toEqual([...keys].map((key) => ((key * 7) % 11) / 10));
+});
+
+it("what is no number is no bound", () => {
+  const bounds = new Bounds(2);
+  bounds.offer(1, Number.NaN);
+  bounds.offer(2, -0.5);
+  expect(bounds.nearest(10)).toEqual([{ key: 2, bound: -0.5 }]);
+  expect(bounds.without(new Set())).toEqual({ keys: Float64Array.of(2), most: Float64Array.of(-0.5) });
+});

@@ -1,0 +1,42 @@
+/** How high the scores of items can be, of all that are offered. For spaces that are small enough to tell of every item. */
+import { type Near, Nearest, type Offered } from "./nearest.js";
+
+export class Bounds implements Offered {
+  readonly least = Number.NEGATIVE_INFINITY;
+  readonly #keys: Float64Array;
+  readonly #most: Float64Array;
+  #size = 0;
+
+  /** Takes so many items. */
+  constructor(items: number) {
+    this.#keys = new Float64Array(items);
+    this.#most = new Float64Array(items);
+  }
+
+  offer(key: number, bound: number): void {
+    if (!(bound >= this.least)) return; // what is no number
+    this.#keys[this.#size] = key;
+    this.#most[this.#size++] = bound;
+  }
+
+  /** So many with the highest, best first. */
+  nearest(count: number): Near[] {
+    const nearest = new Nearest(count);
+    for (let at = 0; at < this.#size; at++) nearest.offer(this.#keys[at] as number, this.#most[at] as number);
+    return nearest.best();
+  }
+
+  /** Of all items but these. */
+  without(keys: ReadonlySet<number>): { readonly keys: Float64Array; readonly most: Float64Array } {
+    let size = this.#size;
+    if (keys.size > 0) {
+      size = 0;
+      for (let at = 0; at < this.#size; at++) {
+        if (keys.has(this.#keys[at] as number)) continue;
+        this.#keys[size] = this.#keys[at] as number;
+        this.#most[size++] = this.#most[at] as number;
+      }
+    }
+    return { keys: this.#keys.subarray(0, size), most: this.#most.subarray(0, size) };
+  }
+}
