@@ -1,5 +1,9 @@
-/** A file of messages, embedded and written, made through the public API. This is set-up: nothing here is timed. */
+/**
+ * A file of messages, embedded and written, made through the public API; then what an open memory does once a minute is
+ * done once. This is set-up: nothing here is timed.
+ */
 import { type Memory, openMemory } from "holdfast";
+import { SqliteStore } from "holdfast/stores";
 import { ClusteredEmbedder } from "./clustered-embedder.js";
 import { Chat, type Shape, userName } from "./query-data.js";
 
@@ -41,10 +45,18 @@ export async function makeQueryFile(path: string, shape: Shape, progress: (share
     if (pending + parked > 0 || embedded !== shape.messages) {
       throw new Error(`${embedded} of ${shape.messages} messages were embedded`);
     }
+    await memory.close();
+    await keepHouse(path);
     return { path, shape, pieces: chunks };
   } finally {
     await memory.close();
   }
+}
+
+async function keepHouse(path: string): Promise<void> {
+  const store = await SqliteStore.open({ path, busyTimeoutMs: 5_000 });
+  await store.maintain(Date.now());
+  await store.close();
 }
 
 async function addSession(memory: Memory, user: number, from: number, texts: readonly string[]): Promise<void> {

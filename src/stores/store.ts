@@ -378,8 +378,8 @@ export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, Pro
   /** Makes sure that the bytes of what was forgotten are gone. Waits for readers, at most until the deadline. */
   purge(deadlineMs: number): Promise<Purged>;
   /**
-   * Housekeeping, once in a while: trims old records, removes vectors that are no longer in use, finishes a purge that
-   * another process has left undone. What is not done when the signal is aborted is done by whoever comes next.
+   * Housekeeping, once in a while: trims old records, puts indexes in order, removes vectors that are no longer in use,
+   * finishes a purge that another process has left undone. What is not done when the signal is aborted is done by whoever comes next.
    */
   maintain(now: number, signal?: AbortSignal): Promise<void>;
   stats(): Promise<StoreStats>;

@@ -12,6 +12,39 @@ const text = (at: number): string =>
   `${TOPICS[at % 12]} and ${TOPICS[(at * 5 + 3) % 12]} were what we talked about on day ${at}${" again".repeat(at % 7)}`;
 
 describe("words", () => {
+  it("of many commits are brought together by housekeeping, a slice at a time, and are found as before", async () => {
+    const path = newPath();
+    const embedding = await Embedding.open(path, 4);
+    const { store } = embedding;
+    const lane = { space: { user: "ada" }, session: "s" };
+    const all = Array.from({ length: 1_200 }, (_, at) => ({ id: `m${at}`, content: text(at) }));
+    for (let at = 0; at < all.length; at += 4) await embedding.add(lane, all.slice(at, at + 4));
+    const segments = () => {
+      const raw = openRaw(path);
+      const rows = raw.prepare("SELECT DISTINCT segid FROM words_idx").all();
+      raw.close();
+      return rows.length;
+    };
+    const search = (terms: readonly string[]) =>
+      store.searchWords({ spaces: [lane.space], terms, filter: {}, limit: 5_000, now: NOW });
+    const ask = async () => [await search(["piano"]), await search(["day", "17", "bakeri"]), await search(["again"])];
+    const before = await ask();
+    expect(before.map((hits) => hits.length > 10)).toEqual([true, true, true]);
+    expect(segments()).toBeGreaterThan(4);
+
+    const stopped = AbortSignal.abort();
+    await store.maintain(NOW, stopped);
+    expect(segments(), "whoever ends does not begin").toBeGreaterThan(4);
+    await store.maintain(NOW);
+    expect(segments()).toBe(1);
+    expect(await ask()).toEqual(before);
+
+    await embedding.add(lane, [{ id: "new", content: "a piano" }]);
+    await store.maintain(NOW);
+    expect(segments(), "a little more is left as it is").toBe(2);
+    expect((await search(["piano"])).map(({ id }) => id)).toContain("new");
+  });
+
   it("of another user change no score and no order", async () => {
     const memory = await open({ path: newPath(), ...BY_WORDS });
     const ada = memory.session({ user: "ada", session: "s" });

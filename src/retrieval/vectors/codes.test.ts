@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Coder, codeLength, HEAD_BYTES, readHead } from "./codes.js";
+import { Coder, codeLength, HEAD_BYTES, headsOf } from "./codes.js";
 import { createPlainKernel } from "./kernel/plain.js";
 
 const DIMENSIONS = [1, 3, 16, 40, 384];
@@ -23,7 +23,10 @@ describe("codes", () => {
         const count = vectors.length / dimensions;
         expect(codes.length).toBe(count * codeLength(dimensions));
         for (let part = 0; part < count; part++) {
-          const [scale, error] = [readHead(codes, part * 2), readHead(codes, part * 2 + 1)];
+          const [scale, error] = [0, 4].map((at) => headsOf(codes).getFloat32(part * HEAD_BYTES + at, true)) as [
+            number,
+            number,
+          ];
           const numbers = new Int8Array(codes.buffer, count * HEAD_BYTES + part * dimensions, dimensions);
           const off = Math.hypot(...differences(numbers, scale, vectors, part * dimensions));
           expect(off).toBeLessThanOrEqual(error + 1e-6); // what is next to nothing becomes zeros

@@ -54,11 +54,5 @@ export class Coder {
   }
 }
 
-const head = new DataView(new ArrayBuffer(HEAD_BYTES));
-
-/** A number of the heads of some codes: the scale of the first vector, its error, those of the second… */
-export function readHead(codes: Uint8Array, at: number): number {
-  for (let byte = 0; byte < BYTES_PER_NUMBER; byte++)
-    head.setUint8(byte, codes[at * BYTES_PER_NUMBER + byte] as number);
-  return head.getFloat32(0, true);
-}
+/** The heads of some codes: the scale of the first vector, its error, those of the second… */
+export const headsOf = (codes: Uint8Array): DataView => new DataView(codes.buffer, codes.byteOffset, codes.byteLength);

@@ -8,7 +8,7 @@
  *
  * Invariant: the bound of an item is never below its score, if it is looked at. Without signs every item is.
  */
-import { codeLength, HEAD_BYTES, readHead } from "./codes.js";
+import { codeLength, HEAD_BYTES, headsOf } from "./codes.js";
 import { ItemTable } from "./item-table.js";
 import { GROUP, PART_BYTES } from "./kernel/kernel.js";
 import { Nearest, type Offered } from "./nearest.js";
@@ -252,22 +252,31 @@ export class Mirror {
 
   /** Lays down the rows of an item: by way of the desk, as many at a time as lie there, if nothing has to stand between. */
   #write(first: number, count: number, ordinal: number, codes: Uint8Array): void {
-    const { uint8, int32, float32 } = this.#pool.views;
+    const { uint8 } = this.#pool.views;
     const { perPage, stride } = this.#rows;
     const dimensions = this.#dimensions;
     const start = count * HEAD_BYTES;
     const atOnce = stride === dimensions ? Math.floor((DESK.zero - DESK.rows) / stride) : 1;
     uint8.fill(0, DESK.rows + dimensions, DESK.rows + stride);
-    for (let part = 0; part < count; part += atOnce) {
-      const some = Math.min(atOnce, count - part);
+    for (let part = 0; part < count; ) {
+      const row = first + part;
+      const some = Math.min(atOnce, count - part, perPage - (row % perPage));
       const from = start + part * dimensions;
       uint8.set(codes.subarray(from, from + some * dimensions), DESK.rows);
-      for (let row = 0; row < some; row++) this.#take(DESK.rows + row * stride, PART_BYTES, first + part + row);
+      this.#pool.kernel.lay(DESK.rows, some, stride, this.#rows.pageOf(row), row % perPage);
+      part += some;
     }
     uint8.fill(0, DESK.rows, DESK.rows + Math.min(count, atOnce) * stride); // nothing stays that may be forgotten next
+    this.#writeBeside(first, count, ordinal, headsOf(codes));
+  }
+
+  #writeBeside(first: number, count: number, ordinal: number, heads: DataView): void {
+    const { int32, float32 } = this.#pool.views;
+    const { perPage } = this.#rows;
     for (let part = 0; part < count; part++) {
       const at = this.#besideOf(first + part);
-      const [scale, error] = [readHead(codes, part * 2), readHead(codes, part * 2 + 1)];
+      const scale = heads.getFloat32(part * HEAD_BYTES, true);
+      const error = heads.getFloat32(part * HEAD_BYTES + HEAD_BYTES / 2, true);
       this.#scaleMax = Math.max(this.#scaleMax, scale);
       this.#errorMax = Math.max(this.#errorMax, error);
       float32[at] = scale;

@@ -5,14 +5,22 @@ import type { Scorer } from "./vector-file.js";
 
 /** How many of the best are looked for at first. If that is not enough, four times as many are. */
 const LOOKED_MIN = 256;
-/** Items that are scored between two looks whether any other can still be better; at first a few more than asked for. */
+/** Items that are scored between two looks whether any other can still be better. */
 const BATCH = 16;
+/** So many for each one that is asked for are scored at first, if nothing better is known. */
 const SPARE = 1.5;
 
 /** So many items with the highest scores that they can have, best first; fewer if there are no more. */
 export type Look = (count: number) => readonly Near[];
 
 export const bestFirst = (a: VectorScored, b: VectorScored): number => b.score - a.score || b.key - a.key;
+
+export interface FindOptions {
+  /** To score more than so many is not worth it. */
+  readonly scoredMax?: number;
+  /** By how much bounds can exceed scores. */
+  readonly slack?: number;
+}
 
 /**
  * Scores items from the highest bound down, until none that is left can be among the best. Undefined if so many were not
@@ -22,7 +30,7 @@ export function findBest(
   look: Look,
   score: Scorer,
   limit: number,
-  scoredMax = Number.POSITIVE_INFINITY,
+  { scoredMax = Number.POSITIVE_INFINITY, slack }: FindOptions = {},
 ): VectorScored[] | undefined {
   let found: VectorScored[] = [];
   let scored = 0;
@@ -32,11 +40,20 @@ export function findBest(
       const worst = found[limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
       if (Number(candidates[scored]?.bound) < worst) return found;
       if (scored >= scoredMax) return undefined;
-      const batch = candidates.slice(scored, scored + Math.max(BATCH, Math.ceil((limit - found.length) * SPARE)));
+      const isInformed = scored === 0 && slack !== undefined;
+      const size = isInformed ? contending(candidates, limit, slack) : Math.ceil((limit - found.length) * SPARE);
+      const batch = candidates.slice(scored, scored + Math.max(BATCH, size));
       found = [...found, ...score(batch.map(({ key }) => key))].sort(bestFirst).slice(0, limit);
       scored += batch.length;
     }
     if (candidates.length < count) return found;
     if (scored >= scoredMax) return undefined;
   }
+}
+
+/** How many of the first may be among the best, if bounds are half of the slack too high, as most are. */
+function contending(candidates: readonly Near[], limit: number, slack: number): number {
+  const least = (candidates[limit - 1]?.bound ?? Number.NEGATIVE_INFINITY) - slack / 2;
+  const end = candidates.findIndex(({ bound }) => bound < least);
+  return end < 0 ? candidates.length : end;
 }

@@ -65,6 +65,9 @@ import { VectorScores } from "./vector-scores.js";
 import { VectorTables } from "./vector-table.js";
 import { WordSearch } from "./word-search.js";
 
+/** How long the first question goes before rosters. */
+const FIRST_ROSTER_MS = 100;
+
 /** Whether someone of this name has spoken in one of the spaces. */
 export const SPEAKS = `SELECT 1 FROM item INDEXED BY item_name
   WHERE name = ? COLLATE NOCASE AND space IN (SELECT value FROM json_each(?)) LIMIT 1`;
@@ -339,11 +342,16 @@ export class Reader {
     return this.#search;
   }
 
-  /** A page at a time, between other calls. If one cannot be read, the next search tries again. */
+  /**
+   * A page at a time, between other calls; the first of all a moment later, because the question that asked for it still
+   * waits for its vectors, which need the processor. If one cannot be read, the next search tries again.
+   */
   #loadRosters(): void {
     if (this.#isLoading || !this.#rosters?.isLoading) return;
     this.#isLoading = true;
-    setImmediate(() => {
+    const isFirst = this.#rosters.bytes === 0;
+    const later = isFirst ? (load: () => void) => setTimeout(load, FIRST_ROSTER_MS).unref() : setImmediate;
+    later(() => {
       this.#isLoading = false;
       if (this.#isClosed) return;
       try {

@@ -340,14 +340,20 @@ export class SqliteStore implements Store {
 
   async maintain(now: number, signal?: AbortSignal): Promise<void> {
     await this.#writer("trim", now);
-    for (let slice = 1; !signal?.aborted && (await this.#writer<boolean>("tidyVectors", now)); slice++) {
-      if (slice % SLICES_DUE !== 0) continue;
-      this.#checkpointing ??= this.#checkpoint(); // what is removed is overwritten, and all of that is logged
-      await this.#checkpointing;
-    }
+    await this.#inSlices(signal, () => this.#writer<boolean>("tidyVectors", now));
+    await this.#inSlices(signal, () => this.#writer<boolean>("tidyWords"));
     if (!signal?.aborted && (await this.#writer<boolean>("purgeOverdue", now))) {
       // The process that forgot is gone, and with it the traces to look for, so this rewrites the file.
       await this.purge(0);
+    }
+  }
+
+  /** Repeats what is done a slice at a time, between commits, until there is no more of it. */
+  async #inSlices(signal: AbortSignal | undefined, tidy: () => Promise<boolean>): Promise<void> {
+    for (let slice = 1; !signal?.aborted && (await tidy()); slice++) {
+      if (slice % SLICES_DUE !== 0) continue;
+      this.#checkpointing ??= this.#checkpoint(); // what is removed is overwritten, and all of that is logged
+      await this.#checkpointing;
     }
   }
 

@@ -200,7 +200,9 @@ export class VectorReader {
     }
     let passing = narrowing && this.#matching(narrowing, MANY);
     if (narrowing && !passing) {
-      const found = findBest(this.#looking(request, plan, undefined, limit, scanned).look, score, limit, TRIED) ?? [];
+      const found =
+        findBest(this.#looking(request, plan, undefined, limit, scanned).look, score, limit, { scoredMax: TRIED }) ??
+        [];
       if (found.length >= limit) return found;
       passing = this.#matching(narrowing);
     }
@@ -216,8 +218,8 @@ export class VectorReader {
     const question = new Question(vector);
     const bounds = new Bounds(items);
     for (const mirror of mirrors) mirror.look(question, undefined, Number.POSITIVE_INFINITY, bounds);
-    const found = findBest((count) => bounds.nearest(count), score, limit) ?? [];
     const slack = Math.max(0, ...mirrors.map((mirror) => mirror.slack(question)));
+    const found = findBest((count) => bounds.nearest(count), score, limit, { slack }) ?? [];
     if (!Number.isFinite(slack)) return found; // damaged codes: whoever needs to know asks
     // Of what waits, a mirror may have vectors that the file has no more.
     const current = bounds.without(new Set(spaces.flatMap(({ key }) => this.#feed.waiting(key))));

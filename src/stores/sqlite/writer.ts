@@ -66,6 +66,8 @@ export class Writer {
   #forgotten = 0;
   #busyRetries = 0;
   #busyMs = 0;
+  /** Whether a merge of the words index was begun and is not done. */
+  #isMerging = false;
 
   private constructor(database: Database, options: WriterOptions) {
     this.#options = options;
@@ -262,6 +264,16 @@ export class Writer {
     if (Number(this.#head.read()["purge"]) < 2) return;
     await this.#transact(() => this.#words.beginMerge());
     while (await this.#transact(() => this.#words.continueMerge()));
+  }
+
+  /** A slice of merging the words index, if it is scattered or a merge is under way. True if there may be more to do. */
+  async tidyWords(): Promise<boolean> {
+    if (this.#isMerging) this.#isMerging = await this.#transact(() => this.#words.continueMerge());
+    else if (this.#words.isScattered()) {
+      await this.#transact(() => this.#words.beginMerge());
+      this.#isMerging = true;
+    }
+    return this.#isMerging;
   }
 
   /** Empties the log. False if other connections still read from it when the deadline has passed. */

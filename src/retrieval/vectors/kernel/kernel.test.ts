@@ -108,6 +108,27 @@ describe("the kernel", () => {
     }
   });
 
+  it("lays rows at their places in groups, the same with and without SIMD", () => {
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 0, max: 9 }), ({ count, stride, bytes }, first) => {
+        const [fast, slow] = both(
+          (memory) => repeat(bytes, memory, 0, count * stride),
+          (kernel) => kernel.lay(0, count, stride, ROWS, first),
+        );
+        expect(fast?.equals(slow as Buffer)).toBe(true);
+        for (let row = 0; row < count; row++) {
+          const at = first + row;
+          for (let part = 0; part < stride; part += 16) {
+            const place = ROWS + (at - (at % GROUP)) * stride + part * GROUP + (at % GROUP) * 16;
+            const given = fast?.subarray(row * stride + part, row * stride + part + 16);
+            expect(fast?.subarray(place, place + 16).equals(given as Buffer)).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it("copies parts with a step of their own on either side, the same with and without SIMD", () => {
     const step = fc.integer({ min: 0, max: 9 }).map((parts) => parts * 16);
     fc.assert(

@@ -27,6 +27,8 @@ export interface Memory {
 export interface Loops {
   /** Products of rows of int8, in groups, with a query of int16: one int32 per row, from `out` on. */
   dots(rows: number, groups: number, stride: number, query: number, out: number): void;
+  /** Puts rows that lie one after the other at their places in groups, of which the first row is the `first`. */
+  lay(source: number, count: number, stride: number, groups: number, first: number): void;
   /** Copies so many parts; on either side each begins `step` bytes after the one before. */
   copy(source: number, sourceStep: number, target: number, targetStep: number, parts: number): void;
   /**

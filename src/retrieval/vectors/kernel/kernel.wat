@@ -51,6 +51,29 @@
         (local.set $groups (i32.sub (local.get $groups) (i32.const 1)))
         (br $group))))
 
+  ;; Puts rows that lie one after the other at their places in groups: groups begin at `groups`, the first row is to be
+  ;; the `first` there.
+  (func (export "lay")
+    (param $source i32) (param $count i32) (param $stride i32) (param $groups i32) (param $first i32)
+    (local $end i32) (local $target i32)
+    (block $done
+      (loop $row
+        (br_if $done (i32.eqz (local.get $count)))
+        (local.set $target
+          (i32.add (local.get $groups)
+            (i32.add
+              (i32.mul (i32.and (local.get $first) (i32.const -4)) (local.get $stride))
+              (i32.mul (i32.and (local.get $first) (i32.const 3)) (i32.const 16)))))
+        (local.set $end (i32.add (local.get $source) (local.get $stride)))
+        (loop $part
+          (v128.store (local.get $target) (v128.load (local.get $source)))
+          (local.set $target (i32.add (local.get $target) (i32.const 64)))
+          (br_if $part
+            (i32.lt_u (local.tee $source (i32.add (local.get $source) (i32.const 16))) (local.get $end))))
+        (local.set $first (i32.add (local.get $first) (i32.const 1)))
+        (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+        (br $row))))
+
   ;; Copies 16 bytes at a time, so many times, going on by a step of its own on either side.
   (func (export "copy")
     (param $source i32) (param $source_step i32) (param $target i32) (param $target_step i32) (param $parts i32)

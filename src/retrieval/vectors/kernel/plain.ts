@@ -47,6 +47,14 @@ class PlainKernel implements Kernel {
     }
   }
 
+  lay(source: number, count: number, stride: number, groups: number, first: number): void {
+    for (let row = 0; row < count; row++) {
+      const place = first + row;
+      const target = groups + (place - (place % GROUP)) * stride + (place % GROUP) * PART_BYTES;
+      this.copy(source + row * stride, PART_BYTES, target, GROUP * PART_BYTES, stride / PART_BYTES);
+    }
+  }
+
   copy(source: number, sourceStep: number, target: number, targetStep: number, parts: number): void {
     const bytes = new Uint8Array(this.memory.buffer);
     for (let part = 0; part < parts; part++) {

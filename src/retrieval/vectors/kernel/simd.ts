@@ -28,8 +28,8 @@ export function createSimdKernel(pagesMax: number): Kernel | undefined {
   const memory = reserve(WebAssembly, Math.min(pagesMax, PAGES_MAX));
   if (!memory) return undefined;
   const { exports } = new WebAssembly.Instance(compiled, { holdfast: { memory } });
-  const { dots, copy, bounds, distances, quantise, signs, products } = exports as Loops;
-  return { memory, dots, copy, bounds, distances, quantise, signs, products };
+  const { dots, lay, copy, bounds, distances, quantise, signs, products } = exports as Loops;
+  return { memory, dots, lay, copy, bounds, distances, quantise, signs, products };
 }
 
 function reserve({ Memory }: Assembly, maximum: number): Memory | undefined {
