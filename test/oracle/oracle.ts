@@ -7,7 +7,7 @@ import type { Store } from "holdfast/stores";
 import { chunkItems, chunkStrategy, HashEmbedder } from "../support/product.js";
 import type { Strategy } from "../support/vectors.js";
 import { type Conversation, isVisible, type Row, type SpaceState } from "./conversation.js";
-import { bruteForceScores, dot, fuse, meanVector, NEAREST, readSaid, readSought } from "./parts.js";
+import { bruteForceScores, dot, fuse, meanVector, NEAREST, readSaid, readTerms, readTexts } from "./parts.js";
 
 const DAY_MS = 86_400_000;
 
@@ -46,7 +46,8 @@ export class Oracle {
     const { text, spaces, askedAt = now, recency } = asked;
     const stored = this.#conversation.rows.filter(({ space }) => spaces.includes(space));
     const question = { ...NO_QUESTION, text };
-    const reading = { ...(await readSought(speakersAmong(stored), question)), ...readSaid(question, askedAt) };
+    const texts = await readTexts(speakersAmong(stored), question);
+    const reading = { terms: readTerms(question), texts, ...readSaid(question, askedAt) };
     const words = new Map(
       spaces.flatMap((space) => [
         ...scoresOf(

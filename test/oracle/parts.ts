@@ -12,7 +12,7 @@ import { root } from "../support/root.js";
 const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
 
 export const { loadConfig } = (await part("config.js")) as { readonly loadConfig: typeof load };
-export const { readSaid, readSought } = (await part("buffers/query/reading.js")) as typeof reading;
+export const { readSaid, readTerms, readTexts } = (await part("buffers/query/reading.js")) as typeof reading;
 export const { meanVector } = (await part("embedding/question.js")) as { readonly meanVector: typeof mean };
 export const { fuse, NEAREST } = (await part("retrieval/fusion.js")) as {
   readonly fuse: typeof fuseAll;

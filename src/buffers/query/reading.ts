@@ -10,13 +10,6 @@ import { contentTerms } from "../../retrieval/words/stop.js";
 import type { Store } from "../../stores/store.js";
 import type { WeightedText } from "../meaning.js";
 
-/** What is searched for. */
-export interface Sought {
-  readonly terms: readonly string[];
-  /** What is embedded; the question's vector is the weighted mean. */
-  readonly texts: readonly WeightedText[];
-}
-
 /** What is said about it. It takes longer to read than the words, and is needed only when they were found. */
 export interface Said {
   readonly dates: readonly { readonly from: number; readonly to: number }[];
@@ -25,11 +18,13 @@ export interface Said {
   readonly refersBack: boolean;
 }
 
-export type Reading = Sought & Said;
-
-export async function readSought(store: Store, { text, spaces }: Question): Promise<Sought> {
-  return { terms: contentTerms([...analyse(text).keys()]), texts: await textsOf(store, text, spaces) };
+export interface Reading extends Said {
+  readonly terms: readonly string[];
+  readonly texts: readonly WeightedText[];
 }
+
+/** The words that are searched for. */
+export const readTerms = ({ text }: Question): readonly string[] => contentTerms([...analyse(text).keys()]);
 
 /** `askedAt` is the time that dates are counted from. */
 export function readSaid({ text }: Question, askedAt: number): Said {
@@ -38,10 +33,12 @@ export function readSaid({ text }: Question, askedAt: number): Said {
 }
 
 /**
+ * What is embedded; the question's vector is the weighted mean.
+ *
  * A question that names exactly one speaker is put into that speaker's mouth, because messages are embedded with their
  * speaker in front. The same without the speaker's name counts half as much: else what others said about it is not found.
  */
-async function textsOf(store: Store, text: string, spaces: Question["spaces"]): Promise<readonly WeightedText[]> {
+export async function readTexts(store: Store, { text, spaces }: Question): Promise<readonly WeightedText[]> {
   const names = namesIn(text);
   const speaker = names.length === 0 ? undefined : speakerIn(text, await store.speakers(spaces, names));
   if (speaker === undefined) return [{ text, weight: 1 }];

@@ -1,8 +1,9 @@
 /**
  * Retriever: the search behind the QueryBuffer. All sources are asked side by side, and one ranking comes back.
  *
- *   read      the question: its words, what is embedded (reading.ts)
- *   search    by words, and by meaning on every level: the best of each (search.ts); meanwhile it is read when, and by whom
+ *   read      the question's words (reading.ts)
+ *   search    by words, and by meaning on every level: the best of each (search.ts); while words are searched it is read what
+ *             is to be embedded, and while both are, when it was and by whom
  *   complete  what one has found and the other has not is scored by the other, where it can matter
  *   fuse      one score per item (retrieval/fusion.ts)
  *
@@ -16,7 +17,7 @@ import type { SourceReport } from "../../types.js";
 import type { FoundCandidate } from "./candidates.js";
 import { Deadline } from "./deadline.js";
 import type { Ranked, Ranking } from "./ranking.js";
-import { type Reading, readSaid, readSought } from "./reading.js";
+import { type Reading, readSaid, readTerms, readTexts } from "./reading.js";
 import { Runs } from "./runs.js";
 import { Search, type Sources } from "./search.js";
 import { notAsked } from "./source.js";
@@ -43,14 +44,16 @@ export class Retriever {
     await deadline.within(entering); // too late, it goes on and finds that out at each source
     try {
       const askedAt = question.askedAt ?? now;
-      const sought = await readSought(store, question);
-      const search = new Search(this.#options, question, sought, now);
-      const [words, meaning, said] = await Promise.all([
+      const terms = readTerms(question);
+      const search = new Search(this.#options, question, terms, now);
+      const [words, [texts, meaning], said] = await Promise.all([
         deadline.within(search.words()),
-        deadline.within(search.meaning()),
+        readTexts(store, question).then(
+          async (texts) => [texts, await deadline.within(search.meaning(texts))] as const,
+        ),
         othersFirst().then(() => readSaid(question, askedAt)), // here, while the threads search
       ]);
-      const reading = { ...sought, ...said };
+      const reading = { terms, texts, ...said };
       const wish = { ...said, recency: question.recency, askedAt };
       const candidates = search.candidates(words, meaning);
       const complete = await deadline.within(search.complete(candidates, words, meaning, wish));

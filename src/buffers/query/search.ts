@@ -5,9 +5,15 @@ import { contenders, isNear, NEAREST, type Wish } from "../../retrieval/fusion.j
 import type { FoundItems } from "../../stores/estimates.js";
 import type { Scored, Store, WordsRequest } from "../../stores/store.js";
 import type { SourceReport } from "../../types.js";
-import { type FoundOtherwise, type Meaning, type MeaningRequest, type MeaningScores, NO_SCORES } from "../meaning.js";
+import {
+  type FoundOtherwise,
+  type Meaning,
+  type MeaningRequest,
+  type MeaningScores,
+  NO_SCORES,
+  type WeightedText,
+} from "../meaning.js";
 import { candidatesOf, type FoundCandidate, scoredAs } from "./candidates.js";
-import type { Sought } from "./reading.js";
 import { notAsked, Stopwatch } from "./source.js";
 
 /** Candidates by words: what they rank low, meaning may rank high. More than these find hardly more. */
@@ -27,25 +33,23 @@ export interface Words {
 export class Search {
   readonly #sources: Sources;
   readonly #question: Question;
-  readonly #sought: Sought;
   readonly #request: Omit<WordsRequest, "limit">;
   readonly #limits: { readonly words: number; readonly meaning: number };
   /** Items whose words have been scored. */
   readonly #known = new Map<number, Scored>();
 
-  constructor(sources: Sources, question: Question, sought: Sought, now: number) {
+  constructor(sources: Sources, question: Question, terms: readonly string[], now: number) {
     this.#sources = sources;
     this.#question = question;
-    this.#sought = sought;
     const { spaces, filter, bufferOnly, depth } = question;
     // What the buffers hold are the items that are not indexed yet.
-    this.#request = { spaces, terms: sought.terms, filter: bufferOnly ? { ...filter, pending: true } : filter, now };
+    this.#request = { spaces, terms, filter: bufferOnly ? { ...filter, pending: true } : filter, now };
     this.#limits = { words: Math.max(depth, WORDS_MIN), meaning: Math.max(depth, NEAREST) };
   }
 
   async words(): Promise<Words> {
     if (this.#question.by === "meaning") return { hits: [], report: notAsked("words", "asked for meaning alone") };
-    if (this.#sought.terms.length === 0) return { hits: [], report: notAsked("words", "the question has no words") };
+    if (this.#request.terms.length === 0) return { hits: [], report: notAsked("words", "the question has no words") };
     const watch = new Stopwatch();
     const hits = await this.#sources.store.searchWords({
       ...this.#request,
@@ -55,7 +59,7 @@ export class Search {
     return { hits, report: watch.report("words", hits.length) };
   }
 
-  async meaning(): Promise<Meaning> {
+  async meaning(texts: readonly WeightedText[]): Promise<Meaning> {
     const { searchMeaning } = this.#sources;
     const { by } = this.#question;
     if (by === "words") return noMeaning("asked for words alone");
@@ -67,7 +71,7 @@ export class Search {
     }
     const { filter, now } = this.#request;
     return searchMeaning({
-      texts: this.#sought.texts,
+      texts,
       spaces: this.#question.spaces,
       filter,
       now,
