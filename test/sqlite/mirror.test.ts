@@ -129,12 +129,18 @@ describe("vectors in memory", () => {
       const [id, kept] = chance.pick([...world.all]);
       const space = { user: kept.user };
       const lane = { space, ...(kept.session !== undefined && { session: kept.session }) };
-      const act = chance.weighted({ add: 5, edit: 4, edited: 3, forget: 4, session: 0.2, space: 0.2 });
+      const act = chance.weighted({ add: 5, edit: 4, edited: 3, blank: 2, forget: 4, session: 0.2, space: 0.2 });
       if (act === "add") await world.add(embedding, laneOf(chance.pick(users)), chance.between(1, 20));
       if (act === "edit" || act === "edited") {
         await embedding.unit({ op: "update", space, id, patch: { content: `text ${round}`, parts: null } });
         world.all.delete(id); // until it is embedded again, now or in another round
         if (act === "edited") await world.embed(embedding, lane);
+      }
+      if (act === "blank") {
+        await world.embed(embedding, lane); // whatever else waits there
+        await embedding.unit({ op: "update", space, id, patch: { content: " ", parts: null } });
+        await embedding.embed(lane, () => new Float32Array(0));
+        world.all.delete(id);
       }
       if (act === "forget") {
         await embedding.forget({ space, ids: [id] });
@@ -165,6 +171,27 @@ describe("vectors in memory", () => {
       for (const user of users) await world.check(embedding, [user], {}, 1_000);
       expect((await mirrors(embedding)).hits).toBeGreaterThan(20);
     }
+  });
+
+  it("tell nothing by the way after so many writes that edits are not looked for among them", async () => {
+    const embedding = await Embedding.open(newPath(), DIMENSIONS);
+    const world = new World(5);
+    const lane = { space: { user: "ada" } };
+    await world.add(embedding, lane, 50);
+    const { store, vectorSpace } = embedding;
+    const [vector] = [...world.all.values()].map(({ vectors }) => vectors.subarray(0, DIMENSIONS));
+    const ask = async () => {
+      const request = { spaces: [lane.space], vectorSpace, vector: vector as Float32Array, filter: {}, now: NOW };
+      return store.searchVectors({ ...request, limit: 100, estimates: true });
+    };
+    expect((await ask()).estimates?.keys).toHaveLength(50);
+    await embedding.unit({ op: "update", space: lane.space, id: "m7", patch: { content: " ", parts: null } });
+    await embedding.embed(lane, () => new Float32Array(0));
+    const others = Array.from({ length: 8_193 }, (_, at) => ({ id: `b${at}`, content: "text" }));
+    await embedding.add({ space: { user: "bob" } }, others);
+    const found = await ask();
+    expect(found.estimates).toBeUndefined();
+    expect(found).toHaveLength(49);
   });
 
   it("are loaded once, and follow what this and another process write without being loaded again", async () => {

@@ -91,6 +91,10 @@ export class Mirror {
     return true;
   }
 
+  has(key: number): boolean {
+    return this.#items.find(key) >= 0;
+  }
+
   /** Gives everything back. */
   clear(): void {
     this.#rows.trim(0);

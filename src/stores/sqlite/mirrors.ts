@@ -21,6 +21,8 @@ class Entry {
   loadedTo = 0;
   loading: Promise<boolean> | undefined;
   isDropped = false;
+  /** Whether it has no items but those that have vectors in the file, or wait for some. */
+  isSure = true;
 
   constructor(mirror: Mirror) {
     this.mirror = mirror;
@@ -154,6 +156,20 @@ export class Mirrors {
 
   remove(space: number, key: number): void {
     this.#entries.get(space)?.mirror.remove(key);
+  }
+
+  has(space: number, key: number): boolean {
+    return this.#entries.get(space)?.mirror.has(key) ?? false;
+  }
+
+  /** Whether a mirror has no items but those that have vectors in the file, or wait for some. */
+  isSure(space: number): boolean {
+    return this.#entries.get(space)?.isSure ?? false;
+  }
+
+  /** From now on, what is in the mirrors may be more than is in the file. */
+  distrust(): void {
+    for (const entry of this.#entries.values()) entry.isSure = false;
   }
 
   drop(space: number): void {

@@ -193,7 +193,8 @@ export class VectorReader {
     const { spaces, score, narrowing } = plan;
     const { limit } = request;
     for (const { key } of spaces) if (!scanned.has(key)) this.#mirrors.hit();
-    if (request.estimates && !narrowing && scanned.size === 0) {
+    const isSure = scanned.size === 0 && spaces.every(({ key }) => this.#mirrors.isSure(key));
+    if (request.estimates && !narrowing && isSure) {
       const mirrors = spaces.flatMap(({ key }) => this.#mirrors.find(key) ?? []);
       const items = mirrors.reduce((sum, mirror) => sum + mirror.items, 0);
       if (items <= ESTIMATED_MAX) return this.#findAmong(mirrors, items, request, plan);
