@@ -56,8 +56,9 @@ export interface MeaningHit extends Scored {
 
 export interface Meaning {
   readonly hits: readonly MeaningHit[];
-  /** What the store knows of items that are not among them. */
+  /** What the store knows of items that are not among them, and as of when it was searched. */
   readonly estimates?: Estimates | undefined;
+  readonly asOf?: number | undefined;
   /** Some items, or the end of the question, could not be taken into account. */
   readonly partial: boolean;
   /** Why there are no hits at all, if the embedder could not be asked. */
@@ -131,6 +132,7 @@ export class MeaningReader {
     const hits: readonly MeaningHit[] = stored.hits;
     return {
       estimates: stored.estimates,
+      asOf: stored.asOf,
       hits: hybrid.hits.length === 0 ? hits : merged(hits, hybrid.hits).slice(0, asked.limit),
       partial: isPartial || stored.isLoading,
       sources: [...before, hybrid.report, ...stored.reports],
@@ -219,8 +221,8 @@ export class MeaningReader {
     }
     try {
       const hits = await store.searchVectors(request);
-      const { estimates } = hits;
-      return { hits, estimates, isLoading: false, reports: [watch.report("meaning", hits.length)] };
+      const { estimates, asOf } = hits;
+      return { hits, estimates, asOf, isLoading: false, reports: [watch.report("meaning", hits.length)] };
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== "loading") throw error;
       return { hits: [], isLoading: true, reports: [{ ...watch.report("meaning", 0), why: error.message }] };

@@ -8,13 +8,15 @@ export interface Estimates {
   readonly most: Float64Array;
   /** How much less it can be; 0: these are the scores. */
   readonly slack: number;
-  /** Whether all other items that were not told of score nothing. */
+  /** Whether all other items that pass the filter and were not told of score nothing. */
   readonly isWhole: boolean;
 }
 
 /** Found items, and what else is known if that was asked for. */
 export interface FoundItems<T> extends ReadonlyArray<T> {
   readonly estimates?: Estimates;
+  /** The newest version of the spaces that were searched: if two searches saw the same, nothing had changed between them. */
+  readonly asOf?: number;
 }
 
 /** Tells of those that are wanted, by their keys. */

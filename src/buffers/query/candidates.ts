@@ -2,7 +2,7 @@
 import type { Mutable } from "../../mutable.js";
 import { type Candidate, NEAREST } from "../../retrieval/fusion.js";
 import { type Estimates, eachKnown, type FoundItems } from "../../stores/estimates.js";
-import type { Scored } from "../../stores/store.js";
+import { endingBy, type Scored } from "../../stores/store.js";
 import type { Level } from "../../types.js";
 import type { Meaning, MeaningHit } from "../meaning.js";
 
@@ -18,8 +18,11 @@ type Draft = Mutable<FoundCandidate>;
 
 export function candidatesOf(
   words: FoundItems<Scored>,
-  meaning: Pick<Meaning, "hits" | "estimates">,
+  meaning: Pick<Meaning, "hits" | "estimates" | "asOf">,
 ): readonly FoundCandidate[] {
+  // What was changed between the two searches has other scores by now.
+  const areOfOneTime = words.asOf !== undefined && words.asOf === meaning.asOf;
+  const known = areOfOneTime ? { words: words.estimates, meaning: meaning.estimates } : {};
   const near = new Map<number, MeaningHit>();
   for (const hit of meaning.hits) near.set(hit.key, hit);
   const candidates: Draft[] = [];
@@ -34,14 +37,14 @@ export function candidatesOf(
   const withoutWords = new Map<number, Draft>();
   for (const [rank, hit] of meaning.hits.entries()) {
     if (byWords.has(hit.key)) continue;
-    const candidate = candidateOf(hit, words.estimates?.isWhole ? 0 : undefined, hit, rank >= NEAREST);
+    const candidate = candidateOf(hit, known.words?.isWhole ? 0 : undefined, hit, rank >= NEAREST);
     candidates.push(candidate);
     withoutWords.set(hit.key, candidate);
   }
-  eachKnown(words.estimates, withoutWords, (candidate, score) => {
+  eachKnown(known.words, withoutWords, (candidate, score) => {
     candidate.words = score;
   });
-  takeBounds(withoutMeaning, meaning.estimates);
+  takeBounds(withoutMeaning, known.meaning);
   return candidates;
 }
 
@@ -71,12 +74,13 @@ function candidateOf(item: Scored, words: number | undefined, hit: MeaningHit | 
   };
 }
 
-/** The same with the scores that it has turned out to have. */
+/** The same with the scores that it has turned out to have; `byWords` as it was scored, if it had to be. */
 export function scoredAs(
-  { key, role, occurredAt, sessionId, isFar, item }: FoundCandidate,
-  words: number,
+  { key, role, occurredAt, sessionId, isFar, item: found, words: known }: FoundCandidate,
+  byWords: Scored | undefined,
   meaning: number | undefined,
   level: Level,
 ): FoundCandidate {
-  return { key, role, occurredAt, sessionId, words, meaning, isFar, item, level };
+  const item = byWords?.until === undefined ? found : endingBy(found, byWords.until);
+  return { key, role, occurredAt, sessionId, words: known ?? byWords?.score ?? 0, meaning, isFar, item, level };
 }

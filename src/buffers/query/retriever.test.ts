@@ -112,7 +112,7 @@ describe("a search", () => {
     desk.words = async ({ limit }) =>
       Object.assign(
         many(limit, (key) => scored(key, 9 - key / 100)),
-        { estimates },
+        { estimates, asOf: 7 },
       );
     desk.meaning = async () => ({
       hits: many(32, (rank) => near(999 + rank, 0.9 - rank / 1_000)),
@@ -122,12 +122,25 @@ describe("a search", () => {
         slack: 0.01,
         isWhole: false,
       },
+      asOf: 7,
     });
     const { found } = await desk.rank({ depth: 1 });
     expect(desk.scoredByMeaning, "but for who may be the best").toEqual([[1, 7]]);
     expect(desk.scoredByWords).toEqual([]);
     expect(found[0]?.key).toBe(1_000);
     expect(found[0]?.why.words?.score).toBe(4);
+  });
+
+  it("is bound to the clock if words that count are lent by what ends by itself, also to what meaning alone has found", async () => {
+    const desk = new Desk();
+    const rank = async (more: Partial<Scored>) => {
+      desk.words = async ({ keys, limit }) =>
+        keys ? keys.map((key) => scored(key, 1, more)) : many(limit, (key) => scored(key, 9));
+      desk.meaning = async () => ({ hits: [near(1_000, 0.5)] });
+      return desk.rank();
+    };
+    expect((await rank({})).isClockBound).toBe(false);
+    expect((await rank({ until: NOW + 1 })).isClockBound).toBe(true);
   });
 
   it("has all that words found scored where vectors are missing: the nearest of all may be among them", async () => {

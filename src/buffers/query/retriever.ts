@@ -64,7 +64,7 @@ export class Retriever {
         candidates: candidates.length,
         partial: !words || !meaning || !complete || meaning.partial,
         ...(meaning?.degraded !== undefined && { degraded: meaning.degraded }),
-        isClockBound: isTimed || candidates.some(({ item }) => item.until !== undefined),
+        isClockBound: isTimed || candidates.some(endsByItself) || complete?.some(endsByItself) === true,
         sources: [words?.report ?? LATE_WORDS, ...(meaning?.sources ?? [LATE_MEANING])],
         reading: readingOf(question, reading, this.#options.searchMeaning !== undefined),
       };
@@ -74,6 +74,8 @@ export class Retriever {
     }
   }
 }
+
+const endsByItself = ({ item }: FoundCandidate): boolean => item.until !== undefined;
 
 function rankedOf({ candidate: { item, level }, score, why }: Fused<FoundCandidate>): Ranked {
   const { key, id, version, until } = item;

@@ -117,14 +117,13 @@ export class Search {
       unseen.meaning !== undefined && meaning ? scoreAll(meaning, withoutMeaning) : NO_SCORES,
     ]);
     if (!moreMeaning) return undefined;
-    const wordsOf = new Map(moreWords.map(({ key, score }) => [key, score]));
+    const wordsOf = new Map(moreWords.map((scored) => [scored.key, scored]));
     const complete: FoundCandidate[] = [];
     for (const { candidate } of left) {
       if (moreMeaning.below.has(candidate.key)) continue;
-      const words = candidate.words ?? wordsOf.get(candidate.key) ?? 0;
       const { score: meaning = candidate.meaning, level = candidate.level } =
         moreMeaning.scored.get(candidate.key) ?? {};
-      complete.push(scoredAs(candidate, words, meaning, level));
+      complete.push(scoredAs(candidate, wordsOf.get(candidate.key), meaning, level));
     }
     return complete;
   }

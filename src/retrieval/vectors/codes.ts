@@ -3,7 +3,7 @@
  * that a mirror is loaded from a quarter of the bytes, with nothing to compute.
  *
  * The codes of an item are the heads of its vectors, each a scale and an error (float32, little-endian), then their rows, a
- * byte for each number. So rows lie one after the other, as they do in a mirror.
+ * byte for each number.
  */
 import { createKernel } from "./kernel/create.js";
 import { deskOf } from "./kernel/desk.js";

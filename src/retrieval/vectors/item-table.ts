@@ -48,6 +48,13 @@ export class ItemTable {
     return ordinal >= 0 && this.rowsOf(ordinal) > 0 ? ordinal : -1;
   }
 
+  /** Of the living items. */
+  keys(): number[] {
+    const keys: number[] = [];
+    for (let ordinal = 0; ordinal < this.size; ordinal++) if (this.rowsOf(ordinal) > 0) keys.push(this.keyAt(ordinal));
+    return keys;
+  }
+
   /** Requires that the key has no living item. Undefined if there is no room. */
   add(key: number, first: number, rows: number): number | undefined {
     if (this.size === this.#keys.length && !this.#resize(Math.max(CAPACITY_MIN, this.size * 2))) return undefined;

@@ -91,6 +91,10 @@ export class Mirror {
     return true;
   }
 
+  keys(): number[] {
+    return this.#items.keys();
+  }
+
   has(key: number): boolean {
     return this.#items.find(key) >= 0;
   }

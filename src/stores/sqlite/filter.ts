@@ -17,6 +17,9 @@ export interface SpaceRow {
   readonly version: number;
 }
 
+/** The newest of their versions. */
+export const newestOf = (spaces: readonly SpaceRow[]): number => Math.max(0, ...spaces.map(({ version }) => version));
+
 export function readSpace(row: Row): SpaceRow {
   return {
     key: Number(row["key"]),

@@ -15,12 +15,15 @@ import { PLACE, SPACE_OF_PLACE, type VectorTable } from "./vector-table.js";
 const MISSED_MAX = 2_048;
 /** When more items than this were written, edited ones are not looked for among them; then no mirror is sure of its items. */
 const WRITTEN_MAX = 8_192;
+/** To leave out more items than this would take too long. */
+const UNSURE_MAX = 256;
 
 export class MirrorFeed {
   readonly #database: Database;
   readonly #mirrors: Mirrors;
   readonly #head: Statement;
   readonly #waiting: Statement;
+  readonly #unsure: Statement;
   readonly #written: Statement;
   readonly #changed: Statement;
   #table: number | undefined;
@@ -31,6 +34,11 @@ export class MirrorFeed {
     this.#database = database;
     this.#mirrors = mirrors;
     this.#head = database.prepare("SELECT commit_no, tombstone_floor FROM head");
+    this.#unsure = database.prepare(
+      `SELECT * FROM (SELECT key FROM item INDEXED BY item_tail
+         WHERE space = ? AND indexed <> version AND parked = 0 LIMIT ${UNSURE_MAX + 1})
+       UNION ALL SELECT * FROM (SELECT item FROM parked LIMIT ${UNSURE_MAX + 1})`,
+    );
     this.#written = database.prepare(
       `SELECT count(*) AS items FROM (SELECT 1 FROM item WHERE commit_no > ? LIMIT ${WRITTEN_MAX + 1})`,
     );
@@ -79,15 +87,22 @@ export class MirrorFeed {
     }
   }
 
-  /** Items of a space that wait to be embedded, or were set aside: what a mirror knows of them may be old. */
-  waiting(space: number): number[] {
-    return this.#waiting.all(space).map((row) => Number(row["key"]));
+  /**
+   * Items of a space that wait to be embedded, and all that are set aside, in whatever space: what a mirror knows of them
+   * may be old. Undefined if they are many.
+   */
+  unsure(space: number): readonly number[] | undefined {
+    const rows = this.#unsure.all(space);
+    return rows.length > UNSURE_MAX ? undefined : rows.map((row) => Number(row["key"]));
   }
 
   /** Removes what is not embedded any more. After a switch items may wait that have vectors already. Requires a snapshot. */
   removeWaiting(space: number, { name }: VectorTable): void {
     const has = this.#database.prepare(`SELECT 1 FROM ${name} WHERE place = ${PLACE}`);
-    for (const key of this.waiting(space)) if (!has.get(space, key)) this.#mirrors.remove(space, key);
+    for (const row of this.#waiting.all(space)) {
+      const key = Number(row["key"]);
+      if (!has.get(space, key)) this.#mirrors.remove(space, key);
+    }
   }
 
   #putNew({ name, codes: codesOf }: VectorTable): void {

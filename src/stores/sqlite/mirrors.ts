@@ -167,9 +167,17 @@ export class Mirrors {
     return this.#entries.get(space)?.isSure ?? false;
   }
 
-  /** From now on, what is in the mirrors may be more than is in the file. */
+  /** From now on, what is in the mirrors may be more than is in the file; until it was compared. */
   distrust(): void {
     for (const entry of this.#entries.values()) entry.isSure = false;
+  }
+
+  /** Leaves only these items of those that it has. Then it is sure of them. */
+  keepOnly(space: number, keys: ReadonlySet<number>): void {
+    const entry = this.#entries.get(space);
+    if (!entry) return;
+    for (const key of entry.mirror.keys()) if (!keys.has(key)) entry.mirror.remove(key);
+    entry.isSure = true;
   }
 
   drop(space: number): void {

@@ -343,8 +343,8 @@ export class Reader {
   }
 
   /**
-   * A page at a time, between other calls; the first of all a moment later, because the question that asked for it still
-   * waits for its vectors, which need the processor. If one cannot be read, the next search tries again.
+   * A page at a time, between other calls; if there is none yet a moment later, because the question that asked for it may
+   * still wait for its vectors, which need the processor. If one cannot be read, the next search tries again.
    */
   #loadRosters(): void {
     if (this.#isLoading || !this.#rosters?.isLoading) return;

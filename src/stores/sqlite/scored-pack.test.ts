@@ -34,7 +34,7 @@ it("what was found comes across as it was", () => {
 
 it("what is known by the way comes across without a copy", () => {
   const estimates = { keys: Float64Array.of(1, 2), most: Float64Array.of(0.5, 0.25), slack: 0.01, isWhole: true };
-  const packed = packScored(Object.assign([bare], { estimates }));
+  const packed = packScored(Object.assign([bare], { estimates, asOf: 7 }));
   expect(buffersOf(packed)).toEqual([packed.numbers.buffer, estimates.keys.buffer, estimates.most.buffer]);
   const { port1, port2 } = new MessageChannel();
   port1.postMessage(packed, buffersOf(packed));
@@ -42,6 +42,7 @@ it("what is known by the way comes across without a copy", () => {
   const arrived = unpackScored(receiveMessageOnPort(port2)?.message as PackedFound);
   port1.close();
   expect([...arrived]).toStrictEqual([bare]);
+  expect(arrived.asOf).toBe(7);
   expect(arrived.estimates).toEqual({
     ...{ keys: Float64Array.of(1, 2), most: Float64Array.of(0.5, 0.25), slack: 0.01, isWhole: true },
   });

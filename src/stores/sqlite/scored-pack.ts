@@ -20,6 +20,7 @@ export interface PackedFound {
   /** The ids of the items, and the spaces and sessions that they name by place. */
   readonly names: string;
   readonly estimates?: Estimates;
+  readonly asOf?: number;
 }
 
 interface Names {
@@ -66,8 +67,13 @@ export function packScored(found: FoundItems<Found>): PackedFound {
     at += WIDTH;
   }
   const names: Names = { ids, spaces: spaces.values, sessions: sessions.values };
-  const { estimates } = found;
-  return { numbers, names: JSON.stringify(names), ...(estimates && { estimates }) };
+  const { estimates, asOf } = found;
+  return {
+    numbers,
+    names: JSON.stringify(names),
+    ...(estimates && { estimates }),
+    ...(asOf !== undefined && { asOf }),
+  };
 }
 
 /** What need not be copied. */
@@ -76,7 +82,7 @@ export function buffersOf({ numbers, estimates }: PackedFound): ArrayBuffer[] {
   return arrays.map(({ buffer }) => buffer as ArrayBuffer);
 }
 
-export function unpackScored({ numbers, names, estimates }: PackedFound): FoundItems<Found> {
+export function unpackScored({ numbers, names, estimates, asOf }: PackedFound): FoundItems<Found> {
   const { ids, spaces, sessions } = JSON.parse(names) as Names;
   const items = ids.map((id, item) => {
     const at = item * WIDTH;
@@ -95,5 +101,5 @@ export function unpackScored({ numbers, names, estimates }: PackedFound): FoundI
     if (number(8) !== NONE) found.part = number(8);
     return found;
   });
-  return estimates ? Object.assign(items, { estimates }) : items;
+  return asOf === undefined ? items : Object.assign(items, { asOf, ...(estimates && { estimates }) });
 }

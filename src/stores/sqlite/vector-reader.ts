@@ -22,7 +22,7 @@ import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
 import { connect } from "./connection.js";
 import type { Database } from "./driver.js";
-import { all, type Condition, readSpace, type SpaceRow } from "./filter.js";
+import { all, type Condition, newestOf, readSpace, type SpaceRow } from "./filter.js";
 import { MirrorFeed } from "./mirror-feed.js";
 import { Mirrors } from "./mirrors.js";
 import { bestFirst, findBest, type Look } from "./ranking.js";
@@ -182,19 +182,17 @@ export class VectorReader {
     const { table, spaces, score, keys } = plan;
     this.#feed.catchUp(table);
     const missing = spaces.filter(({ key }) => !scanned.has(key) && !this.#mirrors.find(key));
-    if (keys && keys.length <= (missing.length > 0 ? FEW_UNLOADED : FEW)) {
-      return { found: score(keys).sort(bestFirst).slice(0, request.limit) };
-    }
-    if (missing.length > 0) return { missing, plan };
-    return { found: this.#find(request, plan, scanned) };
+    const areFew = keys && keys.length <= (missing.length > 0 ? FEW_UNLOADED : FEW);
+    if (!areFew && missing.length > 0) return { missing, plan };
+    const found = areFew ? score(keys).sort(bestFirst).slice(0, request.limit) : this.#find(request, plan, scanned);
+    return { found: request.estimates ? Object.assign(found, { asOf: newestOf(spaces) }) : found };
   }
 
   #find(request: VectorsRequest, plan: Plan, scanned: Scanned): FoundItems<VectorScored> {
     const { spaces, score, narrowing } = plan;
     const { limit } = request;
     for (const { key } of spaces) if (!scanned.has(key)) this.#mirrors.hit();
-    const isSure = scanned.size === 0 && spaces.every(({ key }) => this.#mirrors.isSure(key));
-    if (request.estimates && !narrowing && isSure) {
+    if (request.estimates && !narrowing && scanned.size === 0) {
       const mirrors = spaces.flatMap(({ key }) => this.#mirrors.find(key) ?? []);
       const items = mirrors.reduce((sum, mirror) => sum + mirror.items, 0);
       if (items <= ESTIMATED_MAX) return this.#findAmong(mirrors, items, request, plan);
@@ -215,16 +213,25 @@ export class VectorReader {
   }
 
   /** Looks once at everything, and tells of all that it has seen. */
-  #findAmong(mirrors: readonly Mirror[], items: number, { vector, limit }: VectorsRequest, { spaces, score }: Plan) {
+  #findAmong(mirrors: readonly Mirror[], items: number, { vector, limit }: VectorsRequest, plan: Plan) {
+    const { spaces, score, table } = plan;
+    for (const { key } of spaces) this.#makeSure(key, table);
     const question = new Question(vector);
     const bounds = new Bounds(items);
     for (const mirror of mirrors) mirror.look(question, undefined, Number.POSITIVE_INFINITY, bounds);
     const slack = Math.max(0, ...mirrors.map((mirror) => mirror.slack(question)));
     const found = findBest((count) => bounds.nearest(count), score, limit, { slack }) ?? [];
-    if (!Number.isFinite(slack)) return found; // damaged codes: whoever needs to know asks
-    // Of what waits, a mirror may have vectors that the file has no more.
-    const current = bounds.without(new Set(spaces.flatMap(({ key }) => this.#feed.waiting(key))));
-    return Object.assign(found, { estimates: { ...current, slack, isWhole: false } });
+    const unsure = spaces.map(({ key }) => this.#feed.unsure(key));
+    // Damaged codes, or much that waits: whoever needs to know asks.
+    if (!Number.isFinite(slack) || unsure.includes(undefined)) return found;
+    const told = bounds.without(new Set(unsure.flatMap((keys = []) => keys)));
+    return Object.assign(found, { estimates: { ...told, slack, isWhole: false } });
+  }
+
+  /** Compares the mirror of a space with the file, if so much was written that edits were not looked for. */
+  #makeSure(space: number, table: VectorTable): void {
+    const mirror = this.#mirrors.isSure(space) ? undefined : this.#mirrors.find(space);
+    if (mirror) this.#mirrors.keepOnly(space, new Set(this.#file.present(space, mirror.keys(), table)));
   }
 
   #plan({ spaces: refs, vectorSpace, vector, filter, now, unsent }: VectorsRequest): Plan | undefined {

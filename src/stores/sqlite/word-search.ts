@@ -16,7 +16,7 @@ import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/word
 import type { Estimates, FoundItems } from "../estimates.js";
 import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
-import type { Condition, SpaceRow } from "./filter.js";
+import { type Condition, newestOf, type SpaceRow } from "./filter.js";
 import { isUnsure, type Postings, type RankedPostings } from "./postings.js";
 import { References } from "./references.js";
 import type { Registry } from "./registry.js";
@@ -112,7 +112,7 @@ export class WordSearch {
     found.sort(bestFirst);
     if (keys) return found;
     const best = found.slice(0, limit);
-    return estimates ? Object.assign(best, { estimates: known.estimates() }) : best;
+    return estimates ? Object.assign(best, { estimates: known.estimates(), asOf: newestOf(spaces) }) : best;
   }
 
   /**
@@ -257,7 +257,7 @@ class KnownScores {
   readonly #scores: number[] = [];
   #isWhole = true;
 
-  /** Those that end by themselves are left out: whoever wants them is to be told when. */
+  /** Those that end by themselves are left out: whoever wants them asks for them, and is told when. */
   add(scores: readonly Score[], areAll: boolean): void {
     this.#isWhole &&= areAll;
     for (const { key, score, until } of scores) {
