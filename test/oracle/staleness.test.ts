@@ -161,6 +161,27 @@ describe("time alone", () => {
     expect(await wordsOf()).toEqual([0, 0]);
   });
 
+  it("takes away the words that it had lent to what meaning alone has found", async () => {
+    const { clock, memory } = await clocked();
+    // So many speak of kettles that words do not tell of all of them.
+    for (let at = 0; at < 160; at++) {
+      const content = `kettle kettle kettle ${"abcdefgh".replace(/./g, (letter) => `${letter}${at} `)}`;
+      await memory.session({ user: "ada", session: `s${at}` }).add([{ role: "assistant", content }]);
+    }
+    const lender = `one kettle and ${Array.from({ length: 30 }, (_, at) => `word${at}`).join(" ")}`;
+    const session = memory.session({ user: "ada", session: "x" });
+    await session.add([{ ...said(lender), expiresAt: clock.now() + DAY }, said(mirrored("kettle"), "found")]);
+    await memory.flush();
+    const words = async () => {
+      const hits = await session.query("kettle", { explain: true });
+      return hits.find(({ id }) => id === "found")?.why?.words?.score;
+    };
+    await session.query("kettle");
+    expect(await words()).toBeGreaterThan(0);
+    clock.set(clock.now() + DAY);
+    expect(await words()).toBe(0);
+  });
+
   it("takes out what is past its space's retention, and a longer one brings it back", async () => {
     const { clock, memory, session } = await clocked();
     await session.add([said(OLD)]);
