@@ -13,6 +13,7 @@ export type {
   PutBlockWrite,
 } from "./blocks.js";
 export { BLOCK_POLICIES } from "./blocks.js";
+export type { Estimates, FoundItems } from "./estimates.js";
 export type {
   EndFactDone,
   EndFactWrite,
