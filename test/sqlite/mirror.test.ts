@@ -217,6 +217,33 @@ describe("vectors in memory", () => {
     expect(await told()).toBe(307);
   });
 
+  it("tell nothing by the way of what has lost its vectors with a text that it had borrowed, waiting or set aside", async () => {
+    const embedding = await Embedding.open(newPath(), DIMENSIONS);
+    const random = new RandomVectors(7, DIMENSIONS);
+    const lane = { space: { user: "ada" }, session: "s" };
+    const drafts = Array.from({ length: 20 }, (_, at) => ({ id: `m${at}`, content: "text" }));
+    await embedding.add(lane, drafts);
+    await embedding.embed(lane, () => random.next(), true); // each carries text of the one before
+    const { store, vectorSpace } = embedding;
+    const request = { spaces: [lane.space], vectorSpace, vector: random.next(), filter: {}, limit: 100, now: NOW };
+    const ask = async () => {
+      const found = await store.searchVectors({ ...request, estimates: true });
+      expect([...(found.estimates?.keys ?? [])].sort()).toEqual(found.map(({ key }) => key).sort());
+      return found.length;
+    };
+    expect(await ask()).toBe(20);
+    await embedding.unit({ op: "update", space: lane.space, id: "m7", patch: { content: "new", parts: null } });
+    expect(await ask(), "without it and who had borrowed from it").toBe(18);
+    const owner = { id: "me", process: "test" };
+    const [claim] = await embedding.unit({ op: "claim", owner, lanes: [lane], evict: [] });
+    const fence = claim?.op === "claim" && claim.claims[0] && "fence" in claim.claims[0] ? claim.claims[0].fence : 0;
+    const pending = await store.pending({ lanes: [{ lane }], limit: 10, maxBytes: 1e6, now: NOW });
+    const items = pending.map(({ key, version }) => ({ key, version, error: "too long" }));
+    const [parked] = await embedding.unit({ op: "park", owner: "me", lane, fence, items });
+    expect(parked).toMatchObject({ parked: 2 });
+    expect(await ask()).toBe(18);
+  });
+
   it("are loaded once, and follow what this and another process write without being loaded again", async () => {
     const path = newPath();
     const world = new World(1);
