@@ -88,7 +88,7 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
       const warming = isUnderWay ? early.catch(() => thread.call("warm")) : thread.call("warm");
       warming.catch(() => undefined); // the first call will tell
     }
-    const peek = await retryBusy(() => new Reader(options.path, "peek"), options.busyTimeoutMs);
+    const peek = await retryBusy(() => new Reader(options.path, "peek", options.rosterBytes), options.busyTimeoutMs);
     return new Opened(writer, peek, options, reading);
   } catch (error) {
     await Promise.all([writer, ...Object.values(reading)].map((thread) => thread.end()));

@@ -6,8 +6,8 @@
  * the words stored with the item have to be looked at. In rankings a step counts as the most that it stands for, so that
  * no item is passed over that may be among the best.
  */
-import { Nearest } from "../../retrieval/vectors/nearest.js";
 import { termWeight } from "../../retrieval/words/bm25.js";
+import { RankedKeys } from "./ranked-keys.js";
 
 /** Row ids of the words index are key × this + length, and the length is cut at this. */
 export const LENGTHS = 1024;
@@ -84,7 +84,7 @@ export class Postings {
   }
 
   /** The items by what their own words score. */
-  ranked(rarities: readonly number[], average: number): RankedPostings {
+  ranked(rarities: readonly number[], average: number): RankedKeys {
     const scores = Float64Array.from(this.#keys, (_, place) => {
       let score = 0;
       for (let term = 0; term < this.#terms; term++) {
@@ -94,43 +94,7 @@ export class Postings {
       }
       return score;
     });
-    return new RankedPostings(this.#keys, scores);
-  }
-}
-
-/** Items by score. They are thousands, of which mostly the first hundred are wanted: those are found without sorting. */
-export class RankedPostings {
-  readonly #keys: readonly number[];
-  readonly #scores: Float64Array;
-  #sorted: readonly number[] | undefined;
-
-  constructor(keys: readonly number[], scores: Float64Array) {
-    this.#keys = keys;
-    this.#scores = scores;
-  }
-
-  get size(): number {
-    return this.#keys.length;
-  }
-
-  /** Keys from one place of the ranking to before another: the best first, ties newest first. */
-  slice(from: number, to: number): readonly number[] {
-    if (from === 0) return this.#best(to);
-    this.#sorted ??= this.#sort();
-    return this.#sorted.slice(from, to);
-  }
-
-  #best(count: number): number[] {
-    const best = new Nearest(count);
-    for (const [place, key] of this.#keys.entries()) best.offer(key, this.#scores[place] as number);
-    return best.best().map(({ key }) => key);
-  }
-
-  #sort(): number[] {
-    const scores = this.#scores;
-    const places = Array.from(this.#keys, (_, place) => place);
-    places.sort((a, b) => Number(scores[b]) - Number(scores[a]) || Number(this.#keys[b]) - Number(this.#keys[a]));
-    return places.map((place) => Number(this.#keys[place]));
+    return new RankedKeys(this.#keys, scores);
   }
 }
 

@@ -179,6 +179,15 @@ export class Reader {
     return found;
   }
 
+  /** The answer if there is little to look at, all of it in memory; else undefined, and soon it will be in memory. */
+  searchFew(request: WordsRequest): FoundItems<Scored> | undefined {
+    const found = this.#snapshot(() =>
+      this.#searching().isLittle(request) ? this.#searching().search(request) : undefined,
+    );
+    this.#loadRosters();
+    return found;
+  }
+
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): string[] {
     return this.#snapshot(() => {
       const keys = JSON.stringify(this.#registry.findSpaces(spaces).map(({ key }) => key));

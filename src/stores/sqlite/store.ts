@@ -8,6 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { setImmediate as othersFirst } from "node:timers/promises";
 import { HoldfastError } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
 import type {
@@ -184,8 +185,11 @@ export class SqliteStore implements Store {
     return this.#reader("list", request);
   }
 
-  searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
-    return this.#reader("searchWords", request);
+  async searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
+    if (!request.keys) await othersFirst();
+    const { peek, reader } = await this.#ready();
+    const found = await retryBusy(() => peek.searchFew(request), this.#options.busyTimeoutMs);
+    return found ?? reader.call("searchWords", request);
   }
 
   async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {

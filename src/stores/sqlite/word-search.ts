@@ -10,14 +10,17 @@
  * says what may be found, not what may lend: an item that it leaves out still leads to its neighbours.
  */
 import { LRUCache } from "lru-cache";
+import type { Near } from "../../retrieval/vectors/nearest.js";
 import { analyse } from "../../retrieval/words/analyse.js";
 import { idf } from "../../retrieval/words/bm25.js";
-import { averageAmong, REACH, scoreAmong, type Text } from "../../retrieval/words/neighbours.js";
+import { Crowd } from "../../retrieval/words/crowd.js";
+import { averageAmong, REACH } from "../../retrieval/words/neighbours.js";
 import type { Estimates, FoundItems } from "../estimates.js";
 import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
 import { type Condition, newestOf, type SpaceRow } from "./filter.js";
-import { isUnsure, type Postings, type RankedPostings } from "./postings.js";
+import { isUnsure, type Postings } from "./postings.js";
+import { RankedKeys } from "./ranked-keys.js";
 import { References } from "./references.js";
 import type { Registry } from "./registry.js";
 import type { Rosters } from "./rosters.js";
@@ -35,18 +38,12 @@ const POSTINGS_MAX = 8_192;
 const HITS_MIN = 128;
 const READ_KEPT = 4;
 
-/** An item that was read with what the question needs of it. */
-interface Candidate extends Text {
-  readonly row: WordRow;
-  /** Whether it is one of those that led here, or near enough to one. */
-  isReached: boolean;
-}
-
-interface Score {
-  readonly key: number;
-  readonly score: number;
-  /** When something that it has the score from is gone by itself. */
-  readonly until: number;
+/** Items with their scores. */
+interface Scores {
+  readonly keys: readonly number[];
+  readonly scores: readonly number[];
+  /** When something that an item has its score from is gone by itself, where that can be. */
+  readonly until: ReadonlyMap<number, number>;
 }
 
 interface Hits {
@@ -88,6 +85,14 @@ export class WordSearch {
   /** How many items have a token of the words index. */
   postings(token: string): number {
     return this.#words.postings(token);
+  }
+
+  isLittle({ spaces: refs, filter }: WordsRequest): boolean {
+    if (Object.keys(filter).length > 0) return false;
+    const spaces = this.#registry.findSpaces(refs);
+    if (spaces.reduce((sum, { items }) => sum + items, 0) > 4096) return false;
+    this.#rosters.catchUp();
+    return spaces.every((space) => space.items < 64 || this.#rosters.find(space));
   }
 
   search({ spaces: refs, terms, filter, limit, now, keys, estimates }: WordsRequest): FoundItems<Scored> {
@@ -180,45 +185,59 @@ export class WordSearch {
 
   #scoreKeys(asked: Asked, keys: readonly number[], narrowing: Condition | undefined): Scored[] {
     const hits = asked.rows.find([...new Set(keys)], narrowing);
-    return this.#found(asked, this.#scores(asked, hits, 0), narrowing);
+    const scores = this.#scores(asked, hits, 0);
+    const scored = scores.keys.map((key, at) => ({ key, bound: scores.scores[at] as number }));
+    return this.#found(asked, scored, scores, narrowing);
   }
 
   /** The scores of the hits, and of everything that is within `reach` of one. */
-  #scores(asked: Asked, hits: readonly WordRow[], reach: number): Score[] {
-    const rarities = asked.lists.map((list) => list.idf);
-    const average = averageAmong(asked.average);
+  #scores(asked: Asked, hits: readonly WordRow[], reach: number): Scores {
     const outside = hits.filter(({ session }) => session === null);
     const rows = [...outside, ...asked.rows.within(merged(hits, reach + REACH))];
-    const texts = this.#count(asked, rows, new Set(hits.map(({ key }) => key)));
-    if (reach > 0) extend(texts, reach);
-    const scores: Score[] = [];
-    for (let at = 0; at < texts.length; at++) {
-      const text = texts[at] as Candidate;
-      if (!text.isReached) continue;
-      let from = at;
-      let to = at + 1;
-      while (areNear(texts[from - 1], text, REACH)) from--;
-      while (areNear(texts[to], text, REACH)) to++;
-      const around = texts.slice(from, to);
-      const score = scoreAmong(text, around, rarities, average);
-      scores.push({ key: text.row.key, score, until: firstExpiry(around) });
+    const crowd = this.#crowd(asked, rows);
+    const isHit = new Set(hits.map(({ key }) => key));
+    const reached = crowd.reachedFrom(
+      Uint8Array.from(rows, ({ key }) => (isHit.has(key) ? 1 : 0)),
+      reach,
+    );
+    const rarities = asked.lists.map((list) => list.idf);
+    const scored = crowd.scores(rarities, averageAmong(asked.average));
+    const expiry = rows.some(({ expiresAt }) => expiresAt !== null)
+      ? crowd.leastAround(Float64Array.from(rows, ({ expiresAt }) => expiresAt ?? Infinity))
+      : undefined;
+    const keys: number[] = [];
+    const scores: number[] = [];
+    const until = new Map<number, number>();
+    for (let at = 0; at < rows.length; at++) {
+      if (reached[at] === 0) continue;
+      const { key } = rows[at] as WordRow;
+      keys.push(key);
+      scores.push(scored[at] as number);
+      if (expiry && expiry[at] !== Infinity) until.set(key, expiry[at] as number);
     }
-    return scores;
+    return { keys, scores, until };
   }
 
   /** How often each row contains the terms: as the index has it, and where that does not know, as stored with the item. */
-  #count({ lists, finding, postings }: Asked, rows: readonly WordRow[], hits: ReadonlySet<number>): Candidate[] {
-    const told = rows.map(({ key }) => postings.countsOf(key) ?? NONE);
-    const isUnsureAt = (at: number): boolean => finding < lists.length || isUnsure(told[at] ?? NONE);
-    const words = this.#wordsOf(rows.flatMap(({ key }, at) => (isUnsureAt(at) ? key : [])));
+  #crowd({ lists, finding, postings }: Asked, rows: readonly WordRow[]): Crowd {
+    const crowd = new Crowd(rows.length, lists.length);
     const names = new NameCounts(lists.map(({ term }) => term));
-    return rows.map((row, at) => {
-      const { key, sequence, length, name } = row;
-      const packed = words.size > 0 ? words.get(key) : undefined;
-      const counts = packed === undefined ? (told[at] ?? NONE) : lists.map(({ term }) => countIn(packed, term));
-      const lent = name === null || counts.length === 0 ? counts : names.takenOff(name, counts);
-      return { row, sequence: sequence ?? undefined, length, counts, lent, isReached: hits.has(key) };
-    });
+    const unsure: number[] = [];
+    for (let at = 0; at < rows.length; at++) {
+      const { key, session, sequence, length, name } = rows[at] as WordRow;
+      crowd.place(at, session, sequence, length);
+      const told = postings.countsOf(key);
+      if (finding < lists.length || (told && isUnsure(told))) unsure.push(at);
+      else if (told) crowd.count(at, told, names.of(name));
+    }
+    const words = this.#wordsOf(unsure.map((at) => (rows[at] as WordRow).key));
+    for (const at of unsure) {
+      const { key, name } = rows[at] as WordRow;
+      const packed = words.get(key) ?? "";
+      const counts = lists.map(({ term }) => countIn(packed, term));
+      if (counts.some((count) => count > 0)) crowd.count(at, counts, names.of(name));
+    }
+    return crowd;
   }
 
   #wordsOf(keys: readonly number[]): ReadonlyMap<number, string> {
@@ -231,23 +250,25 @@ export class WordSearch {
   }
 
   /** The best of those that meet the condition. */
-  #best(asked: Asked, scores: readonly Score[], narrowing: Condition | undefined, limit: number): Scored[] {
+  #best(asked: Asked, scores: Scores, narrowing: Condition | undefined, limit: number): Scored[] {
     const step = Math.max(HITS_MIN, limit);
-    const ranked = scores.filter(({ score }) => score > 0).sort(bestFirst);
+    const ranked = new RankedKeys(scores.keys, scores.scores);
     const found: Scored[] = [];
-    for (let at = 0; at < ranked.length && found.length < limit; at += step) {
-      found.push(...this.#found(asked, ranked.slice(at, at + step), narrowing));
+    for (let at = 0; at < ranked.size && found.length < limit; at += step) {
+      const best = ranked.slice(at, at + step).filter(({ bound }) => bound > 0);
+      found.push(...this.#found(asked, best, scores, narrowing));
+      if (best.length < step) break; // the rest has no words
     }
     return found;
   }
 
-  /** The items by reference, those that meet the condition. */
-  #found({ rows }: Asked, scores: readonly Score[], narrowing: Condition | undefined): Scored[] {
-    const scoreOf = new Map(scores.map((score) => [score.key, score]));
-    return rows.references([...scoreOf.keys()], narrowing).map((reference) => {
-      const { score = 0, until } = scoreOf.get(reference.key) ?? {};
-      return reference.scored(score, until);
-    });
+  /** These items by reference, those that meet the condition. */
+  #found({ rows }: Asked, scored: readonly Near[], { until }: Scores, narrowing: Condition | undefined): Scored[] {
+    const scoreOf = new Map<number, number>();
+    for (const { key, bound } of scored) scoreOf.set(key, bound);
+    return rows
+      .references([...scoreOf.keys()], narrowing)
+      .map((reference) => reference.scored(scoreOf.get(reference.key) as number, until.get(reference.key)));
   }
 }
 
@@ -258,15 +279,12 @@ class KnownScores {
   #isWhole = true;
 
   /** Those that end by themselves are left out: whoever wants them asks for them, and is told when. */
-  add(scores: readonly Score[], areAll: boolean): void {
-    this.#isWhole &&= areAll;
-    for (const { key, score, until } of scores) {
-      if (until !== Infinity) {
-        this.#isWhole = false;
-        continue;
-      }
-      this.#keys.push(key);
-      this.#scores.push(score);
+  add({ keys, scores, until }: Scores, areAll: boolean): void {
+    this.#isWhole &&= areAll && until.size === 0;
+    for (let at = 0; at < keys.length; at++) {
+      if (until.has(keys[at] as number)) continue;
+      this.#keys.push(keys[at] as number);
+      this.#scores.push(scores[at] as number);
     }
   }
 
@@ -285,14 +303,13 @@ class NameCounts {
     this.#terms = terms;
   }
 
-  /** The counts of a text without those of its speaker's name. */
-  takenOff(name: string, counts: ArrayLike<number>): ArrayLike<number> {
+  /** Undefined if it contains none. */
+  of(name: string | null): readonly number[] | undefined {
+    if (name === null) return undefined;
     if (!this.#names.has(name)) this.#names.set(name, this.#count(name));
-    const named = this.#names.get(name);
-    return named ? named.map((count, at) => (counts[at] ?? 0) - count) : counts;
+    return this.#names.get(name);
   }
 
-  /** Undefined if it contains none. */
   #count(name: string): readonly number[] | undefined {
     const words = analyse(name);
     const counts = this.#terms.map((term) => words.get(term) ?? 0);
@@ -300,38 +317,14 @@ class NameCounts {
   }
 }
 
-const NONE: ArrayLike<number> = [];
-
-/** When the first of these is gone by itself. */
-function firstExpiry(texts: readonly Candidate[]): number {
-  let first = Infinity;
-  for (const { row } of texts) if (row.expiresAt !== null && row.expiresAt < first) first = row.expiresAt;
-  return first;
-}
-
 /** The best that meet the condition; those that do not give way to the next. */
-function bestRows(rows: WordRows, ranked: RankedPostings, narrowing: Condition | undefined, wanted: number): WordRow[] {
+function bestRows(rows: WordRows, ranked: RankedKeys, narrowing: Condition | undefined, wanted: number): WordRow[] {
   const found: WordRow[] = [];
   for (let at = 0, count = wanted; at < ranked.size && found.length < wanted; at += count, count *= 4) {
-    found.push(...rows.find(ranked.slice(at, at + count), narrowing));
+    const best = ranked.slice(at, at + count).map(({ key }) => key);
+    found.push(...rows.find(best, narrowing));
   }
   return found.slice(0, wanted);
-}
-
-/** Whether two items stand in one session, so far apart at most. */
-function areNear(one: Candidate | undefined, other: Candidate, distance: number): boolean {
-  if (!one || one.row.session === null || one.row.session !== other.row.session) return false;
-  return Math.abs(Number(one.sequence) - Number(other.sequence)) <= distance;
-}
-
-/** Reaches out from the hits to what stands so near. They stand in the order of their places. */
-function extend(texts: readonly Candidate[], reach: number): void {
-  const hits = texts.flatMap(({ isReached }, at) => (isReached ? at : []));
-  for (const at of hits) {
-    const hit = texts[at] as Candidate;
-    for (let other = at - 1; areNear(texts[other], hit, reach); other--) (texts[other] as Candidate).isReached = true;
-    for (let other = at + 1; areNear(texts[other], hit, reach); other++) (texts[other] as Candidate).isReached = true;
-  }
 }
 
 /** Stretches of sessions that hold all places within `width` of a hit once, in order. */
@@ -349,8 +342,7 @@ function merged(hits: readonly WordRow[], width: number): Span[] {
   return spans;
 }
 
-const bestFirst = (a: Pick<Score, "key" | "score">, b: Pick<Score, "key" | "score">): number =>
-  b.score - a.score || b.key - a.key;
+const bestFirst = (a: Scored, b: Scored): number => b.score - a.score || b.key - a.key;
 
 /** How many of the lists, rarest first, fit into the budget of postings; one at least, if there is one. */
 function withinBudget(lists: readonly TermLists[]): number {
