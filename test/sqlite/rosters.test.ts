@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 function reading(path: string, rosterBytes: number): ReaderOf {
-  const reader = new Reader(path, "reader", rosterBytes);
+  const reader = new Reader(path, "reader", { bytes: rosterBytes });
   readers.push(reader);
   return reader;
 }

@@ -2,7 +2,7 @@
 
 const ANSWERS = 1 / 16;
 const QUESTIONS = 1 / 64;
-const ROSTERS = 1 / 8;
+const ROSTERS = 1 / 4;
 
 export const answerBytes = (maxBytes: number): number => Math.floor(maxBytes * ANSWERS);
 export const questionBytes = (maxBytes: number): number => Math.floor(maxBytes * QUESTIONS);

@@ -8,7 +8,7 @@
  * Requires messages in the order of sessions and sequences; those outside any session stand anywhere.
  */
 import { settled, termWeight } from "./bm25.js";
-import { REACH, share } from "./neighbours.js";
+import { lendable, REACH, shareAt } from "./neighbours.js";
 
 /** Neighbour of nobody. */
 const ALONE = -1;
@@ -25,6 +25,8 @@ export class Crowd {
   readonly #sessions: Float64Array;
   readonly #sequences: Float64Array;
   readonly #lengths: Float64Array;
+  /** Which part of its words each can lend. */
+  readonly #lends: Float64Array;
   /** For each message, how often it contains each term, its speaker's name included. */
   readonly #counts: Float64Array;
   /** The same without the name; one and the same until a name is taken off. */
@@ -37,6 +39,7 @@ export class Crowd {
     this.#sessions = new Float64Array(size);
     this.#sequences = new Float64Array(size);
     this.#lengths = new Float64Array(size);
+    this.#lends = new Float64Array(size);
     this.#counts = new Float64Array(size * terms);
     this.#lent = this.#counts;
     this.#hasTerms = new Uint8Array(size);
@@ -48,6 +51,7 @@ export class Crowd {
     this.#sessions[at] = isPlaced ? session : ALONE;
     this.#sequences[at] = isPlaced ? sequence : 0;
     this.#lengths[at] = length;
+    this.#lends[at] = lendable(length);
   }
 
   /** How often it contains each term, of which its speaker's name has so many. */
@@ -117,7 +121,7 @@ export class Crowd {
 
   #lend(from: number, to: number, distance: number, sums: Sums): void {
     const length = this.#lengths[from] as number;
-    const lends = share(distance, length);
+    const lends = shareAt(distance) * (this.#lends[from] as number);
     sums.lengths[to] = (sums.lengths[to] as number) + lends * length;
     if (this.#hasTerms[from] === 0) return;
     sums.hasTerms[to] = 1;

@@ -30,8 +30,14 @@ export interface Text {
 
 /** How much of its words a message of this length lends over this distance. */
 export function share(distance: number, length: number): number {
-  return (SHARES[distance - 1] ?? 0) * Math.min(1, LENT_MAX / Math.max(1, length));
+  return shareAt(distance) * lendable(length);
 }
+
+/** Of what a message can lend, so much gets as far as this. */
+export const shareAt = (distance: number): number => SHARES[distance - 1] ?? 0;
+
+/** Which part of the words of a message of this length can be lent. */
+export const lendable = (length: number): number => Math.min(1, LENT_MAX / Math.max(1, length));
 
 /** The average length of messages with what they borrow, from their own average. */
 export function averageAmong(average: number): number {

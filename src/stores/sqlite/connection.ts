@@ -9,7 +9,7 @@ const CACHE_KIB: { readonly [role in ConnectionRole]: number } = {
   writer: 16_384,
   reader: 65_536,
   vectors: 8_192,
-  peek: 8_192,
+  peek: 1_024,
 };
 
 /** The log is cut back to this size when it restarts. */

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { HoldfastError } from "../../errors.js";
 import { retryBusy } from "./busy.js";
 import { Reader } from "./reader.js";
+import { SMALL_ITEMS } from "./small.js";
 import { Thread } from "./thread.js";
 import type { ThreadOptions } from "./worker.js";
 
@@ -88,7 +89,10 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
       const warming = isUnderWay ? early.catch(() => thread.call("warm")) : thread.call("warm");
       warming.catch(() => undefined); // the first call will tell
     }
-    const peek = await retryBusy(() => new Reader(options.path, "peek", options.rosterBytes), options.busyTimeoutMs);
+    const peek = await retryBusy(
+      () => new Reader(options.path, "peek", { bytes: options.rosterBytes / 2, itemsMax: SMALL_ITEMS }),
+      options.busyTimeoutMs,
+    );
     return new Opened(writer, peek, options, reading);
   } catch (error) {
     await Promise.all([writer, ...Object.values(reading)].map((thread) => thread.end()));

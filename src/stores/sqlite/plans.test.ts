@@ -148,7 +148,7 @@ describe("a search by words", () => {
       INSERT INTO words (rowid, terms) VALUES (1025, '1:lamp');
       UPDATE space SET items = 1, terms = 1;
     `);
-    const search = new WordSearch(watched, new Registry(database), new Rosters(database, 0));
+    const search = new WordSearch(watched, new Registry(database), new Rosters(database, { bytes: 0 }));
     prepared = [];
     const request = { spaces: [lane.space], filter: { roles: ["user" as const] }, limit: 10, now: 0 };
     search.search({ ...request, terms: ["lamp"] });

@@ -85,15 +85,16 @@ export class Postings {
 
   /** The items by what their own words score. */
   ranked(rarities: readonly number[], average: number): RankedKeys {
-    const scores = Float64Array.from(this.#keys, (_, place) => {
+    const scores = new Float64Array(this.size);
+    for (let place = 0; place < this.size; place++) {
       let score = 0;
       for (let term = 0; term < this.#terms; term++) {
         const count = this.#counts[place * this.#terms + term];
         if (!count) continue;
         score += (rarities[term] ?? 0) * termWeight(MOST.get(count) ?? count, this.#lengths[place] ?? 0, average);
       }
-      return score;
-    });
+      scores[place] = score;
+    }
     return new RankedKeys(this.#keys, scores);
   }
 }

@@ -1,6 +1,5 @@
 /** From what scores can be at most to the best by what they are. */
 import type { Near } from "../../retrieval/vectors/nearest.js";
-import type { VectorScored } from "../indexing.js";
 import type { Scorer } from "./vector-file.js";
 
 /** How many of the best are looked for at first. If that is not enough, four times as many are. */
@@ -13,7 +12,12 @@ const SPARE = 1.5;
 /** So many items with the highest scores that they can have, best first; fewer if there are no more. */
 export type Look = (count: number) => readonly Near[];
 
-export const bestFirst = (a: VectorScored, b: VectorScored): number => b.score - a.score || b.key - a.key;
+interface Scored {
+  readonly key: number;
+  readonly score: number;
+}
+
+export const bestFirst = (a: Scored, b: Scored): number => b.score - a.score || b.key - a.key;
 
 export interface FindOptions {
   /** To score more than so many is not worth it. */
@@ -26,13 +30,13 @@ export interface FindOptions {
  * Scores items from the highest bound down, until none that is left can be among the best. Undefined if so many were not
  * enough; by default as many as there are.
  */
-export function findBest(
+export function findBest<T extends Scored>(
   look: Look,
-  score: Scorer,
+  score: Scorer<T>,
   limit: number,
   { scoredMax = Number.POSITIVE_INFINITY, slack }: FindOptions = {},
-): VectorScored[] | undefined {
-  let found: VectorScored[] = [];
+): T[] | undefined {
+  let found: T[] = [];
   let scored = 0;
   for (let count = scoredMax < Infinity ? scoredMax : Math.max(LOOKED_MIN, limit * 4); ; count *= 4) {
     const candidates = look(count);

@@ -25,6 +25,8 @@ import type {
   StoredChunk,
   Tail,
   TailRequest,
+  VectorScored,
+  VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
 import type { KeysRequest, StoredKey } from "../keys.js";
@@ -57,10 +59,11 @@ import { PromotionReader } from "./promotion-reader.js";
 import { badCursor, Registry } from "./registry.js";
 import { ReindexReader } from "./reindex-reader.js";
 import { addWordPieces, findResidue, type Traces } from "./residue.js";
-import { Rosters } from "./rosters.js";
+import { type RosterLimits, Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
 import { VectorFile } from "./vector-file.js";
+import type { NearestItems } from "./vector-reader.js";
 import { VectorScores } from "./vector-scores.js";
 import { VectorTables } from "./vector-table.js";
 import { WordSearch } from "./word-search.js";
@@ -88,16 +91,16 @@ export class Reader {
   readonly #ledgers: LedgerReader;
   readonly #promotions: PromotionReader;
   readonly #keys: KeyReader;
-  readonly #rosterBytes: number;
+  readonly #rosterLimits: RosterLimits;
   #rosters: Rosters | undefined;
   #search: WordSearch | undefined;
   #isLoading = false;
   #isClosed = false;
 
-  /** `rosterBytes`: how much memory the items of spaces that are searched by words may take. */
-  constructor(path: string, role: ConnectionRole, rosterBytes = 0) {
+  /** `rosters`: of which spaces the items are kept in memory while they are searched. */
+  constructor(path: string, role: ConnectionRole, rosters: RosterLimits) {
     this.#path = path;
-    this.#rosterBytes = rosterBytes;
+    this.#rosterLimits = rosters;
     this.#database = connect(path, role);
     this.#statements = new Statements(this.#database);
     this.#registry = new Registry(this.#database);
@@ -179,13 +182,24 @@ export class Reader {
     return found;
   }
 
-  /** The answer if there is little to look at, all of it in memory; else undefined, and soon it will be in memory. */
-  searchFew(request: WordsRequest): FoundItems<Scored> | undefined {
-    const found = this.#snapshot(() =>
-      this.#searching().isLittle(request) ? this.#searching().search(request) : undefined,
-    );
+  /** The same, if the spaces are small and at hand; else undefined, and they will be at hand soon. */
+  searchAtHand(request: WordsRequest): FoundItems<Scored> | undefined {
+    const found = this.#snapshot(() => {
+      const search = this.#searching();
+      return search.isAtHand(request) ? search.search(request) : undefined;
+    });
     this.#loadRosters();
     return found;
+  }
+
+  /** Whether the spaces are small and at hand. */
+  isAtHand(request: Pick<WordsRequest, "spaces" | "filter">): boolean {
+    return this.#snapshot(() => this.#searching().isAtHand(request));
+  }
+
+  /** Items that vectors have found, by reference; undefined if their spaces have changed since, or are not at hand. */
+  refer({ spaces, now }: VectorsRequest, nearest: NearestItems): FoundItems<VectorScored> | undefined {
+    return this.#snapshot(() => this.#searching().refer(spaces, now, nearest));
   }
 
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): string[] {
@@ -346,7 +360,7 @@ export class Reader {
 
   /** Made when it is first needed: a connection that only reads rows has no table for it. */
   #searching(): WordSearch {
-    this.#rosters ??= new Rosters(this.#database, this.#rosterBytes);
+    this.#rosters ??= new Rosters(this.#database, this.#rosterLimits);
     this.#search ??= new WordSearch(this.#database, this.#registry, this.#rosters);
     return this.#search;
   }

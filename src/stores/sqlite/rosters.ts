@@ -15,6 +15,15 @@ import { type Member, membersWhere, Roster, readMembers } from "./roster.js";
 const PAGE = 64;
 /** The file answers as fast for a space of fewer items, and there may be very many of those. */
 const ITEMS_MIN = 64;
+
+/** Which spaces may have one, and what all of them may take. */
+export interface RosterLimits {
+  readonly bytes: number;
+  /** Spaces of fewer items have none. */
+  readonly itemsMin?: number;
+  readonly itemsMax?: number;
+}
+
 const ROSTERS_MAX = 1_000;
 /** When more than this was changed or removed in their spaces, or written in any, all are loaded anew. */
 const MISSED_MAX = 2_048;
@@ -36,6 +45,8 @@ class Entry {
 
 export class Rosters {
   readonly #budget: number;
+  readonly #itemsMin: number;
+  readonly #itemsMax: number;
   readonly #head: Statement;
   readonly #page: Statement;
   readonly #written: Statement;
@@ -53,8 +64,10 @@ export class Rosters {
   #cursor = 0;
   #bytes = 0;
 
-  constructor(database: Database, budget: number) {
-    this.#budget = budget;
+  constructor(database: Database, { bytes, itemsMin = ITEMS_MIN, itemsMax = Infinity }: RosterLimits) {
+    this.#budget = bytes;
+    this.#itemsMin = itemsMin;
+    this.#itemsMax = itemsMax;
     this.#head = database.prepare("SELECT commit_no, tombstone_floor FROM head");
     this.#page = database.prepare(membersWhere(`space = ? AND key > ? ORDER BY key LIMIT ${PAGE}`));
     const inSpaces = "space IN (SELECT value FROM json_each(?))";
@@ -80,12 +93,17 @@ export class Rosters {
   find({ key, items }: SpaceRow): Roster | undefined {
     const entry = this.#entries.get(key);
     if (!entry) {
-      if (items >= ITEMS_MIN && this.#isWorthIt(key, items)) this.#begin(key);
+      if (this.#fits(items) && this.#isWorthIt(key, items)) this.#begin(key);
       return undefined;
     }
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     return entry.isReady ? entry.roster : undefined;
+  }
+
+  /** Whether all that is to be known of a space's items is in memory, or so little that the file tells it as fast. */
+  isAtHand(space: SpaceRow): boolean {
+    return space.items < this.#itemsMin || this.find(space) !== undefined;
   }
 
   /** Takes over what was committed since. Requires a snapshot. */
@@ -121,6 +139,11 @@ export class Rosters {
     entry.loadedTo = members.length < PAGE ? Infinity : Number(members.at(-1)?.[1].key);
     if (entry.isReady) this.#loading.delete(space);
     for (const [, member] of members) this.#put(space, member);
+  }
+
+  /** Whether a space is of the size that has a roster here. */
+  #fits(items: number): boolean {
+    return items >= this.#itemsMin && items <= this.#itemsMax;
   }
 
   /** Whether there is room for a space, or it is asked often enough for others to go. */

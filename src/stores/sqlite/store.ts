@@ -61,6 +61,7 @@ import type {
 import { retryBusy } from "./busy.js";
 import { type Opened, openThreads, type ReadingRole } from "./opened.js";
 import { descriptorOf, type Traces } from "./residue.js";
+import type { NearestItems } from "./vector-reader.js";
 import type { ThreadOptions } from "./worker.js";
 
 /** After so many commits or messages a checkpoint is due. 250 single adds make about 14 MB of log. */
@@ -73,8 +74,8 @@ const PEEK_MAX = 64;
 /** More items than this are scored by the vectors thread. */
 const SCORED_MAX = 32;
 const MIB = 1024 * 1024;
-const MIRROR_BYTES = 204 * MIB;
-const ROSTER_BYTES = 32 * MIB;
+const MIRROR_BYTES = 172 * MIB;
+const ROSTER_BYTES = 64 * MIB;
 
 export interface SqliteStoreOptions {
   readonly path: string;
@@ -185,10 +186,14 @@ export class SqliteStore implements Store {
     return this.#reader("list", request);
   }
 
+  /**
+   * In small spaces on the main thread, when what else has to be done for a question is under way (its vector is being
+   * made, its nearest are looked for): to search takes hardly longer than to hand it over.
+   */
   async searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
     if (!request.keys) await othersFirst();
     const { peek, reader } = await this.#ready();
-    const found = await retryBusy(() => peek.searchFew(request), this.#options.busyTimeoutMs);
+    const found = await retryBusy(() => peek.searchAtHand(request), this.#options.busyTimeoutMs);
     return found ?? reader.call("searchWords", request);
   }
 
@@ -270,8 +275,17 @@ export class SqliteStore implements Store {
     return this.#reader("earlier", keys, count, now);
   }
 
+  /** In small spaces the thread gives numbers alone: what else is to be known of the items is at hand here. */
   async searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
-    return (await this.#ready()).vectors.call("searchVectors", request);
+    const { peek, vectors } = await this.#ready();
+    const { spaces, vectorSpace, vector, limit, estimates, unsent } = request;
+    const here = <T>(read: () => T): Promise<T> => retryBusy(read, this.#options.busyTimeoutMs);
+    if (estimates && !unsent && (await here(() => peek.isAtHand(request)))) {
+      const nearest = await vectors.call<NearestItems | undefined>("nearest", { spaces, vectorSpace, vector, limit });
+      const found = nearest && (await here(() => peek.refer(request, nearest)));
+      if (found) return found;
+    }
+    return vectors.call("searchVectors", request);
   }
 
   /** A few on the main thread: to read them takes less time than a hop. What that leaves out, the vectors thread scores. */
@@ -326,7 +340,7 @@ export class SqliteStore implements Store {
 
   async #purge(deadlineMs: number): Promise<Purged> {
     const { livingReader, livingVectors } = await this.#ready();
-    await Promise.all([livingReader?.call("sweep"), livingVectors?.call("sweep")]);
+    await Promise.all([livingReader?.call("sweep"), livingVectors?.call("sweep"), this.#sweepHere()]);
     const { unpurged, traces } = await this.#writer<{ unpurged: number; traces?: Traces }>("beginPurge");
     await this.#writer("mergeWords");
     if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
@@ -336,6 +350,11 @@ export class SqliteStore implements Store {
     }
     await this.#writer("endPurge", unpurged);
     return { purged: true, left: [] };
+  }
+
+  async #sweepHere(): Promise<void> {
+    const { peek } = await this.#ready();
+    await retryBusy(() => peek.sweep(), this.#options.busyTimeoutMs);
   }
 
   #findResidue(traces: Traces): Promise<boolean> {

@@ -30,12 +30,13 @@ export interface ItemCodes {
 }
 
 /** Exact scores of those of the items that may be seen and have vectors, in no order. */
-export type Scorer = (keys: readonly number[]) => VectorScored[];
+export type Scorer<T = VectorScored> = (keys: readonly number[]) => T[];
 
-/** An item with its score. */
+/** An item with its score, and the part of it that is nearest. */
 export interface ItemScore {
   readonly key: number;
   readonly score: number;
+  readonly part: number;
 }
 
 /** The rows of a space behind a key; parameters are both, the space again, and how many. */
@@ -138,7 +139,11 @@ export class VectorFile {
   /** Items without vectors, which there should be none of, are as far as can be. */
   #scored(row: Row | undefined, vector: Float32Array): ItemScore[] {
     const best = this.#best(row, vector);
-    return listOf<number>(row, "items").map((key, at) => ({ key, score: best[at]?.score ?? NO_VECTORS }));
+    return listOf<number>(row, "items").map((key, at) => ({
+      key,
+      score: best[at]?.score ?? NO_VECTORS,
+      part: best[at]?.part ?? 0,
+    }));
   }
 
   /** How many items to read together, if they are as long as they are on average. */

@@ -16,7 +16,7 @@ import type { Mirror } from "../../retrieval/vectors/mirror.js";
 import { type Near, Nearest } from "../../retrieval/vectors/nearest.js";
 import { Question } from "../../retrieval/vectors/quantise.js";
 import type { VectorSpace } from "../../types.js";
-import type { FoundItems } from "../estimates.js";
+import type { Estimates, FoundItems } from "../estimates.js";
 import type { MirrorStats, Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
 import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
@@ -28,6 +28,7 @@ import { Mirrors } from "./mirrors.js";
 import { bestFirst, findBest, type Look } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
+import { SMALL_ITEMS } from "./small.js";
 import { Statements } from "./statements.js";
 import { type ItemScore, type Scorer, VectorFile } from "./vector-file.js";
 import { judged } from "./vector-scores.js";
@@ -40,8 +41,6 @@ const FEW_UNLOADED = 4_096;
 /** If more items than the first number pass a filter, enough of the best may, so that so many of those are tried first. */
 const MANY = 2_048;
 const TRIED = 1_024;
-/** In spaces of so many items together a search tells how high each can score. */
-const ESTIMATED_MAX = 4_096;
 /** A space whose mirror is dropped as often as this while it is loaded is read from end to end. */
 const LOADS_MAX = 3;
 
@@ -60,6 +59,24 @@ interface Plan {
   readonly keys: readonly number[] | undefined;
   /** Leads to the only items that can be found; undefined if all of the spaces can. */
   readonly narrowing: Condition | undefined;
+}
+
+/** The nearest items are wanted, so many, and scored so. */
+interface Wanted<T> extends Pick<Plan, "spaces" | "table"> {
+  readonly vector: Float32Array;
+  readonly limit: number;
+  readonly score: Scorer<T>;
+}
+
+export type NearestRequest = Pick<VectorsRequest, "spaces" | "vectorSpace" | "vector" | "limit">;
+
+/** Found items without references, best first; each has its number at the same place of every list. */
+export interface NearestItems {
+  readonly keys: Float64Array;
+  readonly scores: Float64Array;
+  readonly parts: Float64Array;
+  readonly estimates: Estimates | undefined;
+  readonly asOf: number;
 }
 
 /** The scores of spaces that have no mirror, by their keys. */
@@ -109,6 +126,32 @@ export class VectorReader {
       };
       await Promise.all(missing.map(prepare)).finally(unpin);
     }
+  }
+
+  /**
+   * The nearest items of small spaces that are in memory, by key alone: what else there is to know of them, whoever asks
+   * has in memory. Undefined where that does not suffice.
+   */
+  nearest({ spaces: refs, vectorSpace, vector, limit }: NearestRequest): Promise<NearestItems | undefined> {
+    return this.#snapshot(() => {
+      const table = this.#served(vectorSpace, vector);
+      if (!table) return undefined;
+      const spaces = this.#registry.findSpaces(refs);
+      this.#feed.catchUp(table);
+      const mirrors = spaces.flatMap(({ key }) => this.#mirrors.find(key) ?? []);
+      if (mirrors.length < spaces.length || itemsOf(mirrors) > SMALL_ITEMS) return undefined;
+      for (const _ of mirrors) this.#mirrors.hit();
+      const score = (keys: readonly number[]) =>
+        spaces.flatMap(({ key }) => this.#file.scores(key, keys, table, vector));
+      const found = this.#findAmong(mirrors, { vector, limit, spaces, table, score });
+      return {
+        keys: Float64Array.from(found, ({ key }) => key),
+        scores: Float64Array.from(found, ({ score }) => score),
+        parts: Float64Array.from(found, ({ part }) => part),
+        estimates: found.estimates,
+        asOf: newestOf(spaces),
+      };
+    });
   }
 
   /** From the file, but for those of which a mirror knows that they do not come near their floor. */
@@ -194,8 +237,7 @@ export class VectorReader {
     for (const { key } of spaces) if (!scanned.has(key)) this.#mirrors.hit();
     if (request.estimates && !narrowing && scanned.size === 0) {
       const mirrors = spaces.flatMap(({ key }) => this.#mirrors.find(key) ?? []);
-      const items = mirrors.reduce((sum, mirror) => sum + mirror.items, 0);
-      if (items <= ESTIMATED_MAX) return this.#findAmong(mirrors, items, request, plan);
+      if (itemsOf(mirrors) <= SMALL_ITEMS) return this.#findAmong(mirrors, { ...request, ...plan });
     }
     let passing = narrowing && this.#matching(narrowing, MANY);
     if (narrowing && !passing) {
@@ -213,11 +255,11 @@ export class VectorReader {
   }
 
   /** Looks once at everything, and tells of all that it has seen. */
-  #findAmong(mirrors: readonly Mirror[], items: number, { vector, limit }: VectorsRequest, plan: Plan) {
-    const { spaces, score, table } = plan;
+  #findAmong<T extends ItemScore>(mirrors: readonly Mirror[], wanted: Wanted<T>): FoundItems<T> {
+    const { vector, limit, spaces, table, score } = wanted;
     for (const { key } of spaces) this.#makeSure(key, table);
     const question = new Question(vector);
-    const bounds = new Bounds(items);
+    const bounds = new Bounds(itemsOf(mirrors));
     for (const mirror of mirrors) mirror.look(question, undefined, Number.POSITIVE_INFINITY, bounds);
     const slack = Math.max(0, ...mirrors.map((mirror) => mirror.slack(question)));
     const found = findBest((count) => bounds.nearest(count), score, limit, { slack }) ?? [];
@@ -363,3 +405,4 @@ const UNSENT: Condition = {
 };
 
 const keyOf = ({ key }: SpaceRow): number => key;
+const itemsOf = (mirrors: readonly Mirror[]): number => mirrors.reduce((sum, { items }) => sum + items, 0);

@@ -108,9 +108,11 @@ export class RosterRows implements WordRows {
   }
 
   within(spans: readonly Span[]): WordRow[] {
-    return spans.flatMap(([session, from, to]) =>
-      this.#roster.between(session, from, to).filter((member) => this.#isVisible(member)),
-    );
+    const rows: WordRow[] = [];
+    for (const [session, from, to] of spans) {
+      for (const member of this.#roster.between(session, from, to)) if (this.#isVisible(member)) rows.push(member);
+    }
+    return rows;
   }
 
   references(keys: readonly number[], narrowing: Condition | undefined): Reference[] {
@@ -119,10 +121,12 @@ export class RosterRows implements WordRows {
   }
 
   #members(keys: readonly number[]): Member[] {
-    return keys.flatMap((key) => {
+    const members: Member[] = [];
+    for (const key of keys) {
       const member = this.#roster.find(key);
-      return member && this.#isVisible(member) ? member : [];
-    });
+      if (member && this.#isVisible(member)) members.push(member);
+    }
+    return members;
   }
 
   #isVisible({ expiresAt, recordedAt }: Member): boolean {

@@ -16,16 +16,19 @@ import { idf } from "../../retrieval/words/bm25.js";
 import { Crowd } from "../../retrieval/words/crowd.js";
 import { averageAmong, REACH } from "../../retrieval/words/neighbours.js";
 import type { Estimates, FoundItems } from "../estimates.js";
+import type { VectorScored } from "../indexing.js";
 import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
 import { type Condition, newestOf, type SpaceRow } from "./filter.js";
 import { isUnsure, type Postings } from "./postings.js";
 import { RankedKeys } from "./ranked-keys.js";
-import { References } from "./references.js";
+import { type Reference, References } from "./references.js";
 import type { Registry } from "./registry.js";
 import type { Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
+import { SMALL_ITEMS } from "./small.js";
 import { Statements } from "./statements.js";
+import type { NearestItems } from "./vector-reader.js";
 import { FileRows, RosterRows, type Span, type WordRow, type WordRows } from "./word-rows.js";
 import { countIn, type TermLists, WordReader } from "./words.js";
 
@@ -87,12 +90,33 @@ export class WordSearch {
     return this.#words.postings(token);
   }
 
-  isLittle({ spaces: refs, filter }: WordsRequest): boolean {
-    if (Object.keys(filter).length > 0) return false;
+  /** Whether the spaces are small, and all that a search reads of their items is at hand. Requires a snapshot. */
+  isAtHand({ spaces: refs, filter }: Pick<WordsRequest, "spaces" | "filter">): boolean {
+    if (Object.keys(filter).length > 0) return false; // the file has to judge
     const spaces = this.#registry.findSpaces(refs);
-    if (spaces.reduce((sum, { items }) => sum + items, 0) > 4096) return false;
+    if (itemsIn(spaces) > SMALL_ITEMS) return false;
     this.#rosters.catchUp();
-    return spaces.every((space) => space.items < 64 || this.#rosters.find(space));
+    return spaces.map((space) => this.#rosters.isAtHand(space)).every(Boolean); // all: each is to be loaded
+  }
+
+  /** Items that vectors have found, by reference; undefined unless they are as they were then, and at hand. */
+  refer(refs: WordsRequest["spaces"], now: number, nearest: NearestItems): FoundItems<VectorScored> | undefined {
+    const { keys, scores, parts, estimates, asOf } = nearest;
+    const spaces = this.#registry.findSpaces(refs);
+    if (newestOf(spaces) !== asOf) return undefined;
+    this.#rosters.catchUp();
+    const references = new Map<number, Reference>();
+    for (const space of spaces) {
+      if (!this.#rosters.isAtHand(space)) return undefined;
+      for (const found of this.#rows(space, now).references([...keys], undefined)) references.set(found.key, found);
+    }
+    const found: VectorScored[] = [];
+    for (let at = 0; at < keys.length; at++) {
+      const scored = references.get(keys[at] as number)?.scored(scores[at] as number);
+      if (!scored) return undefined; // it may not be seen any more, and another takes its place
+      found.push(Object.assign(scored, { part: parts[at] as number }));
+    }
+    return Object.assign(found, { asOf, ...(estimates && { estimates }) });
   }
 
   search({ spaces: refs, terms, filter, limit, now, keys, estimates }: WordsRequest): FoundItems<Scored> {
@@ -195,11 +219,7 @@ export class WordSearch {
     const outside = hits.filter(({ session }) => session === null);
     const rows = [...outside, ...asked.rows.within(merged(hits, reach + REACH))];
     const crowd = this.#crowd(asked, rows);
-    const isHit = new Set(hits.map(({ key }) => key));
-    const reached = crowd.reachedFrom(
-      Uint8Array.from(rows, ({ key }) => (isHit.has(key) ? 1 : 0)),
-      reach,
-    );
+    const reached = crowd.reachedFrom(placesOf(hits, rows), reach);
     const rarities = asked.lists.map((list) => list.idf);
     const scored = crowd.scores(rarities, averageAmong(asked.average));
     const expiry = rows.some(({ expiresAt }) => expiresAt !== null)
@@ -327,6 +347,15 @@ function bestRows(rows: WordRows, ranked: RankedKeys, narrowing: Condition | und
   return found.slice(0, wanted);
 }
 
+/** Where the hits stand among the rows: 1 for each, 0 for the others. */
+function placesOf(hits: readonly WordRow[], rows: readonly WordRow[]): Uint8Array {
+  const wanted = new Set<number>();
+  for (const { key } of hits) wanted.add(key);
+  const places = new Uint8Array(rows.length);
+  for (let at = 0; at < rows.length; at++) if (wanted.has((rows[at] as WordRow).key)) places[at] = 1;
+  return places;
+}
+
 /** Stretches of sessions that hold all places within `width` of a hit once, in order. */
 function merged(hits: readonly WordRow[], width: number): Span[] {
   const places = hits.flatMap(({ session, sequence }) =>
@@ -341,6 +370,8 @@ function merged(hits: readonly WordRow[], width: number): Span[] {
   }
   return spans;
 }
+
+const itemsIn = (spaces: readonly SpaceRow[]): number => spaces.reduce((sum, { items }) => sum + items, 0);
 
 const bestFirst = (a: Scored, b: Scored): number => b.score - a.score || b.key - a.key;
 

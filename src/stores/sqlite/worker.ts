@@ -8,6 +8,7 @@ import { toRecord } from "../../errors.js";
 import type { WordsRequest } from "../store.js";
 import { retryBusy } from "./busy.js";
 import { buffersOf, type Found, packScored } from "./scored-pack.js";
+import { SMALL_ITEMS } from "./small.js";
 import type { WriterOptions } from "./writer.js";
 
 export type ThreadRole = "writer" | "reader" | "vectors";
@@ -20,7 +21,7 @@ export interface ThreadData {
 export interface ThreadOptions extends WriterOptions {
   /** How much memory the mirrors of vectors may take. */
   readonly mirrorBytes: number;
-  /** How much those of items without their text. */
+  /** How much those of items without their text: half for small spaces, on the main thread, half for others, in the reader's. */
   readonly rosterBytes: number;
 }
 
@@ -54,7 +55,8 @@ async function load(): Promise<() => Promise<object>> {
   }
   if (role === "reader") {
     const { Reader } = await import("./reader.js");
-    return () => retryBusy(() => new Reader(path, "reader", rosterBytes), busyTimeoutMs);
+    return () =>
+      retryBusy(() => new Reader(path, "reader", { bytes: rosterBytes / 2, itemsMin: SMALL_ITEMS + 1 }), busyTimeoutMs);
   }
   const { VectorReader } = await import("./vector-reader.js");
   return () => retryBusy(() => new VectorReader(options), busyTimeoutMs);
