@@ -47,23 +47,22 @@ import { Backlog } from "./backlog.js";
 import { BlockReader } from "./block-reader.js";
 import { ChangeReader } from "./change-reader.js";
 import { ChunkReader } from "./chunk-reader.js";
-import { ITEM_SELECT, readItem, readKeyed, spaceCode } from "./codec.js";
+import { spaceCode } from "./codec.js";
 import { type ConnectionRole, connect } from "./connection.js";
 import type { Database, Row } from "./driver.js";
 import { FactReader } from "./fact-reader.js";
-import { all, type Condition, visibleIn } from "./filter.js";
+import { ItemReader } from "./item-reader.js";
 import { KeyReader } from "./key-reader.js";
 import { LedgerReader } from "./ledger-reader.js";
+import type { NearestItems } from "./nearest-items.js";
 import { OutboxReader } from "./outbox-reader.js";
 import { PromotionReader } from "./promotion-reader.js";
-import { badCursor, Registry } from "./registry.js";
+import { Registry } from "./registry.js";
 import { ReindexReader } from "./reindex-reader.js";
 import { addWordPieces, findResidue, type Traces } from "./residue.js";
 import { type RosterLimits, Rosters } from "./rosters.js";
-import { resolveScope } from "./scope.js";
 import { Statements } from "./statements.js";
 import { VectorFile } from "./vector-file.js";
-import type { NearestItems } from "./vector-reader.js";
 import { VectorScores } from "./vector-scores.js";
 import { VectorTables } from "./vector-table.js";
 import { WordSearch } from "./word-search.js";
@@ -80,6 +79,7 @@ export class Reader {
   readonly #database: Database;
   readonly #statements: Statements;
   readonly #registry: Registry;
+  readonly #items: ItemReader;
   readonly #backlog: Backlog;
   readonly #tables: VectorTables;
   readonly #scores: VectorScores;
@@ -104,6 +104,7 @@ export class Reader {
     this.#database = connect(path, role);
     this.#statements = new Statements(this.#database);
     this.#registry = new Registry(this.#database);
+    this.#items = new ItemReader(this.#statements, this.#registry);
     const tables = new VectorTables(this.#database);
     this.#tables = tables;
     this.#backlog = new Backlog(this.#database, this.#registry, tables);
@@ -129,51 +130,15 @@ export class Reader {
   }
 
   get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Item[] {
-    return this.#snapshot(() => {
-      const rows = this.#registry.findSpaces(spaces);
-      if (rows.length === 0 || ids.length === 0) return [];
-      const wanted = { sql: "item.id IN (SELECT value FROM json_each(?))", values: [JSON.stringify(ids)] };
-      return this.#select(all([wanted, visibleIn(rows, now, false)]), "ORDER BY item.key").map(readItem);
-    });
+    return this.#snapshot(() => this.#items.get(spaces, ids, now));
   }
 
   list(request: ListRequest): Page<Item> {
-    return this.#snapshot(() => {
-      const { spaces, filter, now } = request;
-      const { condition, sessions } = resolveScope(this.#registry, spaces, filter, now, true);
-      if (!condition) return { items: [] };
-      const direction = request.order === "asc" ? "ASC" : "DESC";
-      const after = request.order === "asc" ? ">" : "<";
-      const byTime = request.sortBy === "timestamp";
-      const columns = byTime ? ["item.occurred_at", "item.key"] : [sessions?.length === 1 ? "item.seq" : "item.key"];
-      const bySequence = columns[0] === "item.seq";
-      const start: Condition[] = [];
-      if (request.cursor !== undefined) {
-        const values = parseCursor(request.cursor, byTime ? "t" : bySequence ? "s" : "k");
-        start.push({ sql: `(${columns.join(", ")}) ${after} (${values.map(() => "?").join(", ")})`, values });
-      }
-      const order = `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(", ")} LIMIT ${request.limit + 1}`;
-      const rows = this.#selectPage(all([condition, ...start]), order);
-      const items = rows.slice(0, request.limit).map(readItem);
-      const last = rows[request.limit - 1];
-      if (rows.length <= request.limit || !last) return { items };
-      const next = byTime
-        ? `t${last["occurred_at"]}.${last["key"]}`
-        : bySequence
-          ? `s${last["seq"]}`
-          : `k${last["key"]}`;
-      return { items, next };
-    });
+    return this.#snapshot(() => this.#items.list(request));
   }
 
-  read({ spaces, keys, filter, now }: ReadRequest): KeyedItem[] {
-    return this.#snapshot(() => {
-      const { condition } = resolveScope(this.#registry, spaces, filter, now, false);
-      if (!condition || keys.length === 0) return [];
-      const wanted = { sql: "item.key IN (SELECT value FROM json_each(?))", values: [JSON.stringify(keys)] };
-      const rows = this.#select(all([wanted, condition]), "");
-      return rows.map(readKeyed);
-    });
+  read(request: ReadRequest): KeyedItem[] {
+    return this.#snapshot(() => this.#items.read(request));
   }
 
   searchWords(request: WordsRequest): FoundItems<Scored> {
@@ -388,21 +353,4 @@ export class Reader {
       this.#loadRosters();
     });
   }
-
-  /** Sorts keys and times only, then reads the items of the page. */
-  #selectPage(condition: Condition, order: string): Row[] {
-    const page = `SELECT item.key FROM item WHERE ${condition.sql} ${order}`;
-    return this.#statements.get(`${ITEM_SELECT} WHERE item.key IN (${page}) ${order}`).all(...condition.values);
-  }
-
-  #select(condition: Condition, tail: string): Row[] {
-    return this.#statements.get(`${ITEM_SELECT} WHERE ${condition.sql} ${tail}`).all(...condition.values);
-  }
-}
-
-function parseCursor(cursor: string, kind: string): number[] {
-  const values = cursor.slice(1).split(".").map(Number);
-  if (cursor[0] !== kind || values.length !== (kind === "t" ? 2 : 1) || !values.every(Number.isSafeInteger))
-    throw badCursor(cursor);
-  return values;
 }

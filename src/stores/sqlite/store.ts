@@ -8,7 +8,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { setImmediate as othersFirst } from "node:timers/promises";
 import { HoldfastError } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
 import type {
@@ -61,7 +60,7 @@ import type {
 import { retryBusy } from "./busy.js";
 import { type Opened, openThreads, type ReadingRole } from "./opened.js";
 import { descriptorOf, type Traces } from "./residue.js";
-import type { NearestItems } from "./vector-reader.js";
+import { Searches } from "./searches.js";
 import type { ThreadOptions } from "./worker.js";
 
 /** After so many commits or messages a checkpoint is due. 250 single adds make about 14 MB of log. */
@@ -71,8 +70,6 @@ const MESSAGES_DUE = 1_000;
 const SLICES_DUE = 16;
 /** More rows than this are read by the reader thread, not on the main thread. */
 const PEEK_MAX = 64;
-/** More items than this are scored by the vectors thread. */
-const SCORED_MAX = 32;
 const MIB = 1024 * 1024;
 const MIRROR_BYTES = 172 * MIB;
 const ROSTER_BYTES = 64 * MIB;
@@ -90,6 +87,7 @@ export interface SqliteStoreOptions {
 
 export class SqliteStore implements Store {
   readonly #options: ThreadOptions;
+  readonly #searches: Searches;
   #threads: Opened;
   #checkpointing: Promise<void> | undefined;
   #sinceCheckpoint = { commits: 0, messages: 0 };
@@ -100,6 +98,7 @@ export class SqliteStore implements Store {
 
   private constructor(options: ThreadOptions, threads: Opened) {
     this.#options = options;
+    this.#searches = new Searches(() => this.#ready(), options.busyTimeoutMs);
     this.#threads = threads;
   }
 
@@ -186,15 +185,8 @@ export class SqliteStore implements Store {
     return this.#reader("list", request);
   }
 
-  /**
-   * In small spaces on the main thread, when what else has to be done for a question is under way (its vector is being
-   * made, its nearest are looked for): to search takes hardly longer than to hand it over.
-   */
-  async searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
-    if (!request.keys) await othersFirst();
-    const { peek, reader } = await this.#ready();
-    const found = await retryBusy(() => peek.searchAtHand(request), this.#options.busyTimeoutMs);
-    return found ?? reader.call("searchWords", request);
+  searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
+    return this.#searches.words(request);
   }
 
   async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
@@ -275,29 +267,12 @@ export class SqliteStore implements Store {
     return this.#reader("earlier", keys, count, now);
   }
 
-  /** In small spaces the thread gives numbers alone: what else is to be known of the items is at hand here. */
-  async searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
-    const { peek, vectors } = await this.#ready();
-    const { spaces, vectorSpace, vector, limit, estimates, unsent } = request;
-    const here = <T>(read: () => T): Promise<T> => retryBusy(read, this.#options.busyTimeoutMs);
-    if (estimates && !unsent && (await here(() => peek.isAtHand(request)))) {
-      const nearest = await vectors.call<NearestItems | undefined>("nearest", { spaces, vectorSpace, vector, limit });
-      const found = nearest && (await here(() => peek.refer(request, nearest)));
-      if (found) return found;
-    }
-    return vectors.call("searchVectors", request);
+  searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
+    return this.#searches.vectors(request);
   }
 
-  /** A few on the main thread: to read them takes less time than a hop. What that leaves out, the vectors thread scores. */
-  async scoreVectors(request: ScoresRequest): Promise<Scores> {
-    const opened = await this.#ready();
-    if (request.items.length > SCORED_MAX) return opened.vectors.call("scoreVectors", request);
-    const { scored, below } = await retryBusy(() => opened.peek.scoreVectors(request), this.#options.busyTimeoutMs);
-    if (scored.length + below.length === request.items.length) return { scored, below };
-    const known = new Set([...scored.map(({ key }) => key), ...below]);
-    const items = request.items.filter(({ key }) => !known.has(key));
-    const others = await opened.vectors.call<Scores>("scoreVectors", { ...request, items });
-    return { scored: [...scored, ...others.scored], below: [...below, ...others.below] };
+  scoreVectors(request: ScoresRequest): Promise<Scores> {
+    return this.#searches.scores(request);
   }
 
   /** What the vectors in memory take. Starts no thread for it. */

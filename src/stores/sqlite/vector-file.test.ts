@@ -62,11 +62,12 @@ function scoresIn(file: VectorFile, keys: readonly number[]) {
         TABLE,
         QUERY,
       )(keys)
-      .map(({ key, score }) => ({ key, score })),
+      .map(({ key, score, part }) => ({ key, score, part })),
     scanned: pages((after) => file.scoredPage(SPACE, after, TABLE, QUERY)),
     loaded: pages((after) => file.codesPage(SPACE, after, TABLE)).map(({ key, codes }) => ({
       key,
       score: new DataView(codes.buffer, codes.byteOffset).getFloat32(0, true),
+      part: 0,
     })),
   };
 }
@@ -83,7 +84,7 @@ function pages<T extends { readonly key: number }>(read: (after: number) => read
 
 describe("vectors of the file", () => {
   const many = Array.from({ length: 700 }, (_, at) => bytesOf(at / 1024, 0));
-  const expected = many.map((_, at) => ({ key: at + 1, score: at / 1024 }));
+  const expected = many.map((_, at) => ({ key: at + 1, score: at / 1024, part: 0 }));
   const keys = expected.map(({ key }) => key);
 
   it("are read however many there are", () => {
@@ -107,8 +108,8 @@ describe("vectors of the file", () => {
     const { known, visible, scanned } = scoresIn(fileOf(damaged), [1, 2, 3, 4, 5]);
     for (const found of [known, visible, scanned]) {
       expect(found.filter(({ key }) => key === 1 || key === 5)).toEqual([
-        { key: 1, score: 0.5 },
-        { key: 5, score: 1 },
+        { key: 1, score: 0.5, part: 0 },
+        { key: 5, score: 1, part: 0 },
       ]);
     }
   });

@@ -16,7 +16,7 @@ import type { Mirror } from "../../retrieval/vectors/mirror.js";
 import { type Near, Nearest } from "../../retrieval/vectors/nearest.js";
 import { Question } from "../../retrieval/vectors/quantise.js";
 import type { VectorSpace } from "../../types.js";
-import type { Estimates, FoundItems } from "../estimates.js";
+import type { FoundItems } from "../estimates.js";
 import type { MirrorStats, Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
 import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
@@ -25,6 +25,7 @@ import type { Database } from "./driver.js";
 import { all, type Condition, newestOf, readSpace, type SpaceRow } from "./filter.js";
 import { MirrorFeed } from "./mirror-feed.js";
 import { Mirrors } from "./mirrors.js";
+import type { NearestItems, NearestRequest } from "./nearest-items.js";
 import { bestFirst, findBest, type Look } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
@@ -66,17 +67,6 @@ interface Wanted<T> extends Pick<Plan, "spaces" | "table"> {
   readonly vector: Float32Array;
   readonly limit: number;
   readonly score: Scorer<T>;
-}
-
-export type NearestRequest = Pick<VectorsRequest, "spaces" | "vectorSpace" | "vector" | "limit">;
-
-/** Found items without references, best first; each has its number at the same place of every list. */
-export interface NearestItems {
-  readonly keys: Float64Array;
-  readonly scores: Float64Array;
-  readonly parts: Float64Array;
-  readonly estimates: Estimates | undefined;
-  readonly asOf: number;
 }
 
 /** The scores of spaces that have no mirror, by their keys. */

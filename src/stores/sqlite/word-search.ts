@@ -20,6 +20,7 @@ import type { VectorScored } from "../indexing.js";
 import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
 import { type Condition, newestOf, type SpaceRow } from "./filter.js";
+import type { NearestItems } from "./nearest-items.js";
 import { isUnsure, type Postings } from "./postings.js";
 import { RankedKeys } from "./ranked-keys.js";
 import { type Reference, References } from "./references.js";
@@ -28,7 +29,6 @@ import type { Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
 import { SMALL_ITEMS } from "./small.js";
 import { Statements } from "./statements.js";
-import type { NearestItems } from "./vector-reader.js";
 import { FileRows, RosterRows, type Span, type WordRow, type WordRows } from "./word-rows.js";
 import { countIn, type TermLists, WordReader } from "./words.js";
 

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Crowd } from "./crowd.js";
+import { REACH, scoreAmong, type Text } from "./neighbours.js";
+
+interface Said extends Text {
+  readonly session: number | null;
+}
+
+const TERMS = 3;
+
+/** Messages in the order of sessions and sequences, with gaps, some outside any session, some that name their speaker. */
+const crowds = fc
+  .array(
+    fc.record({
+      session: fc.option(fc.integer({ min: 0, max: 2 })),
+      gap: fc.integer({ min: 1, max: 6 }),
+      length: fc.integer({ min: 0, max: 40 }),
+      lent: fc.option(fc.array(fc.integer({ min: 0, max: 5 }), { minLength: TERMS, maxLength: TERMS })),
+      named: fc.option(fc.array(fc.integer({ min: 0, max: 2 }), { minLength: TERMS, maxLength: TERMS })),
+    }),
+    { maxLength: 40 },
+  )
+  .map((drawn) => {
+    let sequence = 0;
+    return drawn
+      .toSorted((a, b) => (a.session ?? -1) - (b.session ?? -1))
+      .map(({ session, gap, length, lent, named }): Said & { readonly named: readonly number[] | null } => {
+        sequence += gap;
+        const counts = lent?.map((count, term) => count + (named?.[term] ?? 0)) ?? [];
+        const place = session === null ? undefined : sequence;
+        return { session, sequence: place, length, counts, lent: lent ?? [], named };
+      });
+  });
+
+function crowdOf(said: readonly (Said & { readonly named: readonly number[] | null })[]): Crowd {
+  const crowd = new Crowd(said.length, TERMS);
+  for (const [at, { session, sequence, length, counts, named }] of said.entries()) {
+    crowd.place(at, session, sequence ?? null, length);
+    if (counts.length > 0) crowd.count(at, counts, named ?? undefined);
+  }
+  return crowd;
+}
+
+describe("a crowd", () => {
+  test("gives each message the score that it has by itself", () => {
+    const rarities = [1.7, 0.4, 3];
+    fc.assert(
+      fc.property(crowds, fc.double({ min: 0, max: 50, noNaN: true }), (said, average) => {
+        const alone = said.map((text) => {
+          const around = said.filter((other) => other.session === text.session);
+          return scoreAmong(text, around, rarities, average);
+        });
+        expect([...crowdOf(said).scores(rarities, average)]).toEqual(alone);
+      }),
+    );
+  });
+
+  test("knows what stands near, and the least of a number around each", () => {
+    fc.assert(
+      fc.property(crowds, fc.infiniteStream(fc.boolean()), fc.integer({ min: 0, max: REACH }), (said, drawn, reach) => {
+        const areNear = (one: Said, other: Said, distance: number): boolean =>
+          one === other ||
+          (one.session !== null &&
+            one.session === other.session &&
+            Math.abs(Number(one.sequence) - Number(other.sequence)) <= distance);
+        const hits = Uint8Array.from(said, () => (drawn.next().value ? 1 : 0));
+        const near = said.map((one) =>
+          said.some((other, at) => hits[at] === 1 && areNear(one, other, reach)) ? 1 : 0,
+        );
+        expect([...crowdOf(said).reachedFrom(hits, reach)]).toEqual(near);
+
+        const numbers = Float64Array.from(said, ({ length }, at) => (length + at) % 7);
+        const least = said.map((one) =>
+          Math.min(...said.flatMap((other, at) => (areNear(one, other, REACH) ? Number(numbers[at]) : []))),
+        );
+        expect([...crowdOf(said).leastAround(numbers)]).toEqual(least);
+      }),
+    );
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * Where a search runs. In small spaces, whose items are at hand on the main thread (small.ts), words are searched here, and
+ * of vectors the thread gives numbers alone; large ones are searched by threads. The answers are the same.
+ */
+import { setImmediate as othersFirst } from "node:timers/promises";
+import type { FoundItems } from "../estimates.js";
+import type { Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
+import type { Scored, WordsRequest } from "../store.js";
+import { retryBusy } from "./busy.js";
+import type { NearestItems } from "./nearest-items.js";
+import type { Opened } from "./opened.js";
+
+/** More items than this are scored by the vectors thread. */
+const SCORED_MAX = 32;
+
+export class Searches {
+  readonly #ready: () => Promise<Opened>;
+  readonly #busyTimeoutMs: number;
+
+  /** `ready`: the connections, when they are not just being opened anew. */
+  constructor(ready: () => Promise<Opened>, busyTimeoutMs: number) {
+    this.#ready = ready;
+    this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  /** What else a question needs is sent off first: its vector is being made, or its nearest looked for, while this searches. */
+  async words(request: WordsRequest): Promise<FoundItems<Scored>> {
+    if (!request.keys) await othersFirst();
+    const { peek, reader } = await this.#ready();
+    const found = await this.#here(() => peek.searchAtHand(request));
+    return found ?? reader.call("searchWords", request);
+  }
+
+  async vectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
+    const { peek, vectors } = await this.#ready();
+    const { spaces, vectorSpace, vector, limit, estimates, unsent } = request;
+    if (estimates && !unsent && (await this.#here(() => peek.isAtHand(request)))) {
+      const nearest = await vectors.call<NearestItems | undefined>("nearest", { spaces, vectorSpace, vector, limit });
+      const found = nearest && (await this.#here(() => peek.refer(request, nearest)));
+      if (found) return found;
+    }
+    return vectors.call("searchVectors", request);
+  }
+
+  /** A few on the main thread: to read them takes less time than a hop. What that leaves out, the vectors thread scores. */
+  async scores(request: ScoresRequest): Promise<Scores> {
+    const { peek, vectors } = await this.#ready();
+    if (request.items.length > SCORED_MAX) return vectors.call("scoreVectors", request);
+    const { scored, below } = await this.#here(() => peek.scoreVectors(request));
+    if (scored.length + below.length === request.items.length) return { scored, below };
+    const known = new Set([...scored.map(({ key }) => key), ...below]);
+    const items = request.items.filter(({ key }) => !known.has(key));
+    const others = await vectors.call<Scores>("scoreVectors", { ...request, items });
+    return { scored: [...scored, ...others.scored], below: [...below, ...others.below] };
+  }
+
+  #here<T>(read: () => T): Promise<T> {
+    return retryBusy(read, this.#busyTimeoutMs);
+  }
+}
