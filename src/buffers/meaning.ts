@@ -118,7 +118,8 @@ export class MeaningReader {
       if (!embedded) return nothing([round, notAsked("hybrid", NO_TEXT), notAsked("meaning", NO_TEXT)]);
       const asked = { ...request, vector: embedded.vector, description };
       const found = await this.#searchLevels(asked, [round], tail.isLeft || embedded.cut);
-      await pipeline.requireServed(); // what was missed because the file was re-embedded meanwhile, is seen here
+      // What was missed because the file was re-embedded meanwhile, is seen here; what was found in it, was not missed.
+      if (found.asOf === undefined || found.hits.length === 0) await pipeline.requireServed();
       return found;
     } catch (error) {
       if (!(error instanceof HoldfastError) || !UNABLE.has(error.code)) throw error;

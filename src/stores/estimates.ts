@@ -2,6 +2,8 @@
  * What a search knows by the way of items that it does not tell of. Whoever puts two searches together need not ask one of
  * them again about what the other has found.
  */
+import { KeySieve } from "./key-sieve.js";
+
 export interface Estimates {
   readonly keys: Float64Array;
   /** The most that each of these items can score. */
@@ -27,7 +29,10 @@ export function eachKnown<T>(
 ): void {
   if (!estimates || wanted.size === 0) return;
   const { keys, most, slack } = estimates;
+  const sieve = new KeySieve();
+  for (const key of wanted.keys()) sieve.add(key);
   for (let at = 0; at < keys.length; at++) {
+    if (!sieve.mayHave(keys[at] as number)) continue;
     const found = wanted.get(keys[at] as number);
     if (found !== undefined) tell(found, most[at] as number, slack);
   }

@@ -4,7 +4,7 @@ import { namesIn, speakerIn } from "./speakers.js";
 describe("namesIn", () => {
   it("lists runs of up to three words that may be names, without the possessive", () => {
     const names = namesIn("When did Ann Lee's brother meet Ana de Armas?");
-    expect(names).toEqual(expect.arrayContaining(["When", "Ann", "Lee", "Ann Lee", "Ana", "Armas", "Ana de Armas"]));
+    expect(names).toEqual(expect.arrayContaining(["Ann", "Lee", "Ann Lee", "Ana", "Armas", "Ana de Armas"]));
     expect(names).not.toContain("brother");
   });
 
@@ -14,7 +14,13 @@ describe("namesIn", () => {
   });
 
   it("takes every word of a question without capitals", () => {
-    expect(namesIn("what did ann say?")).toEqual(expect.arrayContaining(["ann", "what", "did ann say"]));
+    expect(namesIn("what did ann say?")).toEqual(expect.arrayContaining(["ann", "say", "did ann say"]));
+  });
+
+  it("leaves out what nobody is called", () => {
+    expect(namesIn("What did I say to Ann?")).toEqual(["Ann"]);
+    expect(namesIn("Will Will May come?")).toEqual(expect.arrayContaining(["Will", "May", "Will May"]));
+    expect(namesIn("Who is The Doctor?")).toContain("The Doctor");
   });
 
   it("finds names in scripts without spaces and without capitals", () => {

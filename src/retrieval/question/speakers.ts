@@ -4,6 +4,8 @@
  * letter, in small letters.
  */
 
+import { isStopWord } from "../words/stop.js";
+
 /** Names stand at the beginning; a longer text is no question. */
 const READ_CHARACTERS = 1_000;
 const NAMES_MAX = 40;
@@ -36,12 +38,16 @@ export function namesIn(text: string): readonly string[] {
       const run = read.slice(first.start, last.end);
       if (!isRun(words.slice(at, at + count), read)) continue;
       if (!mayName(run) || !mayName(read.slice(last.start, last.end))) continue;
+      if (run.split(" ").every(isNobody)) continue;
       names.add(run.replace(POSSESSIVE, ""));
       if (names.size === NAMES_MAX) return [...names];
     }
   }
   return [...names];
 }
+
+/** "What", "I": a word that nobody is called. */
+const isNobody = (word: string): boolean => isStopWord(word) && !SMALL_VERBS.has(word.toLowerCase());
 
 /** The one of the speakers whom the text names; undefined if it names none or several. */
 export function speakerIn(text: string, speakers: readonly string[]): string | undefined {

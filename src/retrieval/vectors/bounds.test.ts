@@ -17,6 +17,12 @@ it("bounds tell of the nearest as one who keeps only those, and of all but some"
   expect([...most]).toEqual([...keys].map((key) => ((key * 7) % 11) / 10));
 });
 
+it("bounds tell how many may be among the best", () => {
+  const bounds = new Bounds(10);
+  for (let key = 1; key <= 10; key++) bounds.offer(key, key / 10);
+  expect([bounds.contending(3, 0), bounds.contending(3, 0.3), bounds.contending(20, 0)]).toEqual([3, 4, 10]);
+});
+
 it("what is no number is no bound", () => {
   const bounds = new Bounds(2);
   bounds.offer(1, Number.NaN);

@@ -26,6 +26,14 @@ export class Bounds implements Offered {
     return nearest.best();
   }
 
+  /** How many may be among so many best, if bounds are half of the slack too high, as most are. */
+  contending(count: number, slack: number): number {
+    const least = (this.nearest(count)[count - 1]?.bound ?? Number.NEGATIVE_INFINITY) - slack / 2;
+    let contending = 0;
+    for (let at = 0; at < this.#size; at++) if ((this.#most[at] as number) >= least) contending++;
+    return contending;
+  }
+
   /** Of all items but these. */
   without(keys: ReadonlySet<number>): { readonly keys: Float64Array; readonly most: Float64Array } {
     let size = this.#size;

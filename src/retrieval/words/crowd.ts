@@ -66,6 +66,10 @@ export class Crowd {
     }
   }
 
+  hasTerms(at: number): boolean {
+    return this.#hasTerms[at] === 1;
+  }
+
   /** Those of the messages, and whatever stands so near to one of them: 1 for each, 0 for the others. */
   reachedFrom(hits: Uint8Array, reach: number): Uint8Array {
     const reached = hits.slice();

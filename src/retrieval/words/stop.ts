@@ -8,7 +8,11 @@ import { analyse } from "./analyse.js";
 const ENGLISH =
   "a about am an and any are as at be been being but by can could did do does for from had has have he her hers him his how i if in into is it its me my of on or our ours she should so some than that the their theirs them then there these they this those to us was we were what when where which who whom whose why will with would you your yours";
 
+const STOP_WORDS: ReadonlySet<string> = new Set(ENGLISH.split(" "));
 const STOP: ReadonlySet<string> = new Set(analyse(ENGLISH).keys());
+
+/** Whether a word, as it is written, says nothing by itself. */
+export const isStopWord = (word: string): boolean => STOP_WORDS.has(word.toLowerCase());
 
 /** The terms that carry the question; all of them if none does. */
 export function contentTerms(terms: readonly string[]): readonly string[] {

@@ -1,4 +1,5 @@
 /** Conditions on `item`, from the contract's filter to SQL with parameters. */
+import type { SpaceRef } from "../../types.js";
 import type { RowFilter } from "../store.js";
 import { kindCode, roleCode, tierCode } from "./codec.js";
 import type { Row } from "./driver.js";
@@ -11,6 +12,7 @@ export interface Condition {
 /** A space as reads need it. */
 export interface SpaceRow {
   readonly key: number;
+  readonly ref: SpaceRef;
   readonly retentionMs: number | null;
   readonly items: number;
   readonly terms: number;
@@ -20,9 +22,10 @@ export interface SpaceRow {
 /** The newest of their versions. */
 export const newestOf = (spaces: readonly SpaceRow[]): number => Math.max(0, ...spaces.map(({ version }) => version));
 
-export function readSpace(row: Row): SpaceRow {
+export function readSpace(row: Row, ref: SpaceRef): SpaceRow {
   return {
     key: Number(row["key"]),
+    ref,
     retentionMs: row["retention_ms"] === null ? null : Number(row["retention_ms"]),
     items: Number(row["items"]),
     terms: Number(row["terms"]),

@@ -1,7 +1,7 @@
 /** Items with their content: by id, by key, page by page. Requires a snapshot. */
 import type { Item, Page, SpaceRef } from "../../types.js";
 import type { KeyedItem, ListRequest, ReadRequest } from "../store.js";
-import { ITEM_SELECT_PACKED, readItem, readKeyed, unpackRow } from "./codec.js";
+import { PACKED_ITEM_SELECT, readItem, readKeyed, unpackItem } from "./codec.js";
 import type { Row } from "./driver.js";
 import { all, type Condition, visibleIn } from "./filter.js";
 import { badCursor, type Registry } from "./registry.js";
@@ -59,8 +59,8 @@ export class ItemReader {
   }
 
   #select(where: string, values: Condition["values"]): Row[] {
-    const statement = this.#statements.get(`${ITEM_SELECT_PACKED} WHERE ${where}`);
-    return statement.all(...values).map(unpackRow);
+    const statement = this.#statements.get(`${PACKED_ITEM_SELECT} WHERE ${where}`);
+    return statement.all(...values).map(unpackItem);
   }
 }
 

@@ -7,6 +7,7 @@
  * no item is passed over that may be among the best.
  */
 import { termWeight } from "../../retrieval/words/bm25.js";
+import { KeySieve } from "../key-sieve.js";
 import { RankedKeys } from "./ranked-keys.js";
 
 /** Row ids of the words index are key × this + length, and the length is cut at this. */
@@ -28,6 +29,7 @@ export class Postings {
   readonly #terms: number;
   /** Where an item's numbers lie. */
   readonly #places = new Map<number, number>();
+  readonly #sieve = new KeySieve();
   readonly #keys: number[] = [];
   readonly #lengths: number[] = [];
   /** For each item, the count of each term. */
@@ -65,6 +67,7 @@ export class Postings {
     if (known !== undefined) return known;
     const place = this.#keys.length;
     this.#places.set(key, place);
+    this.#sieve.add(key);
     this.#keys.push(key);
     this.#lengths.push(row % LENGTHS);
     if ((place + 1) * this.#terms > this.#counts.length) this.#grow();
@@ -79,7 +82,7 @@ export class Postings {
 
   /** How often the item contains each term; undefined if it contains none. */
   countsOf(key: number): Uint8Array | undefined {
-    const place = this.#places.get(key);
+    const place = this.#sieve.mayHave(key) ? this.#places.get(key) : undefined;
     return place === undefined ? undefined : this.#counts.subarray(place * this.#terms, (place + 1) * this.#terms);
   }
 

@@ -22,8 +22,8 @@ export const bestFirst = (a: Scored, b: Scored): number => b.score - a.score || 
 export interface FindOptions {
   /** To score more than so many is not worth it. */
   readonly scoredMax?: number;
-  /** By how much bounds can exceed scores. */
-  readonly slack?: number;
+  /** So many of the first are scored together, if it is known how many it takes. */
+  readonly first?: number;
 }
 
 /**
@@ -34,18 +34,18 @@ export function findBest<T extends Scored>(
   look: Look,
   score: Scorer<T>,
   limit: number,
-  { scoredMax = Number.POSITIVE_INFINITY, slack }: FindOptions = {},
+  { scoredMax = Number.POSITIVE_INFINITY, first }: FindOptions = {},
 ): T[] | undefined {
   let found: T[] = [];
   let scored = 0;
-  for (let count = scoredMax < Infinity ? scoredMax : Math.max(LOOKED_MIN, limit * 4); ; count *= 4) {
+  const looked = first === undefined ? Math.max(LOOKED_MIN, limit * 4) : first + BATCH;
+  for (let count = scoredMax < Infinity ? scoredMax : looked; ; count *= 4) {
     const candidates = look(count);
     while (scored < candidates.length) {
       const worst = found[limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
       if (Number(candidates[scored]?.bound) < worst) return found;
       if (scored >= scoredMax) return undefined;
-      const isInformed = scored === 0 && slack !== undefined;
-      const size = isInformed ? contending(candidates, limit, slack) : Math.ceil((limit - found.length) * SPARE);
+      const size = scored === 0 && first !== undefined ? first : Math.ceil((limit - found.length) * SPARE);
       const batch = candidates.slice(scored, scored + Math.max(BATCH, size));
       found = [...found, ...score(batch.map(({ key }) => key))].sort(bestFirst).slice(0, limit);
       scored += batch.length;
@@ -53,11 +53,4 @@ export function findBest<T extends Scored>(
     if (candidates.length < count) return found;
     if (scored >= scoredMax) return undefined;
   }
-}
-
-/** How many of the first may be among the best, if bounds are half of the slack too high, as most are. */
-function contending(candidates: readonly Near[], limit: number, slack: number): number {
-  const least = (candidates[limit - 1]?.bound ?? Number.NEGATIVE_INFINITY) - slack / 2;
-  const end = candidates.findIndex(({ bound }) => bound < least);
-  return end < 0 ? candidates.length : end;
 }

@@ -149,17 +149,9 @@ export class Reader {
 
   /** The same, if the spaces are small and at hand; else undefined, and they will be at hand soon. */
   searchAtHand(request: WordsRequest): FoundItems<Scored> | undefined {
-    const found = this.#snapshot(() => {
-      const search = this.#searching();
-      return search.isAtHand(request) ? search.search(request) : undefined;
-    });
+    const found = this.#snapshot(() => this.#searching().searchAtHand(request));
     this.#loadRosters();
     return found;
-  }
-
-  /** Whether the spaces are small and at hand. */
-  isAtHand(request: Pick<WordsRequest, "spaces" | "filter">): boolean {
-    return this.#snapshot(() => this.#searching().isAtHand(request));
   }
 
   /** Items that vectors have found, by reference; undefined if their spaces have changed since, or are not at hand. */
@@ -175,8 +167,10 @@ export class Reader {
     });
   }
 
+  /** A single one is a snapshot by itself; every question asks for it, and to begin and end one takes twice as long. */
   versions(spaces: readonly SpaceRef[]): number[] {
-    return this.#snapshot(() => spaces.map((space) => this.#registry.findSpace(space)?.version ?? 0));
+    const read = () => spaces.map((space) => this.#registry.versionOf(space));
+    return spaces.length === 1 ? read() : this.#snapshot(read);
   }
 
   changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Changes {

@@ -9,7 +9,7 @@ import type { Mutable } from "../../mutable.js";
 import type { SpaceRef } from "../../types.js";
 import type { Scored } from "../store.js";
 import { roleOf, spaceRef } from "./codec.js";
-import type { Condition } from "./filter.js";
+import type { Condition, SpaceRow } from "./filter.js";
 import type { Member } from "./roster.js";
 import type { Statements } from "./statements.js";
 
@@ -77,11 +77,9 @@ export class References {
   }
 
   /** References to members of a space. Requires the snapshot that they belong to. */
-  of(members: readonly Referred[], space: number): Reference[] {
-    const home = this.#homes(new Set([space])).get(space);
-    if (!home) return [];
+  of(members: readonly Referred[], { key, ref, retentionMs }: SpaceRow): Reference[] {
     this.#readSessions(members.map(({ session }) => session));
-    return members.map((member) => this.#reference(member, space, home));
+    return members.map((member) => this.#reference(member, key, { ref, retentionMs: retentionMs ?? Infinity }));
   }
 
   #reference(item: Referred, spaceKey: number, { ref: space, retentionMs }: Home): Reference {

@@ -19,6 +19,7 @@ export interface SessionRow {
 
 export class Registry {
   readonly #findSpace: Statement;
+  readonly #versionOf: Statement;
   readonly #findSession: Statement;
   readonly #insertSpace: Statement;
   readonly #insertSession: Statement;
@@ -33,6 +34,7 @@ export class Registry {
     this.#findSpace = database.prepare(
       "SELECT key, retention_ms, items, terms, version FROM space WHERE kind = ? AND name = ?",
     );
+    this.#versionOf = database.prepare("SELECT version FROM space WHERE kind = ? AND name = ?");
     this.#findSession = database.prepare("SELECT key, next_seq FROM session WHERE space = ? AND name = ?");
     this.#insertSpace = database.prepare(
       "INSERT INTO space (id, kind, name, description, created_at, updated_at, version, items, terms) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0)",
@@ -54,7 +56,13 @@ export class Registry {
   findSpace(ref: SpaceRef): SpaceRow | undefined {
     const [, code, name] = spaceParts(ref);
     const row = this.#findSpace.get(code, name);
-    return row && readSpace(row);
+    return row && readSpace(row, ref);
+  }
+
+  /** 0 if there is no such space. */
+  versionOf(ref: SpaceRef): number {
+    const [, code, name] = spaceParts(ref);
+    return Number(this.#versionOf.get(code, name)?.["version"] ?? 0);
   }
 
   findSpaces(refs: readonly SpaceRef[]): SpaceRow[] {

@@ -3,6 +3,7 @@
  * of vectors the thread gives numbers alone; large ones are searched by threads. The answers are the same.
  */
 import { setImmediate as othersFirst } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import type { FoundItems } from "../estimates.js";
 import type { Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
 import type { Scored, WordsRequest } from "../store.js";
@@ -12,10 +13,13 @@ import type { Opened } from "./opened.js";
 
 /** More items than this are scored by the vectors thread. */
 const SCORED_MAX = 32;
+const AT_HAND_MAX = 1_000;
 
 export class Searches {
   readonly #ready: () => Promise<Opened>;
   readonly #busyTimeoutMs: number;
+  /** Spaces that were at hand when they were last searched by words; they are likely to be so still. */
+  readonly #atHand = new LRUCache<string, true>({ max: AT_HAND_MAX });
 
   /** `ready`: the connections, when they are not just being opened anew. */
   constructor(ready: () => Promise<Opened>, busyTimeoutMs: number) {
@@ -28,13 +32,20 @@ export class Searches {
     if (!request.keys) await othersFirst();
     const { peek, reader } = await this.#ready();
     const found = await this.#here(() => peek.searchAtHand(request));
-    return found ?? reader.call("searchWords", request);
+    const name = JSON.stringify(request.spaces);
+    if (!found) {
+      this.#atHand.delete(name);
+      return reader.call("searchWords", request);
+    }
+    this.#atHand.set(name, true);
+    return found;
   }
 
   async vectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
     const { peek, vectors } = await this.#ready();
-    const { spaces, vectorSpace, vector, limit, estimates, unsent } = request;
-    if (estimates && !unsent && (await this.#here(() => peek.isAtHand(request)))) {
+    const { spaces, vectorSpace, vector, limit, filter, estimates, unsent } = request;
+    const isNarrow = unsent || Object.keys(filter).length > 0;
+    if (estimates && !isNarrow && this.#atHand.has(JSON.stringify(spaces))) {
       const nearest = await vectors.call<NearestItems | undefined>("nearest", { spaces, vectorSpace, vector, limit });
       const found = nearest && (await this.#here(() => peek.refer(request, nearest)));
       if (found) return found;

@@ -21,6 +21,8 @@ import {
 
 /** Items read at a time: so many that they take a few milliseconds, and not too many bytes for one value. */
 const ITEMS_MAX = 512;
+/** So few are read together however long they may be: if that is too much, it turns out. */
+const FEW = 64;
 const CODED_MAX = 1_024;
 const BYTES_MAX = 16 * 1024 * 1024;
 
@@ -133,7 +135,7 @@ export class VectorFile {
     );
     const read = (some: readonly number[]): ItemScore[] =>
       this.#scored(statement.get(JSON.stringify(some), space), vector).filter(hasVectors);
-    return inParts(keys, this.#atOnce(table), read);
+    return inParts(keys, keys.length <= FEW ? FEW : this.#atOnce(table), read);
   }
 
   /** Items without vectors, which there should be none of, are as far as can be. */

@@ -20,6 +20,7 @@ import type { FoundItems } from "../estimates.js";
 import type { MirrorStats, Scores, ScoresRequest, VectorScored, VectorsRequest } from "../indexing.js";
 import { isSameSpace } from "../vector-space.js";
 import { retryBusy } from "./busy.js";
+import { spaceRef } from "./codec.js";
 import { connect } from "./connection.js";
 import type { Database } from "./driver.js";
 import { all, type Condition, newestOf, readSpace, type SpaceRow } from "./filter.js";
@@ -194,7 +195,7 @@ export class VectorReader {
       const table = this.#tables.current();
       if (!row || !table) return undefined;
       this.#feed.catchUp(table);
-      return { space: readSpace(row), table };
+      return { space: readSpace(row, spaceRef(row["kind"], row["name"])), table };
     });
     if (newest) await this.#load(newest.space, newest.table, Number.POSITIVE_INFINITY);
   }
@@ -252,7 +253,8 @@ export class VectorReader {
     const bounds = new Bounds(itemsOf(mirrors));
     for (const mirror of mirrors) mirror.look(question, undefined, Number.POSITIVE_INFINITY, bounds);
     const slack = Math.max(0, ...mirrors.map((mirror) => mirror.slack(question)));
-    const found = findBest((count) => bounds.nearest(count), score, limit, { slack }) ?? [];
+    const first = bounds.contending(limit, slack);
+    const found = findBest((count) => bounds.nearest(count), score, limit, { first }) ?? [];
     const unsure = spaces.map(({ key }) => this.#feed.unsure(key));
     // Damaged codes, or much that waits: whoever needs to know asks.
     if (!Number.isFinite(slack) || unsure.includes(undefined)) return found;
@@ -385,7 +387,8 @@ export class VectorReader {
   }
 }
 
-const NEWEST_SPACE = "SELECT key, retention_ms, items, terms, version FROM space ORDER BY version DESC LIMIT 1";
+const NEWEST_SPACE =
+  "SELECT key, kind, name, retention_ms, items, terms, version FROM space ORDER BY version DESC LIMIT 1";
 
 /** Rows of the outbox about vectors of the space that is served. */
 const OF_SERVED = "outbox.vector_space = (SELECT vector_space FROM head)";

@@ -117,7 +117,7 @@ export class RosterRows implements WordRows {
 
   references(keys: readonly number[], narrowing: Condition | undefined): Reference[] {
     if (narrowing) return this.#file.references(keys, narrowing);
-    return this.#references.of(this.#members(keys), this.#space.key);
+    return this.#references.of(this.#members(keys), this.#space);
   }
 
   #members(keys: readonly number[]): Member[] {

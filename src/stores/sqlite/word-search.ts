@@ -90,15 +90,6 @@ export class WordSearch {
     return this.#words.postings(token);
   }
 
-  /** Whether the spaces are small, and all that a search reads of their items is at hand. Requires a snapshot. */
-  isAtHand({ spaces: refs, filter }: Pick<WordsRequest, "spaces" | "filter">): boolean {
-    if (Object.keys(filter).length > 0) return false; // the file has to judge
-    const spaces = this.#registry.findSpaces(refs);
-    if (itemsIn(spaces) > SMALL_ITEMS) return false;
-    this.#rosters.catchUp();
-    return spaces.map((space) => this.#rosters.isAtHand(space)).every(Boolean); // all: each is to be loaded
-  }
-
   /** Items that vectors have found, by reference; undefined unless they are as they were then, and at hand. */
   refer(refs: WordsRequest["spaces"], now: number, nearest: NearestItems): FoundItems<VectorScored> | undefined {
     const { keys, scores, parts, estimates, asOf } = nearest;
@@ -119,12 +110,31 @@ export class WordSearch {
     return Object.assign(found, { asOf, ...(estimates && { estimates }) });
   }
 
-  search({ spaces: refs, terms, filter, limit, now, keys, estimates }: WordsRequest): FoundItems<Scored> {
+  search(request: WordsRequest): FoundItems<Scored> {
+    const { spaces: refs, filter, now, keys } = request;
     const { spaces, condition } = resolveScope(this.#registry, refs, filter, now, false);
     if (!condition) return [];
     this.#rosters.catchUp();
-    const searches = keys ? [] : this.#searches(refs, filter, now);
     const narrowing = Object.keys(filter).length > 0 ? condition : undefined;
+    return this.#searchIn(spaces, request, keys ? [] : this.#searches(refs, filter, now), narrowing);
+  }
+
+  /** The same, if the spaces are small, and all that is read of their items is at hand; else undefined. */
+  searchAtHand(request: WordsRequest): FoundItems<Scored> | undefined {
+    if (Object.keys(request.filter).length > 0) return undefined; // the file has to judge
+    const spaces = this.#registry.findSpaces(request.spaces);
+    if (itemsIn(spaces) > SMALL_ITEMS) return undefined;
+    this.#rosters.catchUp();
+    const areAtHand = spaces.map((space) => this.#rosters.isAtHand(space)); // of all: each is to be loaded
+    return areAtHand.includes(false) ? undefined : this.#searchIn(spaces, request, ANY, undefined);
+  }
+
+  #searchIn(
+    spaces: readonly SpaceRow[],
+    { terms, limit, now, keys, estimates }: WordsRequest,
+    searches: readonly (Condition | undefined)[],
+    narrowing: Condition | undefined,
+  ): FoundItems<Scored> {
     const known = new KnownScores();
     const found = spaces.flatMap((space) => {
       let asked = this.#ask(space, terms, now);
@@ -138,7 +148,7 @@ export class WordSearch {
       known.add(scores, hits.areAll);
       return this.#best(asked, scores, narrowing, limit);
     });
-    found.sort(bestFirst);
+    if (keys || spaces.length > 1) found.sort(bestFirst);
     if (keys) return found;
     const best = found.slice(0, limit);
     return estimates ? Object.assign(best, { estimates: known.estimates(), asOf: newestOf(spaces) }) : best;
@@ -219,7 +229,10 @@ export class WordSearch {
     const outside = hits.filter(({ session }) => session === null);
     const rows = [...outside, ...asked.rows.within(merged(hits, reach + REACH))];
     const crowd = this.#crowd(asked, rows);
-    const reached = crowd.reachedFrom(placesOf(hits, rows), reach);
+    const reached = crowd.reachedFrom(
+      placesOf(hits, rows, (at) => reach === 0 || crowd.hasTerms(at)),
+      reach,
+    );
     const rarities = asked.lists.map((list) => list.idf);
     const scored = crowd.scores(rarities, averageAmong(asked.average));
     const expiry = rows.some(({ expiresAt }) => expiresAt !== null)
@@ -309,7 +322,7 @@ class KnownScores {
   }
 
   estimates(): Estimates {
-    const [keys, most] = [Float64Array.from(this.#keys), Float64Array.from(this.#scores)];
+    const [keys, most] = [new Float64Array(this.#keys), new Float64Array(this.#scores)];
     return { keys, most, slack: 0, isWhole: this.#isWhole };
   }
 }
@@ -347,12 +360,14 @@ function bestRows(rows: WordRows, ranked: RankedKeys, narrowing: Condition | und
   return found.slice(0, wanted);
 }
 
-/** Where the hits stand among the rows: 1 for each, 0 for the others. */
-function placesOf(hits: readonly WordRow[], rows: readonly WordRow[]): Uint8Array {
+/** Where the hits stand among the rows: 1 for each, 0 for the others. Only rows that `mayHit` are looked at. */
+function placesOf(hits: readonly WordRow[], rows: readonly WordRow[], mayHit: (at: number) => boolean): Uint8Array {
   const wanted = new Set<number>();
   for (const { key } of hits) wanted.add(key);
   const places = new Uint8Array(rows.length);
-  for (let at = 0; at < rows.length; at++) if (wanted.has((rows[at] as WordRow).key)) places[at] = 1;
+  for (let at = 0; at < rows.length; at++) {
+    if (mayHit(at) && wanted.has((rows[at] as WordRow).key)) places[at] = 1;
+  }
   return places;
 }
 
@@ -370,6 +385,9 @@ function merged(hits: readonly WordRow[], width: number): Span[] {
   }
   return spans;
 }
+
+/** Anything that may be seen leads to candidates. */
+const ANY: readonly undefined[] = [undefined];
 
 const itemsIn = (spaces: readonly SpaceRow[]): number => spaces.reduce((sum, { items }) => sum + items, 0);
 
