@@ -1,5 +1,6 @@
 /** Memory: an open file as callers hold it. */
 import { mirrorBytes, rosterBytes } from "./buffers/query/budget.js";
+import { readAhead } from "./buffers/query/reading.js";
 import { loadConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
 import type { MemoryEvents } from "./events/events.js";
@@ -35,16 +36,7 @@ export async function openWithFallback(options: OpenOptions, fallback: Options):
   const embedder = resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) });
   const extractor = resolved.extractor ?? chooseExtractor(resolved.extraction, resolved.clock);
   const index = resolved.vectorIndex ?? chooseIndex(resolved.qdrant);
-  const store =
-    resolved.path === IN_MEMORY
-      ? new MemoryStore()
-      : await SqliteStore.open({
-          path: resolved.path,
-          ...resolved.store,
-          mirrorBytes: mirrorBytes(resolved.buffer.query.maxBytes),
-          rosterBytes: rosterBytes(resolved.buffer.query.maxBytes),
-          warm: warmed(resolved, embedder !== undefined),
-        });
+  const store = resolved.path === IN_MEMORY ? new MemoryStore() : await openStore(resolved, embedder !== undefined);
   const service = new BufferService(store, resolved, { embedder, index, extractor });
   try {
     await service.start();
@@ -55,10 +47,23 @@ export async function openWithFallback(options: OpenOptions, fallback: Options):
   return new Memory(service);
 }
 
-/** What is started before it is asked. Whoever does not embed eagerly wants to stay small until there is a question. */
+async function openStore(resolved: ResolvedOptions, hasMeaning: boolean): Promise<SqliteStore> {
+  const { path, store, buffer } = resolved;
+  const { maxBytes } = buffer.query;
+  const warm = warmed(resolved, hasMeaning);
+  const bytes = { mirrorBytes: mirrorBytes(maxBytes), rosterBytes: rosterBytes(maxBytes) };
+  const opening = SqliteStore.open({ path, ...store, ...bytes, warm });
+  if (warm.length > 0) readAhead(); // here, while threads start
+  return opening;
+}
+
+/**
+ * What is started before it is asked. Whoever does not embed eagerly wants to stay small until there is a question; who
+ * asks by meaning waits longest for the vectors, and any other thread would slow that down.
+ */
 function warmed({ buffer }: ResolvedOptions, hasMeaning: boolean): readonly ("reader" | "vectors")[] {
   if (hasMeaning && !buffer.roundBuffer.eager) return [];
-  return hasMeaning ? ["vectors", "reader"] : ["reader"];
+  return hasMeaning ? ["vectors"] : ["reader"];
 }
 
 const embeddingModel = ({ buffer }: ResolvedOptions): string => buffer.hybridBuffer.embeddingModel;

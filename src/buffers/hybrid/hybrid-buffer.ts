@@ -15,6 +15,7 @@ import type { Events } from "../../events/events.js";
 import type { ChunkStrategy } from "../../retrieval/chunks/strategy.js";
 import type { IndexWrite, Lane, PendingItem } from "../../stores/indexing.js";
 import type { Store } from "../../stores/store.js";
+import { isSameSpace } from "../../stores/vector-space.js";
 import type { SpaceRef } from "../../types.js";
 import { laneName, spaceName } from "../lane-name.js";
 import type { Meter } from "../meter.js";
@@ -107,8 +108,12 @@ export class HybridBuffer {
   /** Loads the embedder and makes sure that the store keeps its kind of vectors; `vector_space` if it does not. */
   async ready(): Promise<EmbedderDescription> {
     if (this.description) return this.description;
-    const description = await this.#options.embedder.describe();
-    await this.#options.commits.one<"adopt">({ op: "adopt", vectorSpace: description.space });
+    const { embedder, store, commits } = this.#options;
+    const description = await embedder.describe();
+    const { space: vectorSpace } = description;
+    const kept = await store.vectorSpace();
+    // Mostly it does, and the first question need not wait for a commit.
+    if (!kept || !isSameSpace(kept, vectorSpace)) await commits.one<"adopt">({ op: "adopt", vectorSpace });
     this.description = description;
     return description;
   }

@@ -23,11 +23,20 @@ export interface Reading extends Said {
   readonly texts: readonly WeightedText[];
 }
 
+/** Reads a question that nobody has asked, so that patterns are compiled when the first one comes. */
+export function readAhead(): void {
+  const question = { text: "What did Ann say about it?" };
+  readTerms(question);
+  readSaid(question, 0);
+  namesIn(question.text);
+}
+
 /** The words that are searched for. */
-export const readTerms = ({ text }: Question): readonly string[] => contentTerms([...analyse(text).keys()]);
+export const readTerms = ({ text }: Pick<Question, "text">): readonly string[] =>
+  contentTerms([...analyse(text).keys()]);
 
 /** `askedAt` is the time that dates are counted from. */
-export function readSaid({ text }: Question, askedAt: number): Said {
+export function readSaid({ text }: Pick<Question, "text">, askedAt: number): Said {
   const { ranges, isRelative } = datesIn(text, askedAt);
   return { dates: ranges, isRelative, refersBack: refersBack(text) };
 }

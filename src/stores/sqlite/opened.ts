@@ -1,11 +1,15 @@
 /** The threads and connections of an open file. */
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../errors.js";
 import { retryBusy } from "./busy.js";
 import { Reader } from "./reader.js";
 import { SMALL_ITEMS } from "./small.js";
 import { Thread } from "./thread.js";
 import type { ThreadOptions } from "./worker.js";
+
+/** How long opening waits for vectors that are being loaded: a question right after it would have to. */
+const WARM_MS = 50;
 
 export type ReadingRole = "reader" | "vectors";
 
@@ -37,6 +41,11 @@ export class Opened {
 
   get livingReader(): Thread | undefined {
     return this.#reader?.isDead === false ? this.#reader : undefined;
+  }
+
+  /** The reader's thread, once it has started. */
+  get awakeReader(): Thread | undefined {
+    return this.#reader?.isAwake ? this.#reader : undefined;
   }
 
   get vectors(): Thread {
@@ -73,15 +82,17 @@ export class Opened {
 }
 
 /**
- * The writer makes, checks and migrates the file that the others read; they are warmed up when it has. Only the vectors
- * thread, which changes nothing, begins before: a file that is there is mostly one of this version. If it is not, that
- * fails, and is tried again in its turn.
+ * The writer makes, checks and migrates the file that the others read. Those that change nothing, the vectors thread and the
+ * connection of the main thread, begin before it is done: a file that is there is mostly one of this version. If it is not,
+ * that fails, and is tried again in its turn.
  */
 export async function openThreads(options: ThreadOptions, warm: readonly ReadingRole[]): Promise<Opened> {
   const writer = new Thread({ role: "writer", options });
   const reading: Reading = Object.fromEntries(warm.map((role) => [role, new Thread({ role, options })]));
-  const early = existsSync(options.path) ? reading.vectors?.call("warm") : undefined;
+  const isThere = existsSync(options.path);
+  const early = isThere ? reading.vectors?.call("warm") : undefined;
   early?.catch(() => undefined); // nobody may come to ask
+  const earlyPeek = isThere ? tried(() => openPeek(options, warm.length > 0)) : undefined;
   try {
     await writer.call("stats");
     for (const thread of Object.values(reading)) {
@@ -89,13 +100,39 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
       const warming = isUnderWay ? early.catch(() => thread.call("warm")) : thread.call("warm");
       warming.catch(() => undefined); // the first call will tell
     }
-    const peek = await retryBusy(
-      () => new Reader(options.path, "peek", { bytes: options.rosterBytes / 2, itemsMax: SMALL_ITEMS }),
-      options.busyTimeoutMs,
-    );
+    const peek = earlyPeek ?? (await retryBusy(() => openPeek(options, warm.length > 0), options.busyTimeoutMs));
+    if (early)
+      await within(
+        WARM_MS,
+        early.catch(() => undefined),
+      );
     return new Opened(writer, peek, options, reading);
   } catch (error) {
+    earlyPeek?.close();
     await Promise.all([writer, ...Object.values(reading)].map((thread) => thread.end()));
     throw error;
+  }
+}
+
+function openPeek({ path, rosterBytes }: ThreadOptions, isWarm: boolean): Reader {
+  const peek = new Reader(path, "peek", { bytes: rosterBytes / 2, itemsMax: SMALL_ITEMS });
+  if (isWarm) peek.warm();
+  return peek;
+}
+
+/** Waits no longer than this. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController();
+  const tooLong = sleep(ms, undefined, { signal: done.signal }).catch(() => undefined);
+  await Promise.race([work, tooLong]);
+  done.abort();
+}
+
+/** Undefined if it fails: it is tried again, and tells then. */
+function tried<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
   }
 }

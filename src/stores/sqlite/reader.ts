@@ -147,9 +147,9 @@ export class Reader {
     return found;
   }
 
-  /** The same, if the spaces are small and at hand; else undefined, and they will be at hand soon. */
-  searchAtHand(request: WordsRequest): FoundItems<Scored> | undefined {
-    const found = this.#snapshot(() => this.#searching().searchAtHand(request));
+  /** The same, if the spaces are small and at hand (or in the file); else undefined, and they will be at hand soon. */
+  searchAtHand(request: WordsRequest, orInFile: boolean): FoundItems<Scored> | undefined {
+    const found = this.#snapshot(() => this.#searching().searchAtHand(request, orInFile));
     this.#loadRosters();
     return found;
   }
@@ -273,8 +273,10 @@ export class Reader {
     this.#snapshot(() => this.#rosters?.catchUp());
   }
 
-  /** Whoever starts the thread ahead of its first call has the connection open by then. */
-  warm(): void {}
+  /** Makes ready for the first search. */
+  warm(): void {
+    this.#searching();
+  }
 
   leave(): void {
     this.close();

@@ -14,11 +14,14 @@ import type { Opened } from "./opened.js";
 /** More items than this are scored by the vectors thread. */
 const SCORED_MAX = 32;
 const AT_HAND_MAX = 1_000;
+/** How long after a question the reader's thread is started, if it has not been needed before. */
+const WAKE_MS = 150;
 
 export class Searches {
   readonly #ready: () => Promise<Opened>;
   readonly #busyTimeoutMs: number;
   /** Spaces that were at hand when they were last searched by words; they are likely to be so still. */
+  #waking: NodeJS.Timeout | undefined;
   readonly #atHand = new LRUCache<string, true>({ max: AT_HAND_MAX });
 
   /** `ready`: the connections, when they are not just being opened anew. */
@@ -30,15 +33,26 @@ export class Searches {
   /** What else a question needs is sent off first: its vector is being made, or its nearest looked for, while this searches. */
   async words(request: WordsRequest): Promise<FoundItems<Scored>> {
     if (!request.keys) await othersFirst();
-    const { peek, reader } = await this.#ready();
-    const found = await this.#here(() => peek.searchAtHand(request));
+    const opened = await this.#ready();
+    const { peek, awakeReader } = opened;
+    const found = await this.#here(() => peek.searchAtHand(request, awakeReader === undefined));
+    if (!awakeReader) this.#wakeReader();
     const name = JSON.stringify(request.spaces);
     if (!found) {
       this.#atHand.delete(name);
-      return reader.call("searchWords", request);
+      return opened.reader.call("searchWords", request);
     }
     this.#atHand.set(name, true);
     return found;
+  }
+
+  /** For later questions, when this one is answered: as long as a thread starts, the others are slower. */
+  #wakeReader(): void {
+    this.#waking ??= setTimeout(async () => {
+      this.#waking = undefined;
+      const { reader } = await this.#ready();
+      await reader.call("warm");
+    }, WAKE_MS).unref();
   }
 
   async vectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {

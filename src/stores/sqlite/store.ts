@@ -249,8 +249,10 @@ export class SqliteStore implements Store {
     return retryBusy(() => peek.keys(request), this.#options.busyTimeoutMs);
   }
 
-  waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
-    return this.#reader("waiting", owner, limit, now);
+  async waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
+    const { peek, awakeReader } = await this.#ready();
+    if (awakeReader) return awakeReader.call("waiting", owner, limit, now);
+    return retryBusy(() => peek.waiting(owner, limit, now), this.#options.busyTimeoutMs);
   }
 
   pending(request: PendingRequest): Promise<readonly PendingItem[]> {
@@ -302,8 +304,10 @@ export class SqliteStore implements Store {
     return retryBusy(() => peek.vectorSpace(), this.#options.busyTimeoutMs);
   }
 
-  indexingStats(): Promise<IndexingStats> {
-    return this.#reader("indexingStats");
+  async indexingStats(): Promise<IndexingStats> {
+    const { peek, awakeReader } = await this.#ready();
+    if (awakeReader) return awakeReader.call("indexingStats");
+    return retryBusy(() => peek.indexingStats(), this.#options.busyTimeoutMs);
   }
 
   /** Words out of the index, text out of the log, then a look at the bytes; a rewrite of the file if any were found. */

@@ -24,6 +24,7 @@ export class Thread {
   readonly #waiting = new Map<number, Waiting>();
   #number = 0;
   #isEnding = false;
+  #isAwake = false;
   #dead: Error | undefined;
 
   constructor(data: ThreadData) {
@@ -34,6 +35,7 @@ export class Thread {
       name: `holdfast-${data.role}`,
     });
     this.#worker.on("message", (answer: Answer) => {
+      this.#isAwake = true;
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);
       this.#unrefIfIdle();
@@ -44,6 +46,11 @@ export class Thread {
     this.#worker.on("online", () => this.#unrefIfIdle());
     this.#worker.on("error", (error) => this.#die(error));
     this.#worker.on("exit", () => this.#die(new Error("the storage thread has ended")));
+  }
+
+  /** Whether it has started and answered; that takes a while. */
+  get isAwake(): boolean {
+    return this.#isAwake && !this.isDead;
   }
 
   get isDead(): boolean {

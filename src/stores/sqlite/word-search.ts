@@ -27,7 +27,7 @@ import { type Reference, References } from "./references.js";
 import type { Registry } from "./registry.js";
 import type { Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
-import { SMALL_ITEMS } from "./small.js";
+import { SMALL_ITEMS, STARTING_ITEMS } from "./small.js";
 import { Statements } from "./statements.js";
 import { FileRows, RosterRows, type Span, type WordRow, type WordRows } from "./word-rows.js";
 import { countIn, type TermLists, WordReader } from "./words.js";
@@ -119,14 +119,17 @@ export class WordSearch {
     return this.#searchIn(spaces, request, keys ? [] : this.#searches(refs, filter, now), narrowing);
   }
 
-  /** The same, if the spaces are small, and all that is read of their items is at hand; else undefined. */
-  searchAtHand(request: WordsRequest): FoundItems<Scored> | undefined {
+  /**
+   * The same, if the spaces are small, and all that is read of their items is at hand; else undefined. `orInFile`: also if
+   * it is not, and if they are not quite as small.
+   */
+  searchAtHand(request: WordsRequest, orInFile: boolean): FoundItems<Scored> | undefined {
     if (Object.keys(request.filter).length > 0) return undefined; // the file has to judge
     const spaces = this.#registry.findSpaces(request.spaces);
-    if (itemsIn(spaces) > SMALL_ITEMS) return undefined;
+    if (itemsIn(spaces) > (orInFile ? STARTING_ITEMS : SMALL_ITEMS)) return undefined;
     this.#rosters.catchUp();
     const areAtHand = spaces.map((space) => this.#rosters.isAtHand(space)); // of all: each is to be loaded
-    return areAtHand.includes(false) ? undefined : this.#searchIn(spaces, request, ANY, undefined);
+    return orInFile || !areAtHand.includes(false) ? this.#searchIn(spaces, request, ANY, undefined) : undefined;
   }
 
   #searchIn(
