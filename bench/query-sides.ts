@@ -53,8 +53,8 @@ const TOP = 10;
 /** As many as a query asks of each arm. */
 const CANDIDATES = 128;
 const QUESTIONS = 40;
-/** After two hundred questions most of the code is compiled; a process that serves has answered more. */
-const WARM_UP_ROUNDS = 5;
+/** After some hundred questions most of the code is compiled; a process that serves has answered more. */
+const WARM_UP_ROUNDS = 10;
 const ROUND_MS = 300;
 const CALLS_MIN = 3;
 const USERS_MET_MAX = 200;

@@ -136,6 +136,7 @@ describe("rosters", () => {
     const kept = reading(path, 32 * MIB);
     const plain = reading(path, 0);
     expect(await load(kept, asked(["river"], { spaces: [ADA, BOB] }))).toBeGreaterThan(10_000);
+    let served = 0;
     for (let step = 0; step < 400; step++) {
       await world.change();
       const keys = plain.searchWords(asked(TOPICS, { now: world.now, limit: 1_000 })).map(({ key }) => key);
@@ -143,10 +144,16 @@ describe("rosters", () => {
         const request = world.question(keys);
         const expected = plain.searchWords(request);
         expect(kept.searchWords(request), `seed ${seed}, step ${step}`).toEqual(expected);
+        const isPlain = Object.keys(request.filter).length === 0;
+        const atHand = kept.searchAtHand(request, false);
+        if (atHand) expect(atHand, `seed ${seed}, step ${step}`).toEqual(expected);
+        expect(plain.searchAtHand(request, true), `seed ${seed}, step ${step}`).toEqual(isPlain ? expected : undefined);
+        served += atHand ? 1 : 0;
       }
       if (random.chance(0.05)) await turn(); // what was dropped is loaded again
     }
     expect(plain.rosterBytes(), "the other had none").toBe(0);
+    expect(served, "most that have no filter").toBeGreaterThan(300);
   });
 
   it("are as new as the file while they are being loaded", async () => {

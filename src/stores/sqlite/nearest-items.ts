@@ -1,6 +1,7 @@
 /** The nearest items of small spaces as the vectors thread tells them: numbers alone, which whoever asked adds the rest to. */
-import type { Estimates } from "../estimates.js";
+import type { Estimates, FoundItems } from "../estimates.js";
 import type { VectorsRequest } from "../indexing.js";
+import type { ItemScore } from "./vector-file.js";
 
 export type NearestRequest = Pick<VectorsRequest, "spaces" | "vectorSpace" | "vector" | "limit">;
 
@@ -12,3 +13,11 @@ export interface NearestItems {
   readonly estimates: Estimates | undefined;
   readonly asOf: number;
 }
+
+export const numbersOf = (found: FoundItems<ItemScore>, asOf: number): NearestItems => ({
+  keys: Float64Array.from(found, ({ key }) => key),
+  scores: Float64Array.from(found, ({ score }) => score),
+  parts: Float64Array.from(found, ({ part }) => part),
+  estimates: found.estimates,
+  asOf,
+});

@@ -147,9 +147,9 @@ export class Reader {
     return found;
   }
 
-  /** The same, if the spaces are small and at hand (or in the file); else undefined, and they will be at hand soon. */
-  searchAtHand(request: WordsRequest, orInFile: boolean): FoundItems<Scored> | undefined {
-    const found = this.#snapshot(() => this.#searching().searchAtHand(request, orInFile));
+  /** The same, if that is quick and the items are at hand, or it is the first search; else undefined, and they will be soon. */
+  searchAtHand(request: WordsRequest, isFirst: boolean): FoundItems<Scored> | undefined {
+    const found = this.#snapshot(() => this.#searching().searchAtHand(request, isFirst));
     this.#loadRosters();
     return found;
   }

@@ -14,14 +14,15 @@ import type { Opened } from "./opened.js";
 /** More items than this are scored by the vectors thread. */
 const SCORED_MAX = 32;
 const AT_HAND_MAX = 1_000;
-/** How long after a question the reader's thread is started, if it has not been needed before. */
+/** How long after the first question the reader's thread is started, if it has not been needed before. */
 const WAKE_MS = 150;
 
 export class Searches {
   readonly #ready: () => Promise<Opened>;
   readonly #busyTimeoutMs: number;
+  /** Nothing was searched by words yet. */
+  #isFirst = true;
   /** Spaces that were at hand when they were last searched by words; they are likely to be so still. */
-  #waking: NodeJS.Timeout | undefined;
   readonly #atHand = new LRUCache<string, true>({ max: AT_HAND_MAX });
 
   /** `ready`: the connections, when they are not just being opened anew. */
@@ -34,9 +35,10 @@ export class Searches {
   async words(request: WordsRequest): Promise<FoundItems<Scored>> {
     if (!request.keys) await othersFirst();
     const opened = await this.#ready();
-    const { peek, awakeReader } = opened;
-    const found = await this.#here(() => peek.searchAtHand(request, awakeReader === undefined));
-    if (!awakeReader) this.#wakeReader();
+    const isFirst = !opened.awakeReader && (this.#isFirst || request.keys !== undefined);
+    if (this.#isFirst) this.#wakeReader();
+    this.#isFirst = false;
+    const found = await this.#here(() => opened.peek.searchAtHand(request, isFirst));
     const name = JSON.stringify(request.spaces);
     if (!found) {
       this.#atHand.delete(name);
@@ -46,12 +48,11 @@ export class Searches {
     return found;
   }
 
-  /** For later questions, when this one is answered: as long as a thread starts, the others are slower. */
+  /** For later questions, when the first one is answered: as long as a thread starts, the others are slower. */
   #wakeReader(): void {
-    this.#waking ??= setTimeout(async () => {
-      this.#waking = undefined;
-      const { reader } = await this.#ready();
-      await reader.call("warm");
+    setTimeout(() => {
+      const warming = this.#ready().then(({ reader }) => reader.call("warm"));
+      warming.catch(() => undefined); // closed meanwhile; whatever else it is, the first call will tell
     }, WAKE_MS).unref();
   }
 

@@ -26,7 +26,7 @@ import type { Database } from "./driver.js";
 import { all, type Condition, newestOf, readSpace, type SpaceRow } from "./filter.js";
 import { MirrorFeed } from "./mirror-feed.js";
 import { Mirrors } from "./mirrors.js";
-import type { NearestItems, NearestRequest } from "./nearest-items.js";
+import { type NearestItems, type NearestRequest, numbersOf } from "./nearest-items.js";
 import { bestFirst, findBest, type Look } from "./ranking.js";
 import { Registry } from "./registry.js";
 import { resolveScope } from "./scope.js";
@@ -134,14 +134,7 @@ export class VectorReader {
       for (const _ of mirrors) this.#mirrors.hit();
       const score = (keys: readonly number[]) =>
         spaces.flatMap(({ key }) => this.#file.scores(key, keys, table, vector));
-      const found = this.#findAmong(mirrors, { vector, limit, spaces, table, score });
-      return {
-        keys: Float64Array.from(found, ({ key }) => key),
-        scores: Float64Array.from(found, ({ score }) => score),
-        parts: Float64Array.from(found, ({ part }) => part),
-        estimates: found.estimates,
-        asOf: newestOf(spaces),
-      };
+      return numbersOf(this.#findAmong(mirrors, { vector, limit, spaces, table, score }), newestOf(spaces));
     });
   }
 

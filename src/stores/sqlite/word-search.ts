@@ -11,7 +11,6 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Near } from "../../retrieval/vectors/nearest.js";
-import { analyse } from "../../retrieval/words/analyse.js";
 import { idf } from "../../retrieval/words/bm25.js";
 import { Crowd } from "../../retrieval/words/crowd.js";
 import { averageAmong, REACH } from "../../retrieval/words/neighbours.js";
@@ -20,6 +19,7 @@ import type { VectorScored } from "../indexing.js";
 import type { RowFilter, Scored, WordsRequest } from "../store.js";
 import type { Database } from "./driver.js";
 import { type Condition, newestOf, type SpaceRow } from "./filter.js";
+import { NameCounts } from "./name-counts.js";
 import type { NearestItems } from "./nearest-items.js";
 import { isUnsure, type Postings } from "./postings.js";
 import { RankedKeys } from "./ranked-keys.js";
@@ -27,7 +27,7 @@ import { type Reference, References } from "./references.js";
 import type { Registry } from "./registry.js";
 import type { Rosters } from "./rosters.js";
 import { resolveScope } from "./scope.js";
-import { SMALL_ITEMS, STARTING_ITEMS } from "./small.js";
+import { isQuick } from "./small.js";
 import { Statements } from "./statements.js";
 import { FileRows, RosterRows, type Span, type WordRow, type WordRows } from "./word-rows.js";
 import { countIn, type TermLists, WordReader } from "./words.js";
@@ -120,16 +120,16 @@ export class WordSearch {
   }
 
   /**
-   * The same, if the spaces are small, and all that is read of their items is at hand; else undefined. `orInFile`: also if
-   * it is not, and if they are not quite as small.
+   * The same, if that is quick and all that is read of the items is at hand; else undefined. The first search may read them
+   * from the file.
    */
-  searchAtHand(request: WordsRequest, orInFile: boolean): FoundItems<Scored> | undefined {
+  searchAtHand(request: WordsRequest, isFirst: boolean): FoundItems<Scored> | undefined {
     if (Object.keys(request.filter).length > 0) return undefined; // the file has to judge
     const spaces = this.#registry.findSpaces(request.spaces);
-    if (itemsIn(spaces) > (orInFile ? STARTING_ITEMS : SMALL_ITEMS)) return undefined;
+    if (!isQuick(spaces, request.terms.length, isFirst)) return undefined;
     this.#rosters.catchUp();
     const areAtHand = spaces.map((space) => this.#rosters.isAtHand(space)); // of all: each is to be loaded
-    return orInFile || !areAtHand.includes(false) ? this.#searchIn(spaces, request, ANY, undefined) : undefined;
+    return isFirst || !areAtHand.includes(false) ? this.#searchIn(spaces, request, ANY, undefined) : undefined;
   }
 
   #searchIn(
@@ -330,29 +330,6 @@ class KnownScores {
   }
 }
 
-/** How often speakers' names contain a question's terms. */
-class NameCounts {
-  readonly #terms: readonly string[];
-  readonly #names = new Map<string, readonly number[] | undefined>();
-
-  constructor(terms: readonly string[]) {
-    this.#terms = terms;
-  }
-
-  /** Undefined if it contains none. */
-  of(name: string | null): readonly number[] | undefined {
-    if (name === null) return undefined;
-    if (!this.#names.has(name)) this.#names.set(name, this.#count(name));
-    return this.#names.get(name);
-  }
-
-  #count(name: string): readonly number[] | undefined {
-    const words = analyse(name);
-    const counts = this.#terms.map((term) => words.get(term) ?? 0);
-    return counts.some((count) => count > 0) ? counts : undefined;
-  }
-}
-
 /** The best that meet the condition; those that do not give way to the next. */
 function bestRows(rows: WordRows, ranked: RankedKeys, narrowing: Condition | undefined, wanted: number): WordRow[] {
   const found: WordRow[] = [];
@@ -391,8 +368,6 @@ function merged(hits: readonly WordRow[], width: number): Span[] {
 
 /** Anything that may be seen leads to candidates. */
 const ANY: readonly undefined[] = [undefined];
-
-const itemsIn = (spaces: readonly SpaceRow[]): number => spaces.reduce((sum, { items }) => sum + items, 0);
 
 const bestFirst = (a: Scored, b: Scored): number => b.score - a.score || b.key - a.key;
 
