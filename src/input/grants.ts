@@ -12,18 +12,18 @@ export interface SessionOptions {
 const KEYS: ReadonlySet<string> = new Set(["grants"]);
 
 export class Grants {
-  readonly #names: ReadonlySet<string>;
+  readonly #spaces: readonly SpaceRef[];
+  /** Made when it is first needed: most sessions name no other space than their own. */
+  #names: ReadonlySet<string> | undefined;
 
   constructor({ user, agent, team }: Scope, options: SessionOptions) {
     const { grants = [] } = objectWith(options ?? {}, KEYS, "options");
     if (!Array.isArray(grants)) throw wrongType("grants", "a list of spaces", grants, 'for example [{ team: "crew" }]');
-    const named: SpaceRef[] = [
-      ...(user === undefined ? [] : [{ user }]),
-      ...(agent === undefined ? [] : [{ agent }]),
-      ...(team === undefined ? [] : [{ team }]),
-    ];
-    const granted = grants.map((space, at) => parseSpace(space, `grants[${at}]`));
-    this.#names = new Set([...named, ...granted].map(nameOf));
+    const spaces = grants.map((space, at) => parseSpace(space, `grants[${at}]`));
+    if (user !== undefined) spaces.push({ user });
+    if (agent !== undefined) spaces.push({ agent });
+    if (team !== undefined) spaces.push({ team });
+    this.#spaces = spaces;
   }
 
   /** Refuses a space that is not among them. What is no space at all is refused by whoever reads it. */
@@ -33,6 +33,7 @@ export class Grants {
   }
 
   checkOne(space: SpaceRef, where: string): void {
+    this.#names ??= new Set(this.#spaces.map(nameOf));
     if (this.#names.has(nameOf(space))) return;
     parseSpace(space, where);
     throw new HoldfastError("forbidden", `${where} was not granted to this session`, {

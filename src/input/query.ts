@@ -1,5 +1,6 @@
 /** What a query says → the question as the read path sees it, and how its answer is to be shown. */
 import { HoldfastError } from "../errors.js";
+import type { Mutable } from "../mutable.js";
 import { ORDERS, type ResolvedOptions, SORTS, type SortBy } from "../options.js";
 import type { RowFilter } from "../stores/store.js";
 import { repairText } from "../text.js";
@@ -88,31 +89,33 @@ function parsePresentation(fields: Fields, defaults: ResolvedOptions["buffer"]["
   const { topK, offset, sortBy, order, explain } = fields;
   const count =
     topK === undefined ? Math.min(TOP_K, defaults.maxSize) : parseInteger(topK, "options.topK", 1, RESULTS_MAX);
-  return {
+  const presentation: Mutable<Presentation> = {
     topK: count,
     offset: offset === undefined ? 0 : parseInteger(offset, "options.offset", 0, RESULTS_MAX - count),
     sortBy: sortBy === undefined ? defaults.defaultSortBy : parseChoice(sortBy, SORTS, "options.sortBy"),
     order: order === undefined ? defaults.defaultOrder : parseChoice(order, ORDERS, "options.order"),
-    ...parseExplain(explain),
   };
+  if (explain !== undefined && explain !== false) presentation.explain = parseExplain(explain);
+  return presentation;
 }
 
 function parseQuestion(text: unknown, fields: Fields, place: ParsedScope, { topK, offset }: Presentation): Question {
   const { spaces, askedAt, recency, deadlineMs, bufferOnly, by } = fields;
   const asked = askedAt === undefined ? undefined : parseInstant(askedAt, "options.askedAt");
-  return {
+  const question: Mutable<Question> = {
     text: parseQueryText(text),
     spaces: spaces === undefined ? [place.space] : parseSpaces(spaces, "options.spaces"),
     filter: until(parseWithin(fields, place), asked),
     depth: Math.ceil((offset + topK) / DEPTH_STEP) * DEPTH_STEP,
     bufferOnly: bufferOnly === undefined ? false : parseFlag(bufferOnly, "options.bufferOnly"),
-    ...(by !== undefined && { by: parseChoice(by, ARMS, "options.by") }),
-    ...(asked !== undefined && { askedAt: asked }),
     recency: recency === undefined ? 0 : parseShare(recency, "options.recency"),
-    ...(deadlineMs !== undefined && {
-      deadlineMs: parseInteger(deadlineMs, "options.deadlineMs", 0, DEADLINE_MS_MAX),
-    }),
   };
+  if (by !== undefined) question.by = parseChoice(by, ARMS, "options.by");
+  if (asked !== undefined) question.askedAt = asked;
+  if (deadlineMs !== undefined) {
+    question.deadlineMs = parseInteger(deadlineMs, "options.deadlineMs", 0, DEADLINE_MS_MAX);
+  }
+  return question;
 }
 
 /** The filter, with what `within` adds to it. */
@@ -133,11 +136,10 @@ function parseWithin(fields: Fields, { session, agent }: ParsedScope): RowFilter
 const until = (filter: RowFilter, asked: number | undefined): RowFilter =>
   asked === undefined ? filter : { ...filter, to: Math.min(filter.to ?? Infinity, asked + DAY_MS) };
 
-function parseExplain(value: unknown): Pick<Presentation, "explain"> {
-  if (value === undefined || value === false) return {};
-  if (value === true) return { explain: { ids: [] } };
+function parseExplain(value: unknown): NonNullable<Presentation["explain"]> {
+  if (value === true) return { ids: [] };
   if (!Array.isArray(value)) throw wrongType("options.explain", "true, false or a list of ids", value);
-  return { explain: { ids: parseIds(value as readonly string[]) } };
+  return { ids: parseIds(value as readonly string[]) };
 }
 
 function parseFlag(value: unknown, where: string): boolean {
