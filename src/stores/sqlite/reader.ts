@@ -102,21 +102,26 @@ export class Reader {
     this.#path = path;
     this.#rosterLimits = rosters;
     this.#database = connect(path, role);
-    this.#statements = new Statements(this.#database);
-    this.#registry = new Registry(this.#database);
-    this.#items = new ItemReader(this.#statements, this.#registry);
-    const tables = new VectorTables(this.#database);
-    this.#tables = tables;
-    this.#backlog = new Backlog(this.#database, this.#registry, tables);
-    this.#scores = new VectorScores(this.#registry, tables, new VectorFile(this.#database, PLAIN));
-    this.#changes = new ChangeReader(this.#statements, this.#registry);
-    this.#chunks = new ChunkReader(this.#database, this.#registry, tables);
-    this.#outbox = new OutboxReader(this.#database, tables);
-    this.#blocks = new BlockReader(this.#statements, this.#registry);
-    this.#facts = new FactReader(this.#statements, this.#registry);
-    this.#ledgers = new LedgerReader(this.#statements, this.#registry);
-    this.#promotions = new PromotionReader(this.#statements, this.#registry);
-    this.#keys = new KeyReader(this.#statements, this.#registry);
+    try {
+      this.#statements = new Statements(this.#database);
+      this.#registry = new Registry(this.#database);
+      this.#items = new ItemReader(this.#statements, this.#registry);
+      const tables = new VectorTables(this.#database);
+      this.#tables = tables;
+      this.#backlog = new Backlog(this.#database, this.#registry, tables);
+      this.#scores = new VectorScores(this.#registry, tables, new VectorFile(this.#database, PLAIN));
+      this.#changes = new ChangeReader(this.#statements, this.#registry);
+      this.#chunks = new ChunkReader(this.#database, this.#registry, tables);
+      this.#outbox = new OutboxReader(this.#database, tables);
+      this.#blocks = new BlockReader(this.#statements, this.#registry);
+      this.#facts = new FactReader(this.#statements, this.#registry);
+      this.#ledgers = new LedgerReader(this.#statements, this.#registry);
+      this.#promotions = new PromotionReader(this.#statements, this.#registry);
+      this.#keys = new KeyReader(this.#statements, this.#registry);
+    } catch (error) {
+      this.#database.close(); // of another version, perhaps, or another program's
+      throw error;
+    }
   }
 
   /** Runs `work` on one snapshot of the file. Everything in it is synchronous, so the snapshot is short-lived. */

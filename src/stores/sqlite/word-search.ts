@@ -151,7 +151,7 @@ export class WordSearch {
       known.add(scores, hits.areAll);
       return this.#best(asked, scores, narrowing, limit);
     });
-    if (keys || spaces.length > 1) found.sort(bestFirst);
+    found.sort(bestFirst);
     if (keys) return found;
     const best = found.slice(0, limit);
     return estimates ? Object.assign(best, { estimates: known.estimates(), asOf: newestOf(spaces) }) : best;
