@@ -830,6 +830,13 @@ describe("for any text, any budget and any shares", () => {
     return Math.min(...[leastOf(piece), textOf(piece)].map((shown) => countChars4([...before, shown].join("\n"))));
   };
 
+  /** A block that fits into the budget, not into its share, and with the mark of a cut not even into the budget. */
+  const SHORTER_THAN_ITS_CUT: [Content, { [part in Piece["part"]]: number }, number] = [
+    { blocks: ["\ufffd\ufffd"], pinned: [], facts: [], turns: [], others: [] },
+    { blocks: 1, facts: 0, turns: 0, recall: 1 },
+    19,
+  ];
+
   it("a context has at most its budget, exactly as counted, is deterministic, and not empty if anything fits", async () => {
     await fc.assert(
       fc.asyncProperty(content, shares, fc.integer({ min: 1, max: 300 }), async (all, weights, budgetTokens) => {
@@ -844,7 +851,7 @@ describe("for any text, any budget and any shares", () => {
         const fitting = (await pieces(now)).filter((piece) => weights[piece.part] > 0 && least(piece) <= budgetTokens);
         expect(renderText(context) === "").toBe(fitting.length === 0);
       }),
-      { numRuns: 120 },
+      { numRuns: 120, examples: [SHORTER_THAN_ITS_CUT] },
     );
   });
 

@@ -91,7 +91,7 @@ describe("cutting", () => {
     const wide = { ...piece("x"), head: `[${"wide".repeat(50)}]\n> ` };
     const narrow = piece("y");
     const measure = new Measure(chars4, 20);
-    expect(await firstToCut([wide, narrow], 20, whole, measure)).toBe(narrow);
+    expect((await firstToCut([wide, narrow], 20, whole, measure))?.piece).toBe(narrow);
     expect(await firstToCut([wide], 20, whole, measure)).toBeUndefined();
   });
 });

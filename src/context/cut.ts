@@ -11,15 +11,25 @@ const TRIES = 3;
 /** All the text there is, with the piece in it as it is shown. */
 export type Whole = (piece: Piece, shown: string) => string;
 
-/** The first piece of which at least one grapheme fits. */
+/** A piece, and the least of it that can be said. */
+export interface Least {
+  readonly piece: Piece;
+  readonly shown: string;
+}
+
+/**
+ * The first of which anything fits: one grapheme, or all of it, because the mark of a cut may be longer than what it stands
+ * for.
+ */
 export async function firstToCut(
   pieces: readonly Piece[],
   max: number,
   whole: Whole,
   measure: Measure,
-): Promise<Piece | undefined> {
-  const counts = await measure.each(pieces.map((piece) => whole(piece, leastOf(piece))));
-  return pieces.find((_, index) => (counts[index] ?? Infinity) <= max);
+): Promise<Least | undefined> {
+  const forms = pieces.flatMap((piece) => [leastOf(piece), textOf(piece)].map((shown) => ({ piece, shown })));
+  const counts = await measure.each(forms.map(({ piece, shown }) => whole(piece, shown)));
+  return forms.find((_, index) => (counts[index] ?? Infinity) <= max);
 }
 
 /** As much of the piece as fits; all the text has at most `max` tokens then. Undefined if not even one grapheme does. */

@@ -10,7 +10,7 @@
 import type { ParsedContext } from "../input/context.js";
 import { allocate, type Lot, type Measured } from "./allocation.js";
 import type { LeftItem } from "./context.js";
-import { cutToFit, firstToCut, leastOf, type Whole } from "./cut.js";
+import { cutToFit, firstToCut, type Whole } from "./cut.js";
 import { CUT, PREAMBLE, unquoted } from "./fence.js";
 import type { Measure } from "./measure.js";
 import { blockKeys, type Piece, saysSomething, textOf } from "./piece.js";
@@ -80,14 +80,14 @@ async function cutNext(
     if (next && cut !== undefined) draft.set(next, cut);
     return;
   }
-  const piece = await firstToCut(out, room.own, whole, measure);
-  const cut = piece && (await cutToFit(piece, room.own, whole, measure));
-  if (piece && cut !== undefined) {
-    draft.set(piece, cut);
+  const first = await firstToCut(out, room.own, whole, measure);
+  const cut = first && (await cutToFit(first.piece, room.own, whole, measure));
+  if (first && cut !== undefined) {
+    draft.set(first.piece, cut);
     return;
   }
   const least = await firstToCut(out, room.all, whole, measure);
-  if (least) draft.set(least, leastOf(least));
+  if (least) draft.set(least.piece, least.shown);
 }
 
 function roomOf({ budgetTokens, shares: { blocks, facts, turns, recall } }: Asked): number {

@@ -114,10 +114,10 @@ async function cutBest(
     .flatMap(({ weight, pieces }) => (weight > 0 ? pieces : []))
     .map(({ piece }) => piece)
     .filter((piece) => !said.has(piece));
-  const piece = await firstToCut(best, asked.budgetTokens, wholeWith, measure);
-  const text = piece && (await cutToFit(piece, asked.budgetTokens, wholeWith, measure));
-  if (!piece || text === undefined) return undefined;
-  return { ...given(piece, text), tokens: await measure.of(`${text}\n`) };
+  const first = await firstToCut(best, asked.budgetTokens, wholeWith, measure);
+  const text = first && (await cutToFit(first.piece, asked.budgetTokens, wholeWith, measure));
+  if (!first || text === undefined) return undefined;
+  return { ...given(first.piece, text), tokens: await measure.of(`${text}\n`) };
 }
 
 function leftOver(

@@ -91,7 +91,7 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
   const reading: Reading = Object.fromEntries(warm.map((role) => [role, new Thread({ role, options })]));
   const isThere = existsSync(options.path);
   const early = isThere ? reading.vectors?.call("warm") : undefined;
-  early?.catch(() => undefined); // nobody may come to ask
+  const loading = early?.catch(() => undefined); // nobody may come to ask
   const earlyPeek = isThere ? tried(() => openPeek(options, warm.length > 0)) : undefined;
   try {
     await writer.call("stats");
@@ -101,11 +101,7 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
       warming.catch(() => undefined); // the first call will tell
     }
     const peek = earlyPeek ?? (await retryBusy(() => openPeek(options, warm.length > 0), options.busyTimeoutMs));
-    if (early)
-      await within(
-        WARM_MS,
-        early.catch(() => undefined),
-      );
+    await within(WARM_MS, loading);
     return new Opened(writer, peek, options, reading);
   } catch (error) {
     earlyPeek?.close();
@@ -121,7 +117,8 @@ function openPeek({ path, rosterBytes }: ThreadOptions, isWarm: boolean): Reader
 }
 
 /** Waits no longer than this. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
+async function within(ms: number, work: Promise<unknown> | undefined): Promise<void> {
+  if (!work) return;
   const done = new AbortController();
   const tooLong = sleep(ms, undefined, { signal: done.signal }).catch(() => undefined);
   await Promise.race([work, tooLong]);
