@@ -31,6 +31,17 @@ describe("opening a file", () => {
     await cold.close();
   });
 
+  it("lets the first question be answered while another program writes: nothing is committed for it", async () => {
+    const path = await usedFile();
+    const memory = await open({ path, embedder: new MirrorEmbedder(), store: { busyTimeoutMs: 300 } });
+    const other = openRaw(path);
+    other.exec("BEGIN IMMEDIATE");
+    const hits = await memory.session(ADA).query(mirrored("green lamp"), { topK: 1 });
+    other.exec("ROLLBACK");
+    other.close();
+    expect([hits.degraded, hits[0]?.content]).toEqual([undefined, "green lamp"]);
+  });
+
   it("of an older version finds by meaning as soon as it is open", async () => {
     const path = await usedFile();
     alter(path, "DROP TRIGGER vector_1_gone; DROP TABLE code_1; UPDATE head SET schema = 7; PRAGMA user_version = 7");
