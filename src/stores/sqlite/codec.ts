@@ -29,7 +29,7 @@ export function spaceRef(code: Value | undefined, name: Value | undefined): Spac
   return { [spaceKind(code)]: String(name) } as unknown as SpaceRef;
 }
 
-/** The columns of an item with the names of what it points to. */
+/** The columns of an item with the names of what it points to; `@` stands before what a row calls a column. */
 const ITEM_COLUMNS = `item.key, item.id, item.kind, item.agent, item.seq, item.round, item.role, item.name, item.content,
   item.parts, item.metadata, item.tier, item.occurred_at, item.recorded_at, item.updated_at, item.expires_at, item.version,
   space.retention_ms, space.kind @space_kind, space.name @space_name, session.name @session_name, session.id @session_id,

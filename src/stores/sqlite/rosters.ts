@@ -15,15 +15,6 @@ import { type Member, membersWhere, Roster, readMembers } from "./roster.js";
 const PAGE = 64;
 /** The file answers as fast for a space of fewer items, and there may be very many of those. */
 const ITEMS_MIN = 64;
-
-/** Which spaces may have one, and what all of them may take. */
-export interface RosterLimits {
-  readonly bytes: number;
-  /** Spaces of fewer items have none. */
-  readonly itemsMin?: number;
-  readonly itemsMax?: number;
-}
-
 const ROSTERS_MAX = 1_000;
 /** When more than this was changed or removed in their spaces, or written in any, all are loaded anew. */
 const MISSED_MAX = 2_048;
@@ -32,6 +23,14 @@ const WRITTEN_MAX = 8_192;
 const ITEM_BYTES = 320;
 /** So often a space is asked before others make room for it; else those that do not fit together drive each other out. */
 const ASKED_MIN = 8;
+
+/** Which spaces may have one, and what all of them may take. */
+export interface RosterLimits {
+  readonly bytes: number;
+  /** Spaces of fewer or more items have none. */
+  readonly itemsMin?: number;
+  readonly itemsMax?: number;
+}
 
 class Entry {
   readonly roster = new Roster();

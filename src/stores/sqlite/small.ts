@@ -1,13 +1,14 @@
+/**
+ * Small spaces: their rosters are on the main thread, which searches them by words itself; the vectors thread tells what it
+ * knows of every item in them. All of that takes less time than to hand a search over.
+ */
 import type { SpaceRow } from "./filter.js";
 
-/**
- * Spaces of so many items together are small. Their rosters are on the main thread, which searches them by words itself;
- * the vectors thread tells what it knows of every item in them. All of that takes less time than to hand a search over.
- */
+/** Spaces of so many items together are small. */
 export const SMALL_ITEMS = 4_096;
 /** More words than these are searched by a thread: of long documents much has to be read. */
 const SMALL_TERMS = 262_144;
-/** As many are the first that is searched, on the main thread too: to start the reader's thread takes longer. */
+/** The first search is made on the main thread in spaces of so many: to start the reader's thread takes longer. */
 const FIRST_ITEMS = 16_384;
 /** For each term of a question each space is looked up; for more than these a thread takes its time. */
 const LOOK_UPS_MAX = 64;
