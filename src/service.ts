@@ -103,7 +103,7 @@ export class BufferService {
       writes: this.#writes,
       extractor,
       now: () => this.#now(),
-      query: (place, text, asked) => this.#ask(place, text, asked),
+      query: (place, text, asked) => this.ask(place, text, asked),
       forget: (target) => this.#forget(target),
       deleteItems: (space, ids) => this.delete(space, ids),
       added: async (space, session) => void (await this.#meaning?.added(laneIn({ space, session }), 1)),
@@ -170,10 +170,11 @@ export class BufferService {
 
   /** Finds what the scope's space (or the spaces named) holds on a question, best first. */
   async query(scope: Scope, text: string, options: QueryOptions = {}): Promise<Hits> {
-    return this.#ask(parseScope(scope), text, options);
+    return this.ask(parseScope(scope), text, options);
   }
 
-  async #ask(place: ParsedScope, text: string, options: QueryOptions): Promise<Hits> {
+  /** The same, from a place that is parsed. */
+  async ask(place: ParsedScope, text: string, options: QueryOptions): Promise<Hits> {
     const { question, presentation } = parseQuery(text, options, place, this.#options.buffer.query);
     this.#now();
     return this.#queries.query(place, question, presentation);

@@ -73,7 +73,7 @@ export class LocalSession {
 
   async query(text: string, options: QueryOptions = {}): Promise<Hits> {
     this.#grants.check(options?.spaces);
-    return this.#service.query(this.scope, text, options);
+    return this.#service.ask(this.#place, text, options);
   }
 
   /** What the model is given before its next turn: blocks, facts, recent turns and recalled text, within a budget. */

@@ -12,7 +12,7 @@ const presentation = (options?: unknown) => parse(options).presentation;
 
 test("the defaults come from the options", () => {
   const plain = {
-    question: { text: "x", spaces: [{ user: "ada" }], filter: {}, depth: 25, bufferOnly: false, recency: 0 },
+    question: { text: "x", spaces: [{ user: "ada" }], filter: {}, depth: 10, bufferOnly: false, recency: 0 },
     presentation: { topK: 10, offset: 0, sortBy: "score", order: "desc" },
   };
   expect(parse()).toStrictEqual(plain);
@@ -44,7 +44,7 @@ test("a question asked at some time does not see what occurred more than a day l
 
 test("the ranking is deep enough for the page, in steps", () => {
   expect(question({ topK: 100 }).depth).toBe(100);
-  expect(question({ topK: 100, offset: 1 }).depth).toBe(125);
+  expect(question({ topK: 100, offset: 1 }).depth).toBe(110);
 });
 
 test("explain may name items", () => {

@@ -6,6 +6,8 @@ export class Bounds implements Offered {
   readonly #keys: Float64Array;
   readonly #most: Float64Array;
   #size = 0;
+  /** Those that were asked for last: fewer are their beginning. */
+  #nearest: readonly Near[] = [];
 
   /** Takes so many items. */
   constructor(items: number) {
@@ -19,19 +21,25 @@ export class Bounds implements Offered {
     this.#most[this.#size++] = bound;
   }
 
-  /** So many with the highest, best first. */
-  nearest(count: number): Near[] {
-    const nearest = new Nearest(count);
-    for (let at = 0; at < this.#size; at++) nearest.offer(this.#keys[at] as number, this.#most[at] as number);
-    return nearest.best();
+  /** So many with the highest, best first. All are offered by then. */
+  nearest(count: number): readonly Near[] {
+    if (count > this.#nearest.length && this.#nearest.length < this.#size) {
+      const nearest = new Nearest(count);
+      for (let at = 0; at < this.#size; at++) nearest.offer(this.#keys[at] as number, this.#most[at] as number);
+      this.#nearest = nearest.best();
+    }
+    return this.#nearest.slice(0, count);
   }
 
   /** How many may be among so many best, if bounds are half of the slack too high, as most are. */
   contending(count: number, slack: number): number {
-    const least = (this.nearest(count)[count - 1]?.bound ?? Number.NEGATIVE_INFINITY) - slack / 2;
-    let contending = 0;
-    for (let at = 0; at < this.#size; at++) if ((this.#most[at] as number) >= least) contending++;
-    return contending;
+    for (let looked = 2 * count + 1; ; looked *= 2) {
+      const nearest = this.nearest(looked);
+      const least = (nearest[count - 1]?.bound ?? Number.NEGATIVE_INFINITY) - slack / 2;
+      const beyond = nearest.findIndex(({ bound }) => bound < least);
+      if (beyond >= 0) return beyond;
+      if (nearest.length < looked) return nearest.length;
+    }
   }
 
   /** Of all items but these. */

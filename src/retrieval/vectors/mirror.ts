@@ -168,7 +168,7 @@ export class Mirror {
     int16.set(numbers, place);
   }
 
-  /** Offers the items of these rows. Most rows are not near enough, and cost one comparison. */
+  /** Offers the items of these rows. Most rows are not near enough: they cost one comparison, and most pages of them too. */
   #offer({ perProduct, perScale, perError }: Question, { first, end }: Run, nearest: Offered): void {
     const { kernel, views } = this.#pool;
     const { int32, float32 } = views;
@@ -179,9 +179,11 @@ export class Mirror {
     this.#rows.eachPart(first, end, (place, row, count) => {
       const beside = this.#besideOf(row);
       kernel.dots(place, count / GROUP, stride, DESK.question, DESK.out);
-      kernel.bounds(DESK.out, count, beside * 4, (beside + perPage) * 4, perProduct, perScale, perError);
-      const items = beside + 2 * perPage;
+      const [scales, errors] = [beside * 4, (beside + perPage) * 4];
+      const highest = kernel.bounds(DESK.out, count, scales, errors, perProduct, perScale, perError);
       let { least } = nearest;
+      if (highest + ROUNDING < least) return;
+      const items = beside + 2 * perPage;
       const stop = Math.min(count, end - row);
       for (let part = Math.max(0, first - row); part < stop; part++) {
         const bound = (float32[out + part] as number) + ROUNDING;

@@ -33,12 +33,14 @@ export class Question {
   constructor(vector: Float32Array) {
     // The most bits with which no sum of products can exceed 31, whatever the row.
     const range = Math.min(INT16_MAX, Math.floor(INT32_MAX / (STORED_MAX * Math.max(1, vector.length))));
-    const largest = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+    let largest = 0;
+    for (let at = 0; at < vector.length; at++) largest = Math.max(largest, Math.abs(vector[at] as number));
     const scale = largest / range;
     let lost = 0;
     let squares = 0;
     this.numbers = new Int16Array(vector.length);
-    for (const [at, value] of vector.entries()) {
+    for (let at = 0; at < vector.length; at++) {
+      const value = vector[at] as number;
       const number = scale === 0 ? 0 : Math.round(value / scale);
       this.numbers[at] = number;
       lost += Math.abs(value - number * scale);

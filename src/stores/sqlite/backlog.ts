@@ -13,7 +13,7 @@ import type {
   TailRequest,
   WaitingLane,
 } from "../indexing.js";
-import { spaceRef } from "./codec.js";
+import { spaceParts, spaceRef } from "./codec.js";
 import type { Database, Row, Statement } from "./driver.js";
 import { visibleIn } from "./filter.js";
 import { FRESH, findLane, inLane, WAITS } from "./lanes.js";
@@ -99,12 +99,17 @@ export class Backlog {
     }
   }
 
-  tail({ spaces: refs, filter, limit, now }: TailRequest): Tail {
-    // Mostly nothing waits, and to know that is all that a question needs.
+  /** Whether something of a space waits to be embedded. Mostly nothing does, and to know that is all that a question needs. */
+  waitsIn(space: SpaceRef): boolean {
     const waits = this.#statements.get(
-      `SELECT 1 FROM item INDEXED BY item_tail WHERE ${WAITS} AND item.space = ? LIMIT 1`,
+      `SELECT 1 FROM item INDEXED BY item_tail
+       WHERE ${WAITS} AND item.space = (SELECT key FROM space WHERE kind = ? AND name = ?) LIMIT 1`,
     );
-    if (!this.#registry.findSpaces(refs).some(({ key }) => waits.get(key))) return { items: [], more: false };
+    const [, code, name] = spaceParts(space);
+    return waits.get(code, name) !== undefined;
+  }
+
+  tail({ spaces: refs, filter, limit, now }: TailRequest): Tail {
     const { spaces, condition, sessions } = resolveScope(this.#registry, refs, filter, now, false);
     if (!condition) return { items: [], more: false };
     const index = sessions ? "item_lane" : "item_tail";

@@ -4,12 +4,12 @@ import { type Database, isNotOurs, openDatabase } from "./driver.js";
 
 export type ConnectionRole = "writer" | "reader" | "vectors" | "peek";
 
-/** Page cache in KiB: the writer keeps the hot pages of the indexes, the readers those of searches, peek a few rows. */
+/** Page cache in KiB: the writer keeps the hot pages of the indexes, the others those of their searches. */
 const CACHE_KIB: { readonly [role in ConnectionRole]: number } = {
   writer: 16_384,
   reader: 65_536,
   vectors: 8_192,
-  peek: 1_024,
+  peek: 16_384,
 };
 
 /** The log is cut back to this size when it restarts. */

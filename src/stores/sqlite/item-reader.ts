@@ -1,7 +1,7 @@
 /** Items with their content: by id, by key, page by page. Requires a snapshot. */
 import type { Item, Page, SpaceRef } from "../../types.js";
 import type { KeyedItem, ListRequest, ReadRequest } from "../store.js";
-import { PACKED_ITEM_SELECT, readItem, readKeyed, unpackItem } from "./codec.js";
+import { PACKED_ITEM_SELECT, readItem, readKeyed, spaceParts, unpackItem } from "./codec.js";
 import type { Row } from "./driver.js";
 import { all, type Condition, visibleIn } from "./filter.js";
 import { badCursor, type Registry } from "./registry.js";
@@ -22,6 +22,13 @@ export class ItemReader {
     if (rows.length === 0 || ids.length === 0) return [];
     const condition = all([oneOf("item.id", ids), visibleIn(rows, now, false)]);
     return this.#select(`${condition.sql} ORDER BY item.key`, condition.values).map(readItem);
+  }
+
+  /** Items of one space, in one statement: every question ends with it, and to look the space up first takes as long. */
+  readIn(space: SpaceRef, keys: readonly number[], now: number): KeyedItem[] {
+    if (keys.length === 0) return [];
+    const [, code, name] = spaceParts(space);
+    return this.#select(IN_SPACE, [JSON.stringify(keys), code, name, now, now]).map(readKeyed);
   }
 
   read({ spaces, keys, filter, now }: ReadRequest): KeyedItem[] {
@@ -63,6 +70,11 @@ export class ItemReader {
     return statement.all(...values).map(unpackItem);
   }
 }
+
+/** The same as `oneOf` and `visibleIn`; the `+` keeps SQLite from going by the space, through all of its items. */
+const IN_SPACE = `item.key IN (SELECT value FROM json_each(?)) AND +space.kind = ? AND +space.name = ?
+  AND (item.expires_at IS NULL OR item.expires_at > ?)
+  AND (space.retention_ms IS NULL OR item.recorded_at > ? - space.retention_ms)`;
 
 const oneOf = (column: string, values: readonly (string | number)[]): Condition => ({
   sql: `${column} IN (SELECT value FROM json_each(?))`,

@@ -7,6 +7,7 @@ import { Backlog } from "./backlog.js";
 import { BlockReader } from "./block-reader.js";
 import { connect } from "./connection.js";
 import type { Database } from "./driver.js";
+import { ItemReader } from "./item-reader.js";
 import { KeyReader } from "./key-reader.js";
 import { LedgerReader } from "./ledger-reader.js";
 import { Ledgers } from "./ledgers.js";
@@ -96,15 +97,16 @@ describe("what waits", () => {
   });
 
   it("is known to be nothing by a look into the index", () => {
-    expect(backlog.tail({ spaces: [lane.space], filter: {}, limit: 10, now: 0 })).toEqual({ items: [], more: false });
+    expect(backlog.waitsIn(lane.space)).toBe(false);
     expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_tail (space=?)"]);
     expect(readsRows()).toBe(false);
+    addWaiting();
+    expect([backlog.waitsIn(lane.space), backlog.waitsIn({ agent: "ada" })]).toEqual([true, false]);
   });
 
   it("in a space is reached newest first, and none of it is sorted", () => {
     addWaiting();
     expect(backlog.tail({ spaces: [lane.space], filter: {}, limit: 10, now: 0 }).items).toHaveLength(1);
-    prepared.shift(); // the look whether there is anything
     expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_tail (space=?)"]);
     expect(
       database
@@ -119,7 +121,6 @@ describe("what waits", () => {
     expect(backlog.tail({ spaces: [lane.space], filter: { sessions: ["s"] }, limit: 10, now: 0 }).items).toHaveLength(
       1,
     );
-    prepared.shift();
     expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_lane (session=? AND space=?)"]);
   });
 
@@ -162,6 +163,11 @@ describe("a search by words", () => {
       ]),
     );
   });
+});
+
+it("content of one space is read by the keys of its items", () => {
+  new ItemReader(new Statements(watched), new Registry(database)).readIn(lane.space, [1], 0);
+  expect(planOfItems()).toContain("SEARCH item USING INTEGER PRIMARY KEY (rowid=?)");
 });
 
 it("a speaker is found by name and space in the index alone", () => {

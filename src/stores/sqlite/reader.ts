@@ -142,7 +142,11 @@ export class Reader {
     return this.#snapshot(() => this.#items.list(request));
   }
 
+  /** What is read by one statement is read on one snapshot. */
   read(request: ReadRequest): KeyedItem[] {
+    const { spaces, keys, filter, now } = request;
+    const [space] = spaces;
+    if (space && spaces.length === 1 && Object.keys(filter).length === 0) return this.#items.readIn(space, keys, now);
     return this.#snapshot(() => this.#items.read(request));
   }
 
@@ -210,7 +214,9 @@ export class Reader {
     return this.#snapshot(() => this.#backlog.pending(request));
   }
 
+  /** What comes to wait meanwhile was not there when it was asked for, so that a look at each space suffices. */
   tail(request: TailRequest): Tail {
+    if (!request.spaces.some((space) => this.#backlog.waitsIn(space))) return { items: [], more: false };
     return this.#snapshot(() => this.#backlog.tail(request));
   }
 

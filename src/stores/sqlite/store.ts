@@ -59,6 +59,7 @@ import type {
 } from "../store.js";
 import { retryBusy } from "./busy.js";
 import { type Opened, openThreads, type ReadingRole } from "./opened.js";
+import type { Reader } from "./reader.js";
 import { descriptorOf, type Traces } from "./residue.js";
 import { Searches } from "./searches.js";
 import type { ThreadOptions } from "./worker.js";
@@ -105,8 +106,19 @@ export class SqliteStore implements Store {
   /** The connections, when they are not just being opened anew. */
   async #ready(): Promise<Opened> {
     await this.#reopening;
+    return this.#open;
+  }
+
+  get #open(): Opened {
     if (this.#closing) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
     return this.#threads;
+  }
+
+  /** Reads on the main thread. */
+  async #peek<T>(read: (peek: Reader) => T): Promise<T> {
+    if (this.#reopening) await this.#reopening;
+    const { peek } = this.#open;
+    return retryBusy(() => read(peek), this.#options.busyTimeoutMs);
   }
 
   static async open({ path, busyTimeoutMs, warm = [], ...bytes }: SqliteStoreOptions) {
@@ -171,14 +183,12 @@ export class SqliteStore implements Store {
 
   async get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]> {
     if (ids.length > PEEK_MAX) return this.#reader("get", spaces, ids, now);
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.get(spaces, ids, now), this.#options.busyTimeoutMs);
+    return this.#peek((peek) => peek.get(spaces, ids, now));
   }
 
   async read(request: ReadRequest): Promise<readonly KeyedItem[]> {
     if (request.keys.length > PEEK_MAX) return this.#reader("read", request);
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.read(request), this.#options.busyTimeoutMs);
+    return this.#peek((peek) => peek.read(request));
   }
 
   list(request: ListRequest): Promise<Page<Item>> {
@@ -189,14 +199,12 @@ export class SqliteStore implements Store {
     return this.#searches.words(request);
   }
 
-  async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.speakers(spaces, names), this.#options.busyTimeoutMs);
+  speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
+    return this.#peek((peek) => peek.speakers(spaces, names));
   }
 
-  async versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.versions(spaces), this.#options.busyTimeoutMs);
+  versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
+    return this.#peek((peek) => peek.versions(spaces));
   }
 
   changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes> {
@@ -212,9 +220,8 @@ export class SqliteStore implements Store {
   }
 
   /** On the main thread, like the ledger: they are small, and every context asks for them. */
-  async blocks(request: BlocksRequest): Promise<readonly Block[]> {
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.blocks(request), this.#options.busyTimeoutMs);
+  blocks(request: BlocksRequest): Promise<readonly Block[]> {
+    return this.#peek((peek) => peek.blocks(request));
   }
 
   blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]> {
@@ -233,9 +240,8 @@ export class SqliteStore implements Store {
     return this.#reader("extracted", space, session);
   }
 
-  async ledger(space: SpaceRef, session: string): Promise<Ledger> {
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.ledger(space, session), this.#options.busyTimeoutMs);
+  ledger(space: SpaceRef, session: string): Promise<Ledger> {
+    return this.#peek((peek) => peek.ledger(space, session));
   }
 
   promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
@@ -245,14 +251,14 @@ export class SqliteStore implements Store {
   /** One key is read on the main thread: every request through a door asks for one. */
   async keys(request: KeysRequest): Promise<Page<StoredKey>> {
     if (request.id === undefined) return this.#reader("keys", request);
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.keys(request), this.#options.busyTimeoutMs);
+    return this.#peek((peek) => peek.keys(request));
   }
 
   async waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
-    const { peek, awakeReader } = await this.#ready();
-    if (awakeReader) return awakeReader.call("waiting", owner, limit, now);
-    return retryBusy(() => peek.waiting(owner, limit, now), this.#options.busyTimeoutMs);
+    const { awakeReader } = await this.#ready();
+    return awakeReader
+      ? awakeReader.call("waiting", owner, limit, now)
+      : this.#peek((peek) => peek.waiting(owner, limit, now));
   }
 
   pending(request: PendingRequest): Promise<readonly PendingItem[]> {
@@ -260,9 +266,8 @@ export class SqliteStore implements Store {
   }
 
   /** On the main thread: a question waits for it before it is searched by meaning, and it is mostly empty. */
-  async tail(request: TailRequest): Promise<Tail> {
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.tail(request), this.#options.busyTimeoutMs);
+  tail(request: TailRequest): Promise<Tail> {
+    return this.#peek((peek) => peek.tail(request));
   }
 
   earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]> {
@@ -299,15 +304,13 @@ export class SqliteStore implements Store {
     return this.#reader("toReindex", request);
   }
 
-  async vectorSpace(): Promise<VectorSpace | undefined> {
-    const { peek } = await this.#ready();
-    return retryBusy(() => peek.vectorSpace(), this.#options.busyTimeoutMs);
+  vectorSpace(): Promise<VectorSpace | undefined> {
+    return this.#peek((peek) => peek.vectorSpace());
   }
 
   async indexingStats(): Promise<IndexingStats> {
-    const { peek, awakeReader } = await this.#ready();
-    if (awakeReader) return awakeReader.call("indexingStats");
-    return retryBusy(() => peek.indexingStats(), this.#options.busyTimeoutMs);
+    const { awakeReader } = await this.#ready();
+    return awakeReader?.call("indexingStats") ?? this.#peek((peek) => peek.indexingStats());
   }
 
   /** Words out of the index, text out of the log, then a look at the bytes; a rewrite of the file if any were found. */
@@ -319,7 +322,7 @@ export class SqliteStore implements Store {
 
   async #purge(deadlineMs: number): Promise<Purged> {
     const { livingReader, livingVectors } = await this.#ready();
-    await Promise.all([livingReader?.call("sweep"), livingVectors?.call("sweep"), this.#sweepHere()]);
+    await Promise.all([livingReader?.call("sweep"), livingVectors?.call("sweep"), this.#peek((peek) => peek.sweep())]);
     const { unpurged, traces } = await this.#writer<{ unpurged: number; traces?: Traces }>("beginPurge");
     await this.#writer("mergeWords");
     if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
@@ -329,11 +332,6 @@ export class SqliteStore implements Store {
     }
     await this.#writer("endPurge", unpurged);
     return { purged: true, left: [] };
-  }
-
-  async #sweepHere(): Promise<void> {
-    const { peek } = await this.#ready();
-    await retryBusy(() => peek.sweep(), this.#options.busyTimeoutMs);
   }
 
   #findResidue(traces: Traces): Promise<boolean> {

@@ -29,12 +29,14 @@ type AroundRow = readonly [...FoundRow, name: string | null, expiresAt: number |
 export class FileRows implements WordRows {
   readonly #statements: Statements;
   readonly #references: References;
-  readonly #visible: Condition;
+  readonly #space: SpaceRow;
+  readonly #now: number;
 
   constructor(statements: Statements, references: References, space: SpaceRow, now: number) {
     this.#statements = statements;
     this.#references = references;
-    this.#visible = visibleIn([space], now, false);
+    this.#space = space;
+    this.#now = now;
   }
 
   /** Name and expiry are left out: whoever stands in a session is read again with what is around it. */
@@ -58,7 +60,7 @@ export class FileRows implements WordRows {
 
   within(spans: readonly Span[]): WordRow[] {
     if (spans.length === 0) return [];
-    const { sql, values } = this.#visible;
+    const { sql, values } = this.#condition(undefined);
     const statement = this.#statements.get(
       `SELECT json_group_array(json_array(
          item.key, item.session, item.seq, item.length, item.name, item.expires_at)) AS rows
@@ -83,7 +85,8 @@ export class FileRows implements WordRows {
   }
 
   #condition(narrowing: Condition | undefined): Condition {
-    return narrowing ? all([this.#visible, narrowing]) : this.#visible;
+    const visible = visibleIn([this.#space], this.#now, false);
+    return narrowing ? all([visible, narrowing]) : visible;
   }
 }
 

@@ -157,6 +157,7 @@ describe("the kernel", () => {
     const row = fc.record({ product: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), scale: number, error: number });
     fc.assert(
       fc.property(fc.array(row, { maxLength: 11 }), number, number, number, (all, perProduct, perScale, perError) => {
+        const highest: number[] = [];
         const [fast, slow] = both(
           (memory) => {
             for (const [at, { product, scale, error }] of all.entries()) {
@@ -165,15 +166,30 @@ describe("the kernel", () => {
               new Float32Array(memory.buffer)[(ROWS >> 2) + 64 + at] = error;
             }
           },
-          (kernel) => kernel.bounds(OUT, all.length, ROWS, ROWS + 256, perProduct, perScale, perError),
+          (kernel) => highest.push(kernel.bounds(OUT, all.length, ROWS, ROWS + 256, perProduct, perScale, perError)),
         );
         expect(fast?.equals(slow as Buffer)).toBe(true);
+        const written = Array.from({ length: Math.ceil(all.length / 4) * 4 }, (_, at) =>
+          fast?.readFloatLE(OUT + 4 * at),
+        );
+        expect(highest).toEqual(Array(2).fill(Math.max(...(written as number[]))));
         for (const [at, { product, scale, error }] of all.entries()) {
           const bound = scale * (product * perProduct + perScale) + error * perError;
           expect(fast?.readFloatLE(OUT + 4 * at)).toBeCloseTo(bound, Math.abs(bound) > 1 ? -3 : 5);
         }
       }),
     );
+  });
+
+  it("tells of bounds one of which is no number that their highest is none either", () => {
+    const highest: number[] = [];
+    both(
+      (memory) => {
+        new Float32Array(memory.buffer).set([0.5, Number.NaN, 0.5, 0.5, 0.5], ROWS >> 2);
+      },
+      (kernel) => highest.push(kernel.bounds(OUT, 5, ROWS, ROWS + 256, 1, 1, 1)),
+    );
+    expect(highest).toEqual([Number.NaN, Number.NaN]);
   });
 
   it("counts bits that differ to the same numbers with and without SIMD", () => {

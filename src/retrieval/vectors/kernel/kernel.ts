@@ -34,6 +34,7 @@ export interface Loops {
   /**
    * Turns products into the highest scores that rows can have: the int32 from `out` on become float32,
    * scale · (product · perProduct + perScale) + error · perError. As many as `count`, rounded up to a multiple of 4.
+   * Gives back the highest of them; NaN if one is that.
    */
   bounds(
     out: number,
@@ -43,7 +44,7 @@ export interface Loops {
     perProduct: number,
     perScale: number,
     perError: number,
-  ): void;
+  ): number;
   /** In how many bits rows differ from the query: one int32 per row, from `out` on. */
   distances(rows: number, count: number, stride: number, query: number, out: number): void;
   /**

@@ -88,15 +88,17 @@
 
   ;; Turns products into the highest scores that rows can have: the i32 from `out` on become f32,
   ;; scale · (product · per_product + per_scale) + error · per_error. As many as `count`, rounded up to a multiple of 4.
+  ;; Gives back the highest of them; if one is no number, none.
   (func (export "bounds")
     (param $out i32) (param $count i32) (param $scales i32) (param $errors i32)
-    (param $per_product f32) (param $per_scale f32) (param $per_error f32)
-    (local $end i32)
+    (param $per_product f32) (param $per_scale f32) (param $per_error f32) (result f32)
+    (local $end i32) (local $four v128) (local $max v128)
+    (local.set $max (f32x4.splat (f32.const -inf)))
     (local.set $end (i32.add (local.get $out) (i32.mul (local.get $count) (i32.const 4))))
     (block $done
-      (loop $four
+      (loop $next
         (br_if $done (i32.ge_u (local.get $out) (local.get $end)))
-        (v128.store (local.get $out)
+        (local.set $four
           (f32x4.add
             (f32x4.mul
               (v128.load (local.get $scales))
@@ -104,10 +106,15 @@
                 (f32x4.mul (f32x4.convert_i32x4_s (v128.load (local.get $out))) (f32x4.splat (local.get $per_product)))
                 (f32x4.splat (local.get $per_scale))))
             (f32x4.mul (v128.load (local.get $errors)) (f32x4.splat (local.get $per_error)))))
+        (v128.store (local.get $out) (local.get $four))
+        (local.set $max (f32x4.max (local.get $max) (local.get $four)))
         (local.set $out (i32.add (local.get $out) (i32.const 16)))
         (local.set $scales (i32.add (local.get $scales) (i32.const 16)))
         (local.set $errors (i32.add (local.get $errors) (i32.const 16)))
-        (br $four))))
+        (br $next)))
+    (f32.max
+      (f32.max (f32x4.extract_lane 0 (local.get $max)) (f32x4.extract_lane 1 (local.get $max)))
+      (f32.max (f32x4.extract_lane 2 (local.get $max)) (f32x4.extract_lane 3 (local.get $max)))))
 
   ;; In how many bits rows differ from the query: one i32 per row, from `out` on. Strides up to 65,520 bytes.
   (func (export "distances")

@@ -72,7 +72,7 @@ class PlainKernel implements Kernel {
     perProduct: number,
     perScale: number,
     perError: number,
-  ): void {
+  ): number {
     const { fround } = Math;
     const { buffer } = this.memory;
     const rows = Math.ceil(count / 4) * 4;
@@ -81,10 +81,13 @@ class PlainKernel implements Kernel {
     const scale = new Float32Array(buffer, scales, rows);
     const error = new Float32Array(buffer, errors, rows);
     const [byProduct, byScale, byError] = [fround(perProduct), fround(perScale), fround(perError)];
+    let highest = Number.NEGATIVE_INFINITY;
     for (let row = 0; row < rows; row++) {
       const sum = fround(fround(fround(products[row] as number) * byProduct) + byScale);
       bounds[row] = fround((scale[row] as number) * sum) + fround((error[row] as number) * byError);
+      highest = Math.max(highest, bounds[row] as number);
     }
+    return highest;
   }
 
   distances(rows: number, count: number, stride: number, query: number, out: number): void {
