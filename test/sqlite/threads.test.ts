@@ -1,8 +1,9 @@
 /** How the reading threads answer: what ends a search does not wait for searches that have just begun. */
+import { once } from "node:events";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { Thread as ThreadOf } from "../../dist/stores/sqlite/thread.js";
 import { newPath } from "../support/opened.js";
 import { root } from "../support/root.js";
@@ -26,13 +27,17 @@ async function answered(calls: readonly (readonly [name: string, call: () => Pro
 const lined = (name: string, call: () => Promise<unknown>) =>
   Array.from({ length: MANY }, (_, at) => [`${name} ${at}`, call] as const);
 
+const page = (limit: number) =>
+  ({ spaces: [ADA], filter: {}, order: "asc", sortBy: "arrival", limit, now: NOW }) as const;
+
 async function opened() {
   const embedding = await Embedding.open(newPath(), DIMENSIONS);
   const random = new RandomVectors(3, DIMENSIONS);
   const items = Array.from({ length: 200 }, (_, at) => ({ id: `m${at}`, content: `the garden by the river ${at}` }));
   await embedding.add({ space: ADA, session: "s" }, items);
   await embedding.embed({ space: ADA, session: "s" }, () => random.next());
-  const [hit] = await embedding.near([ADA], random.next(), 1); // from here on both threads are there
+  const [hit] = await embedding.near([ADA], random.next(), 1);
+  await embedding.store.list({ ...page(1), filter: { roles: ["user"] } }); // from here on both threads are there
   return { embedding, random, key: hit?.key ?? 0 };
 }
 
@@ -87,4 +92,38 @@ it("a thread that could not open its file tries again with the next call", async
   await Embedding.open(path, DIMENSIONS);
   expect(await thread.call("mirrorStats")).toMatchObject({ spaces: 0 });
   await thread.close();
+});
+
+/** The threads that are started from here on. */
+function started(): { count: number } {
+  const threads = { count: 0 };
+  const count = () => threads.count++;
+  process.on("worker", count);
+  onTestFinished(() => void process.off("worker", count));
+  return threads;
+}
+
+it("short reads start no thread; with a filter they do, and give the same", async () => {
+  const threads = started();
+  const embedding = await Embedding.open(newPath(), DIMENSIONS);
+  await embedding.add({ space: ADA, session: "s" }, [{ id: "a", content: "the garden" }]);
+  const { store } = embedding;
+  const here = await store.list(page(10));
+  expect(here.items.map(({ id }) => id)).toEqual(["a"]);
+  expect((await store.entries({ kind: "user", limit: 10 })).items).toHaveLength(1);
+  expect((await store.changes([ADA], 0)).commit).toBeGreaterThan(0);
+  expect(threads.count, "the writer's").toBe(1);
+  expect(await store.list({ ...page(10), filter: { roles: ["user"] } })).toEqual(here);
+  expect(threads.count).toBe(2);
+  expect(await store.list(page(10)), "in the thread").toEqual(here);
+});
+
+it("a read that turns out to be long has the reader's thread started for the next ones", async () => {
+  const embedding = await Embedding.open(newPath(), DIMENSIONS);
+  const items = Array.from({ length: 4_000 }, (_, at) => ({ id: `m${at}`, content: `the garden ${at}`.repeat(20) }));
+  await embedding.add({ space: ADA, session: "s" }, items);
+  const another = once(process, "worker");
+  expect((await embedding.store.list(page(4_000))).items).toHaveLength(4_000);
+  await another;
+  expect((await embedding.store.list(page(10))).items).toHaveLength(10);
 });

@@ -23,6 +23,7 @@ export class Opened {
   readonly #options: ThreadOptions;
   #reader: Thread | undefined;
   #vectors: Thread | undefined;
+  #waking: { readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
   #isOver = false;
 
   constructor(writer: Thread, peek: Reader, options: ThreadOptions, reading: Reading) {
@@ -48,6 +49,15 @@ export class Opened {
     return this.#reader?.isAwake ? this.#reader : undefined;
   }
 
+  /** Starts the reader's thread in a while, if it has not been needed by then: as long as it starts, all else is slower. */
+  wakeReader(ms: number): void {
+    const at = performance.now() + ms;
+    if (this.#reader || this.#isOver || at >= (this.#waking?.at ?? Infinity)) return;
+    clearTimeout(this.#waking?.timer);
+    const wake = () => this.reader.call("warm").catch(() => undefined); // whatever it is, the first call will tell
+    this.#waking = { at, timer: setTimeout(wake, ms).unref() };
+  }
+
   get vectors(): Thread {
     this.#vectors = this.livingVectors ?? this.#start("vectors", this.#vectors);
     return this.#vectors;
@@ -66,6 +76,7 @@ export class Opened {
 
   async end(): Promise<void> {
     this.#isOver = true;
+    clearTimeout(this.#waking?.timer);
     await this.writer.end();
     await this.#reader?.end();
     await this.#vectors?.end();
@@ -74,6 +85,7 @@ export class Opened {
 
   async close(): Promise<void> {
     this.#isOver = true;
+    clearTimeout(this.#waking?.timer);
     this.peek.close();
     await this.livingReader?.close();
     await this.livingVectors?.close();

@@ -36,7 +36,7 @@ export class Searches {
     if (!request.keys) await othersFirst();
     const opened = await this.#ready();
     const isFirst = !opened.awakeReader && (this.#isFirst || request.keys !== undefined);
-    if (this.#isFirst) this.#wakeReader();
+    if (this.#isFirst) opened.wakeReader(WAKE_MS);
     this.#isFirst = false;
     const found = await this.#here(() => opened.peek.searchAtHand(request, isFirst));
     const name = JSON.stringify(request.spaces);
@@ -46,14 +46,6 @@ export class Searches {
     }
     this.#atHand.set(name, true);
     return found;
-  }
-
-  /** For later questions, when the first one is answered: as long as a thread starts, the others are slower. */
-  #wakeReader(): void {
-    setTimeout(() => {
-      const warming = this.#ready().then(({ reader }) => reader.call("warm"));
-      warming.catch(() => undefined); // closed meanwhile; whatever else it is, the first call will tell
-    }, WAKE_MS).unref();
   }
 
   async vectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {

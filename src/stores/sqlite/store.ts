@@ -3,8 +3,7 @@
  *
  * Threads: `writer` commits; `reader` lists, searches by words and checkpoints, so that neither a slow search nor a
  * checkpoint holds up a commit; `vectors` searches by vectors beside it, and keeps those of the spaces that are asked for
- * in memory; the connection `peek` on the main thread reads rows by id and versions, because a hop to a thread would
- * cost more than the read.
+ * in memory; the connection `peek` on the main thread reads what takes less time than a hop to a thread.
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
@@ -71,6 +70,8 @@ const MESSAGES_DUE = 1_000;
 const SLICES_DUE = 16;
 /** More rows than this are read by the reader thread, not on the main thread. */
 const PEEK_MAX = 64;
+/** A read that takes longer on the main thread has the reader's started, for those that follow. */
+const BRIEF_MS = 5;
 const MIB = 1024 * 1024;
 const MIRROR_BYTES = 172 * MIB;
 const ROSTER_BYTES = 64 * MIB;
@@ -135,6 +136,16 @@ export class SqliteStore implements Store {
     return (await this.#ready()).reader.call(method, ...args);
   }
 
+  /** On the main thread until the reader's has started: a program that asks for a page and ends has no use for a thread. */
+  async #brief<M extends keyof Reader>(method: M, ...args: Parameters<Reader[M]>): Promise<ReturnType<Reader[M]>> {
+    const opened = await this.#ready();
+    if (opened.awakeReader) return opened.awakeReader.call(method, ...args);
+    const started = performance.now();
+    const value = await this.#peek((peek) => Reflect.apply(peek[method], peek, args));
+    if (performance.now() - started > BRIEF_MS) opened.wakeReader(0);
+    return value;
+  }
+
   async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
     const committed = await this.#writer<Committed>("commit", units, now, group);
     const since = this.#sinceCheckpoint;
@@ -192,7 +203,8 @@ export class SqliteStore implements Store {
   }
 
   list(request: ListRequest): Promise<Page<Item>> {
-    return this.#reader("list", request);
+    // With a filter every item may have to be looked at.
+    return Object.keys(request.filter).length > 0 ? this.#reader("list", request) : this.#brief("list", request);
   }
 
   searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
@@ -208,15 +220,15 @@ export class SqliteStore implements Store {
   }
 
   changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes> {
-    return this.#reader("changes", spaces, since, bounds);
+    return this.#brief("changes", spaces, since, bounds);
   }
 
   entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
-    return this.#reader("entries", request);
+    return this.#brief("entries", request);
   }
 
   sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
-    return this.#reader("sessions", request);
+    return this.#brief("sessions", request);
   }
 
   /** On the main thread, like the ledger: they are small, and every context asks for them. */
@@ -225,19 +237,19 @@ export class SqliteStore implements Store {
   }
 
   blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]> {
-    return this.#reader("blockLog", request);
+    return this.#brief("blockLog", request);
   }
 
   blockVersions(request: BlockVersionsRequest): Promise<Page<BlockVersion>> {
-    return this.#reader("blockVersions", request);
+    return this.#brief("blockVersions", request);
   }
 
   facts(request: FactsRequest): Promise<Page<Fact>> {
-    return this.#reader("facts", request);
+    return this.#brief("facts", request);
   }
 
   extracted(space: SpaceRef, session: string): Promise<number> {
-    return this.#reader("extracted", space, session);
+    return this.#brief("extracted", space, session);
   }
 
   ledger(space: SpaceRef, session: string): Promise<Ledger> {
@@ -245,24 +257,21 @@ export class SqliteStore implements Store {
   }
 
   promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
-    return this.#reader("promotions", request);
+    return this.#brief("promotions", request);
   }
 
   /** One key is read on the main thread: every request through a door asks for one. */
   async keys(request: KeysRequest): Promise<Page<StoredKey>> {
-    if (request.id === undefined) return this.#reader("keys", request);
+    if (request.id === undefined) return this.#brief("keys", request);
     return this.#peek((peek) => peek.keys(request));
   }
 
-  async waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
-    const { awakeReader } = await this.#ready();
-    return awakeReader
-      ? awakeReader.call("waiting", owner, limit, now)
-      : this.#peek((peek) => peek.waiting(owner, limit, now));
+  waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
+    return this.#brief("waiting", owner, limit, now);
   }
 
   pending(request: PendingRequest): Promise<readonly PendingItem[]> {
-    return this.#reader("pending", request);
+    return this.#brief("pending", request);
   }
 
   /** On the main thread: a question waits for it before it is searched by meaning, and it is mostly empty. */
@@ -271,7 +280,7 @@ export class SqliteStore implements Store {
   }
 
   earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]> {
-    return this.#reader("earlier", keys, count, now);
+    return this.#brief("earlier", keys, count, now);
   }
 
   searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
@@ -289,11 +298,11 @@ export class SqliteStore implements Store {
   }
 
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {
-    return this.#reader("chunks", spaces, ids, now);
+    return this.#brief("chunks", spaces, ids, now);
   }
 
   parked(request: ParkedRequest): Promise<ParkedPage> {
-    return this.#reader("parked", request);
+    return this.#brief("parked", request);
   }
 
   outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]> {
@@ -308,9 +317,8 @@ export class SqliteStore implements Store {
     return this.#peek((peek) => peek.vectorSpace());
   }
 
-  async indexingStats(): Promise<IndexingStats> {
-    const { awakeReader } = await this.#ready();
-    return awakeReader?.call("indexingStats") ?? this.#peek((peek) => peek.indexingStats());
+  indexingStats(): Promise<IndexingStats> {
+    return this.#brief("indexingStats");
   }
 
   /** Words out of the index, text out of the log, then a look at the bytes; a rewrite of the file if any were found. */
