@@ -33,6 +33,8 @@ export default defineConfig({
         test: {
           name: "suites",
           include: ["build/test/**/*.test.js"],
+          // The package is loaded by Node itself, as it is shipped, which takes half the time.
+          server: { deps: { external: [/\/dist\//] } },
           env: { HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL: "none" },
         },
       },
