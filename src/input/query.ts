@@ -55,7 +55,7 @@ export interface ParsedQuery {
 const TOP_K = 10;
 const WITHIN = ["user", "space", "session", "agent"] as const;
 const DAY_MS = 86_400_000;
-/** Rankings are made in these steps, so that another page or number of hits finds one that is deep enough. */
+/** Rankings are made in these steps, so that whoever asks for a few hits more finds one that is deep enough. */
 const DEPTH_STEP = 10;
 const DEADLINE_MS_MAX = 3_600_000;
 const OPTION_KEYS: ReadonlySet<string> = new Set([

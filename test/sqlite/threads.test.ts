@@ -103,7 +103,7 @@ function started(): { count: number } {
   return threads;
 }
 
-it("short reads start no thread; with a filter they do, and give the same", async () => {
+it("short reads start no thread; what may look at every item does, and gives the same", async () => {
   const threads = started();
   const embedding = await Embedding.open(newPath(), DIMENSIONS);
   await embedding.add({ space: ADA, session: "s" }, [{ id: "a", content: "the garden" }]);
@@ -111,11 +111,21 @@ it("short reads start no thread; with a filter they do, and give the same", asyn
   const here = await store.list(page(10));
   expect(here.items.map(({ id }) => id)).toEqual(["a"]);
   expect((await store.entries({ kind: "user", limit: 10 })).items).toHaveLength(1);
-  expect((await store.changes([ADA], 0)).commit).toBeGreaterThan(0);
+  expect((await store.sessions({ kind: "session", space: ADA, limit: 10 })).items).toHaveLength(1);
   expect(threads.count, "the writer's").toBe(1);
   expect(await store.list({ ...page(10), filter: { roles: ["user"] } })).toEqual(here);
   expect(threads.count).toBe(2);
   expect(await store.list(page(10)), "in the thread").toEqual(here);
+});
+
+it.each([
+  ["a list by time", (store: Embedding["store"]) => store.list({ ...page(10), sortBy: "timestamp" })],
+  ["changes", (store: Embedding["store"]) => store.changes([ADA], 0)],
+])("%s may look at every item, and is read by a thread", async (_, read) => {
+  const threads = started();
+  const { store } = await Embedding.open(newPath(), DIMENSIONS);
+  await read(store);
+  expect(threads.count).toBe(2);
 });
 
 it("a read that turns out to be long has the reader's thread started for the next ones", async () => {

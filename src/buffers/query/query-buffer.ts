@@ -32,7 +32,7 @@ const NOTHING_KEPT: EntryCacheStats = { kept: 0, victims: 0, evictions: { kept: 
 
 /** How often a question is ranked in all if what it found keeps changing before it is read. */
 const RANKINGS_MAX = 3;
-/** Questions whose repetition is noticed, for each that is cached; and at most, which is 1.6 MB. */
+/** Questions whose repetition is noticed, for each that is cached; and at most, which is 1 MB. */
 const REPEATS_PER_ENTRY = 10;
 const REPEATS_MAX = 10_000;
 

@@ -32,8 +32,8 @@ export class Repeats {
 }
 
 /**
- * FNV-1a in two lanes, 53 bits of it. If two questions ever share one, a count is off by one; a hash that nobody can make
- * two texts for would take ten times as long, and every new question would wait for it.
+ * FNV-1a in two lanes, 53 bits of it. If two questions ever share one, a count is off by one; every new question waits for
+ * it, and a cryptographic one takes several times as long.
  */
 function hashOf(text: string): number {
   let [low, high] = [0x811c9dc5, 0xcbf29ce4];

@@ -203,8 +203,8 @@ export class SqliteStore implements Store {
   }
 
   list(request: ListRequest): Promise<Page<Item>> {
-    // With a filter every item may have to be looked at.
-    return Object.keys(request.filter).length > 0 ? this.#reader("list", request) : this.#brief("list", request);
+    const isLong = request.sortBy === "timestamp" || Object.keys(request.filter).length > 0; // may look at every item
+    return isLong ? this.#reader("list", request) : this.#brief("list", request);
   }
 
   searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
@@ -220,7 +220,7 @@ export class SqliteStore implements Store {
   }
 
   changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes> {
-    return this.#brief("changes", spaces, since, bounds);
+    return this.#reader("changes", spaces, since, bounds);
   }
 
   entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
