@@ -3,41 +3,50 @@ import { defineConfig } from "vitest/config";
 
 const dist = (path) => fileURLToPath(new URL(`./dist/${path}`, import.meta.url));
 
-// Two projects: `unit` runs the tests beside the source from the source; `suites` runs the compiled tests against
-// the compiled package, with its real threads and real child processes: what ships is what is tested.
+/** A project whose tests run compiled against the compiled package, with its real threads and real child processes. */
+const compiled = (test) => ({
+  extends: true,
+  resolve: {
+    alias: [
+      { find: /^holdfast$/, replacement: dist("index.js") },
+      { find: /^holdfast\/stores$/, replacement: dist("stores/index.js") },
+      { find: /^holdfast\/embedding$/, replacement: dist("embedding/index.js") },
+      { find: /^holdfast\/qdrant$/, replacement: dist("stores/qdrant/index.js") },
+      { find: /^holdfast\/client$/, replacement: dist("client/index.js") },
+      { find: /^holdfast\/anthropic$/, replacement: dist("compat/anthropic/index.js") },
+      { find: /^holdfast\/server$/, replacement: dist("server/index.js") },
+      { find: /^holdfast\/testing$/, replacement: dist("testing/index.js") },
+    ],
+  },
+  test: {
+    // The package is loaded by Node itself, as it is shipped, which takes half the time.
+    server: { deps: { external: [/\/dist\//] } },
+    // Words only, in child processes too, unless a test says otherwise: most tests are about something else.
+    env: { HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL: "none" },
+    ...test,
+  },
+});
+
+// `unit` runs the tests beside the source from the source; `suites` runs the compiled tests against the compiled package:
+// what ships is what is tested. `package` installs the packed package from a registry, and is run by itself.
 export default defineConfig({
   test: {
     pool: "forks",
     // Many tests wait for a disk or a child: two at a time take two thirds of the time on two cores.
     maxWorkers: 2,
+    // Test files share two processes: loading the source, or the package, for each took longer than many tests.
+    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
-      // Its files share a process: they change nothing of it, and loading the source for each took longer than many tests.
-      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts"], isolate: false } },
-      {
-        extends: true,
-        resolve: {
-          alias: [
-            { find: /^holdfast$/, replacement: dist("index.js") },
-            { find: /^holdfast\/stores$/, replacement: dist("stores/index.js") },
-            { find: /^holdfast\/embedding$/, replacement: dist("embedding/index.js") },
-            { find: /^holdfast\/qdrant$/, replacement: dist("stores/qdrant/index.js") },
-            { find: /^holdfast\/client$/, replacement: dist("client/index.js") },
-            { find: /^holdfast\/anthropic$/, replacement: dist("anthropic/index.js") },
-            { find: /^holdfast\/server$/, replacement: dist("server/index.js") },
-            { find: /^holdfast\/testing$/, replacement: dist("testing/index.js") },
-          ],
-        },
-        // Words only, in child processes too, unless a test says otherwise: most tests are about something else.
-        test: {
-          name: "suites",
-          include: ["build/test/**/*.test.js"],
-          // The package is loaded by Node itself, as it is shipped, which takes half the time.
-          server: { deps: { external: [/\/dist\//] } },
-          env: { HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL: "none" },
-        },
-      },
+      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts"] } },
+      compiled({
+        name: "suites",
+        include: ["build/test/**/*.test.js"],
+        exclude: ["build/test/package/**"],
+        setupFiles: ["build/test/support/fresh.js"],
+      }),
+      compiled({ name: "package", include: ["build/test/package/**/*.test.js"] }),
     ],
   },
 });

@@ -1,4 +1,4 @@
-/** What is used of autocannon, which brings no types. */
+/** The part of autocannon that is used; it has no types of its own. */
 declare module "autocannon" {
   export interface CannonRequest {
     readonly method?: string;

@@ -1,7 +1,7 @@
 /**
- * A file with a long past and a long backlog, made by SQL on the product's own tables: as many messages as `MESSAGES`,
- * evenly over the sessions, and the newest of each session waits to be embedded. The words of a message are left out, and
- * all vectors are the same: neither is read while the backlog is worked off.
+ * Creates a file with many embedded messages and a long backlog, by SQL on the product's tables: `MESSAGES` messages, evenly
+ * distributed over the sessions, with the newest of each session pending. Words are omitted, and all vectors are equal: the
+ * backlog reads neither.
  */
 import { openMemory } from "holdfast";
 import type { HashEmbedder } from "holdfast/testing";
@@ -19,8 +19,8 @@ export async function makeBacklogFile(path: string, product: Product, embedder: 
   await memory.forget({ user: "nobody" });
   await memory.close();
 
-  const vector = Buffer.alloc(embedder.dimensions * 4);
-  vector.writeFloatLE(1, 0);
+  const vector = Float32Array.from({ length: embedder.dimensions }, (_, at) => (at === 0 ? 1 : 0));
+  const codes = Buffer.from(product.encode(vector, embedder.dimensions));
   const now = Date.now();
   const database = product.connect(path, "writer");
   try {
@@ -32,7 +32,7 @@ export async function makeBacklogFile(path: string, product: Product, embedder: 
         (SELECT max(seq) FROM sqlite_sequence WHERE name = 'session') FROM head;
       ${counting("user_no", USERS)}
       INSERT INTO space (key, id, kind, name, created_at, updated_at, version, items, terms)
-        SELECT made.space + 1 + n, printf('user-%06d', n), 0, printf('user %d', n), ${now}, ${now}, made.commit_no,
+        SELECT made.space + 1 + n, printf('user-%06d', n), 0, printf('user %d', n), ${now}, ${now}, 1,
           ${MESSAGES / USERS}, 0 FROM user_no, made;
       ${counting("session_no", SESSIONS)}
       INSERT INTO session (key, id, space, name, created_at, updated_at, next_seq)
@@ -40,14 +40,14 @@ export async function makeBacklogFile(path: string, product: Product, embedder: 
           ${now}, ${now}, ${PER_SESSION + 1} FROM session_no, made;
       ${counting("item_no", MESSAGES)}
       INSERT INTO item (key, space, id, kind, session, seq, round, role, content, tier, occurred_at, recorded_at,
-          updated_at, version, commit_no, words, length, indexed, parked)
+          updated_at, version, space_version, words, length, indexed, parked)
         SELECT made.item_key + 1 + n, made.space + 1 + n % ${SESSIONS} % ${USERS}, printf('message-%08d', n), 0,
           made.session + 1 + n % ${SESSIONS}, 1 + n / ${SESSIONS}, 1 + n / ${SESSIONS}, 0,
           printf('Message %d says that the quiet river carries small boats past old houses.', n), 1,
-          ${now} - ${MESSAGES} + n, ${now} - ${MESSAGES} + n, ${now} - ${MESSAGES} + n, 1, made.commit_no, '', 0,
+          ${now} - ${MESSAGES} + n, ${now} - ${MESSAGES} + n, ${now} - ${MESSAGES} + n, 1, 1, '', 0,
           n < ${MESSAGES - SESSIONS}, 0 FROM item_no, made;
       INSERT INTO vector_1 (place, item, commit_no, spans, vectors)
-        SELECT (item.space << 36) | item.key, item.key, made.commit_no, x'0000000048000000', x'${vector.toString("hex")}'
+        SELECT (item.space << 36) | item.key, item.key, made.commit_no, x'0000000048000000', x'${codes.toString("hex")}'
         FROM item, made WHERE indexed = 1 ORDER BY item.space, item.key;
       UPDATE head SET commit_no = (SELECT commit_no FROM made), item_key = item_key + ${MESSAGES},
         items = items + ${MESSAGES}, embedded = embedded + ${MESSAGES - SESSIONS}, chunks = chunks + ${MESSAGES - SESSIONS};
@@ -60,7 +60,7 @@ export async function makeBacklogFile(path: string, product: Product, embedder: 
   }
 }
 
-/** A table of the numbers from 0 on. */
+/** A table of the numbers from 0. */
 const counting = (name: string, count: number): string => `
   CREATE TEMP TABLE ${name} (n INTEGER PRIMARY KEY);
   INSERT INTO ${name} WITH RECURSIVE next (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM next WHERE n < ${count - 1})

@@ -1,5 +1,5 @@
 /**
- * The process that opens the file of a backlog and works it off, measured. Its parent gets the report.
+ * The process that opens a file with a backlog, works it off and measures. It reports to its parent.
  *
  * Arguments: the path of the file.
  */
@@ -8,25 +8,25 @@ import { openMemory } from "holdfast";
 import type { HashEmbedder, HashEmbedderOptions } from "holdfast/testing";
 import { loadProduct } from "./product.js";
 
-/** So many of the first messages that were embedded are looked at: they should be the newest ones. */
+/** Number of first embedded messages that are checked: they should be the newest ones. */
 export const FIRST = 1_000;
 
 export interface BacklogReport {
   readonly openMs: number;
-  /** Resident bytes with the library and the embedder loaded, when open, at most until all was embedded, and then. */
+  /** Resident bytes with the library and the embedder loaded, when open, at the peak, and when all is embedded. */
   readonly rssBefore: number;
   readonly rssOpen: number;
   readonly rssPeak: number;
   readonly rssAfter: number;
   readonly ratePerSecond: number;
-  /** How many of the first ones are among as many newest ones. */
+  /** How many of the first messages are among the newest. */
   readonly firstNewest: number;
   readonly loopP99Ms: number;
 }
 
 type HashEmbedderClass = new (options?: HashEmbedderOptions) => HashEmbedder;
 
-/** By its path: the public door to it, "holdfast/testing", needs vitest. */
+/** Imported by path, because the public entry "holdfast/testing" needs vitest. */
 export async function loadHashEmbedder(): Promise<HashEmbedderClass> {
   const url = new URL("../../dist/testing/hash-embedder.js", import.meta.url).href;
   return ((await import(url)) as { readonly HashEmbedder: HashEmbedderClass }).HashEmbedder;
@@ -35,6 +35,7 @@ export async function loadHashEmbedder(): Promise<HashEmbedderClass> {
 async function run(path: string): Promise<BacklogReport> {
   const embedder = new (await loadHashEmbedder())();
   await embedder.embed(["warm"]);
+  const openedAt = await lastCommit(path);
   const rssBefore = process.memoryUsage.rss();
   const started = performance.now();
   const memory = await openMemory({ path, embedder });
@@ -54,12 +55,12 @@ async function run(path: string): Promise<BacklogReport> {
     rssPeak: Math.max(rssPeak, rssOpen),
     rssAfter,
     ratePerSecond: store.pending / seconds,
-    firstNewest: await firstNewest(path, store.commit),
+    firstNewest: await firstNewest(path, openedAt),
     loopP99Ms: delay.percentile(99) / 1e6,
   };
 }
 
-/** Looks at the process every few milliseconds until so many items are written. */
+/** Polls the process until this many items are written. */
 function caughtUp(written: () => number, waiting: number): Promise<{ rssPeak: number; seconds: number }> {
   const started = performance.now();
   let rssPeak = 0;
@@ -71,6 +72,13 @@ function caughtUp(written: () => number, waiting: number): Promise<{ rssPeak: nu
       resolve({ rssPeak, seconds: (performance.now() - started) / 1000 });
     }, 10);
   });
+}
+
+async function lastCommit(path: string): Promise<number> {
+  const database = (await loadProduct()).connect(path, "reader");
+  const { commit_no: last } = database.prepare("SELECT commit_no FROM head").get() ?? {};
+  database.close();
+  return Number(last);
 }
 
 /** Vectors carry the number of the commit that wrote them. */

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:backlog`: a file with a long backlog is opened by a fresh process. How long that takes, what it weighs,
- * and whether it works the backlog off in the background, the newest messages first.
+ * `npm run bench:backlog`: a new process opens a file with a long backlog. Measures how long that takes, how much memory it
+ * uses, and whether the backlog is worked off in the background, newest messages first.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

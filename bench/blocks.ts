@@ -1,7 +1,7 @@
 /**
- * Blocks: raw, Holdfast, raw, Holdfast …, so that whatever else the machine does meets both (and a block of bare SQLite
- * after each). A mode starts with empty files, which grow from round to round by the same messages. A first round warms
- * up code and caches and is not counted.
+ * Blocks: raw, Holdfast, raw, Holdfast … (and a block of bare SQLite after each), so that other load on the machine affects
+ * both sides. A mode starts with empty files, which grow by the same messages in each round. A first round warms up code and
+ * caches and is not counted.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Data } from "./data.js";
@@ -25,14 +25,14 @@ export interface BlockReport {
   readonly bare: Side;
   /** `commits`: transactions per round. */
   readonly holdfast: Side & { readonly commits: number };
-  /** Holdfast's messages per second as a share of raw SQLite's, round by round. */
+  /** Holdfast's messages per second relative to raw SQLite's, per round. */
   readonly ratio: Spread;
   readonly bareRatio: Spread;
-  /** While Holdfast writes: p50 the median, p99 and max the worst of the rounds. */
+  /** While Holdfast writes: the median of p50, and the worst p99 and max of all rounds. */
   readonly loopDelay: LoopDelay;
 }
 
-/** After a Holdfast block, so that a checkpoint in its background does not slow the block that follows. */
+/** Pause after a Holdfast block, so that its background checkpoint does not slow the next block. */
 const SETTLE_MS = 100;
 
 export async function measureBlocks(

@@ -1,18 +1,18 @@
 /**
- * An embedder for measuring: a text's vector follows from its hash alone, near one of many centres, of unit length. It
- * means nothing, so nothing can be said of recall with it; but a scan has as much to do as with a model's vectors, and
- * 230,000 of them are made in a second.
+ * An embedder for measurements: a text's vector is derived from its hash, near one of many centres, with unit length. It has
+ * no meaning, so it says nothing about recall, but a scan does the same work as with a model's vectors, and it makes 230,000
+ * of them per second.
  *
- * With `asked`, that embedder embeds every text as well, for real, and its vectors are thrown away: the cost of a model in
- * a file of vectors that the model did not make.
+ * With `asked`, that embedder also embeds every text, and its vectors are discarded: this measures the cost of a model on a
+ * file of vectors that the model did not make.
  */
 import type { Embedder, EmbedderDescription, EmbedOptions } from "holdfast/embedding";
 import { randomFrom } from "./data.js";
 
-/** As many as MiniLM has. */
+/** Equal to MiniLM's. */
 export const DIMENSIONS = 384;
 const CENTRES = 1_000;
-/** Two texts of one centre have a cosine of about 0.5 then. */
+/** Gives two texts of one centre a cosine of about 0.5. */
 const NOISE = 1;
 const TOKENS_MAX = 256;
 const CHARACTERS_PER_TOKEN = 4;
@@ -49,7 +49,7 @@ export class ClusteredEmbedder implements Embedder {
     return normalised(vector);
   }
 
-  /** The embedder that is asked is its maker's to close. */
+  /** The wrapped embedder is closed by its owner. */
   async close(): Promise<void> {}
 }
 

@@ -1,14 +1,14 @@
 /**
- * What is carried along while a conversation is replayed, so that the prefix is a real one: a block about each speaker,
- * edited every few turns, and pinned facts, one of which is superseded with every session. They are made of the turns by
- * rule, and repeat none of them, so that they answer no question.
+ * Blocks and facts during a replay, so that the prefix is realistic: a block about each speaker, edited every few turns, and
+ * pinned facts, one of which is superseded in each session. They are derived from the turns by rule and do not repeat them, so
+ * they answer no question.
  */
 import type { Session } from "holdfast";
 import type { RecallTurn } from "./recall-data.js";
 
-/** A speaker's block is written anew after so many turns of the conversation. */
+/** A speaker's block is rewritten after this many turns. */
 export const TURNS_PER_EDIT = 20;
-/** The words that a block says somebody has used lately. */
+/** Number of recently used words that a block lists. */
 const WORDS = 40;
 const WORD_LETTERS_MIN = 5;
 
@@ -19,12 +19,12 @@ export class Carried {
   #lastDay: string | undefined;
   #changes = 0;
 
-  /** How often something was written that stands in the prefix. */
+  /** Number of writes to the prefix. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Before the turn is heard: what is due is written. */
+  /** Writes what is due before a turn. */
   async before(session: Session, turn: RecallTurn): Promise<void> {
     const speaker = speakerOf(turn);
     if (turn.session !== this.#session) await this.#sessionBegins(session, turn);
@@ -74,7 +74,7 @@ export const speakerOf = ({ message: { name, role } }: RecallTurn): string => na
 
 const aboutNobody = (name: string): string => `${name}: nothing is known yet.`;
 
-/** The longer words of somebody's last turns, newest first, each once. */
+/** The longer words of a speaker's last turns, newest first, without duplicates. */
 function about(name: string, texts: readonly string[]): string {
   const words = texts.toReversed().flatMap((text) => text.toLowerCase().match(/\p{L}+/gu) ?? []);
   const longer = [...new Set(words.filter((word) => word.length >= WORD_LETTERS_MIN))].slice(0, WORDS);

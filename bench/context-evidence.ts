@@ -1,4 +1,4 @@
-/** Evidence in contexts: of the turns that answer a question, which stand whole in what the model is given? */
+/** Evidence in contexts: which of the turns that answer a question are complete in the context? */
 import { type Memory, renderText } from "holdfast";
 import type { RecallQuestion } from "./recall-data.js";
 
@@ -12,7 +12,7 @@ export interface EvidenceRow {
   readonly partial: boolean;
 }
 
-/** Shares from 0 to 1, and of how many questions. */
+/** Shares from 0 to 1, and the number of questions. */
 export interface EvidenceScore {
   readonly n: number;
   readonly any: number;
@@ -21,7 +21,7 @@ export interface EvidenceScore {
   readonly tokens: number;
 }
 
-/** Asks as a new session would, or as this one of the conversation, whose turns are then in the context too. */
+/** Asks in a new session, or in this session of the conversation, whose turns are then in the context, too. */
 export async function askFor(
   memory: Memory,
   { id, conversation, text, category, evidence, askedAt }: RecallQuestion,

@@ -1,12 +1,12 @@
 /**
- * A conversation turn by turn: before each turn is added, its text asks for a context, once with the ledger and once
- * without. The memory of a conversation is one user; its sessions are sessions, each with a window of its own.
+ * Replays a conversation turn by turn: before a turn is added, its text is the query of a context, once with and once without
+ * the ledger. Each conversation is one user; its sessions are sessions, each with its own window.
  */
 import { type Context, type Memory, renderText } from "holdfast";
 import { Carried } from "./context-carried.js";
 import type { RecallTurn } from "./recall-data.js";
 
-/** What one turn was given. Bytes are those of the call with the ledger. */
+/** The result of one turn. Bytes are those of the call with the ledger. */
 export interface TurnRow {
   readonly conversation: string;
   readonly turn: string;
@@ -27,7 +27,7 @@ export interface Given {
 
 export interface Replayed {
   readonly rows: readonly TurnRow[];
-  /** Writes to what stands in the prefix. */
+  /** Number of writes to the prefix. */
   readonly changes: number;
   readonly partial: number;
 }
@@ -69,7 +69,7 @@ export async function replay(
 
 const givenBy = ({ tokens: { prefix, tail, total, saved } }: Context): Given => ({ prefix, tail, total, saved });
 
-/** The bytes at the start that two texts share: what a provider's cache can keep. */
+/** The length of the common prefix in bytes: what a provider's cache can reuse. */
 function commonBytes(a: string, b: string): number {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   const length = Math.min(left.length, right.length);

@@ -1,4 +1,4 @@
-/** The report of `bench:context` as people read it. */
+/** Formats the report of `bench:context`. */
 import { TURNS_PER_EDIT } from "./context-carried.js";
 import { type EvidenceRow, scoreOf } from "./context-evidence.js";
 import type { Given, TurnRow } from "./context-replay.js";
@@ -6,7 +6,7 @@ import type { RecallData } from "./recall-data.js";
 import { table } from "./table.js";
 import { latency } from "./timings.js";
 
-/** The answers to all questions, asked in one way. */
+/** The answers to all questions, asked in one of the two ways. */
 export interface Asked {
   readonly where: string;
   readonly budget: number;
@@ -21,7 +21,7 @@ export interface ContextReport {
   readonly changes: number;
   readonly partial: number;
   readonly asked: readonly Asked[];
-  /** True: vectors came from a file, and the times are those without embedding. */
+  /** True if vectors came from a file; times then exclude embedding. */
   readonly isKept: boolean;
   readonly load: number;
 }

@@ -1,9 +1,9 @@
 /**
- * `npm run bench:context`: what models are given, turn by turn, and whether it holds what they are asked for. Through the
- * public API, with the defaults.
+ * `npm run bench:context`: contexts turn by turn, and whether they contain what a question needs. Uses the public API with
+ * its defaults.
  *
  *   --data <folder>    turns.jsonl and qa.jsonl; each conversation is a user, each turn a message
- *   --cache <folder>   keeps the vectors of all texts, so that a second run is quick; the times are without embedding then
+ *   --cache <folder>   keeps the vectors of all texts, so that a second run is fast; times then exclude embedding
  *   --limit <n>        only the first n questions, and their conversations
  *   --json <file>      writes the rows of all turns and questions
  */
@@ -72,7 +72,7 @@ async function replayAll(into: Memory): Promise<readonly Replayed[]> {
   return replays;
 }
 
-/** Each question as a new session asks it, and as the conversation's last one does. */
+/** Asks each question in a new session, and in the conversation's last one. */
 async function askAll(of: Memory): Promise<readonly Asked[]> {
   const ways = [
     { where: "in a new session", sessionOf: () => undefined },

@@ -1,9 +1,9 @@
-/** The messages that are written: read from a file, or made up from a seed, so that two runs write the same. */
+/** The messages to write: read from a file, or generated from a seed, so that runs are repeatable. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { NewMessage } from "holdfast";
 
-/** The agent that all conversations are with. */
+/** The agent of all conversations. */
 export const AGENT = "assistant";
 
 /** A message with the conversation it belongs to. A conversation is one user with one session. */
@@ -12,7 +12,7 @@ export interface Line {
   readonly message: NewMessage;
 }
 
-/** Lines without end: after the last one it starts over. */
+/** Endless lines: starts over after the last one. */
 export class Data {
   readonly source: string;
   readonly #lines: readonly Line[];
@@ -28,7 +28,7 @@ export class Data {
   }
 }
 
-/** `path` is a file of one JSON object per line, or a folder with such a file; left out, messages are made up. */
+/** `path` is a file with one JSON object per line, or a folder with such a file; without it, messages are generated. */
 export function loadData(path: string | undefined): Data {
   if (path === undefined) return new Data("generated (seed 1)", generate(20_000, 1));
   const file = existsSync(path) && statSync(path).isDirectory() ? join(path, "messages.jsonl") : path;
@@ -54,7 +54,7 @@ const SYLLABLES = "ka lo mi ter an ver so pel du ran ti gos we na bri kol es ma 
 const VOCABULARY = 8_000;
 const MEMBERS = 400;
 
-/** Chat-like messages: 1 to 40 words, of which a few are very common and most are rare. */
+/** Chat-like messages of 1 to 40 words, with a few very common words and many rare ones. */
 function generate(count: number, seed: number): Line[] {
   const random = randomFrom(seed);
   const pick = (limit: number): number => Math.floor(random() * limit);
@@ -67,7 +67,7 @@ function generate(count: number, seed: number): Line[] {
     const members = [pick(MEMBERS), pick(MEMBERS)];
     for (let left = 10 + pick(60); left > 0; left--) {
       const length = 1 + Math.floor(random() ** 2 * 40);
-      // The rank of a word falls off as in natural text: its logarithm is even.
+      // Zipf's law: the logarithm of a word's rank is uniformly distributed.
       const content = Array.from({ length }, () => words[Math.floor(VOCABULARY ** random()) - 1]).join(" ");
       const name = `member-${members[left % 2]}`;
       lines.push({ conversation, message: { role: left % 2 === 0 ? "user" : "assistant", name, content } });
@@ -76,7 +76,7 @@ function generate(count: number, seed: number): Line[] {
   return lines.slice(0, count);
 }
 
-/** Mulberry32: numbers in [0, 1) that follow from the seed alone. */
+/** Mulberry32: numbers in [0, 1), determined by the seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,11 +1,11 @@
-/** The embedders that are compared, made for one trial. */
+/** The embedders to compare, created for one trial. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { type Embedder, MiniLmEmbedder, OpenAiEmbedder } from "holdfast/embedding";
 import { FreeEmbedder } from "./free-embedder.js";
 import type { ServerData } from "./remote-server.js";
 
-/** node, web: MiniLM on onnxruntime-node and onnxruntime-web · remote: a server that takes 50 ms for a request. */
+/** node, web: MiniLM on onnxruntime-node and onnxruntime-web · remote: a server that takes 50 ms per request. */
 export const EMBEDDER_NAMES = {
   free: "free embedder",
   node: "MiniLM, onnxruntime-node",
@@ -16,7 +16,7 @@ export type EmbedderName = keyof typeof EMBEDDER_NAMES;
 
 export interface MadeEmbedder {
   readonly embedder: Embedder;
-  /** Requests over the network so far; undefined for an embedder that makes none. */
+  /** Network requests so far; undefined for a local embedder. */
   readonly requests: () => number | undefined;
   readonly close: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Footprint: the memory of a process that holds Holdfast alone, and the bytes a message takes on disk. */
+/** Footprint: the memory of a process that runs only Holdfast, and the bytes per message on disk. */
 import type { Data } from "./data.js";
 import { Holdfast } from "./holdfast.js";
 import { groupsOf } from "./mode.js";
@@ -8,14 +8,14 @@ import { Recorder } from "./recording.js";
 
 export interface FootprintReport {
   readonly messages: number;
-  /** Resident bytes of the process with the data loaded, then with a memory open, at most while writing, and after. */
+  /** Resident bytes with the data loaded, with a memory open, at the peak while writing, and after. */
   readonly rss: { readonly before: number; readonly open: number; readonly peak: number; readonly after: number };
   /** Bytes of the file per message after close. */
   readonly bytesPerMessage: { readonly raw: number; readonly holdfast: number };
   readonly textBytesPerMessage: number;
 }
 
-/** Has to come first: later the process holds what the raw side has recorded. */
+/** Must run first: later the process also holds the recordings of the raw side. */
 export async function measureFootprint(place: Workplace, data: Data, messages: number): Promise<FootprintReport> {
   const lines = data.take(0, messages);
   const groups = groupsOf("batch", lines);

@@ -1,7 +1,7 @@
-/** An embedder that costs nothing: every text gets the same vector, made beforehand. What is left is Holdfast's own cost. */
+/** An embedder that costs nothing: every text gets the same precomputed vector. What remains is Holdfast's own cost. */
 import type { Embedder, EmbedderDescription } from "holdfast/embedding";
 
-/** As many as MiniLM has, so that as many bytes are written. */
+/** Equal to MiniLM's, so that as many bytes are written. */
 export const DIMENSIONS = 384;
 const TOKENS_MAX = 256;
 const CHARACTERS_PER_TOKEN = 4;

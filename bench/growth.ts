@@ -1,10 +1,9 @@
 /**
- * Growth: what a message costs in a file of a thousand messages and in one of a hundred thousand, beside raw SQLite's own
- * growth. Both files grow side by side, in blocks that take turns, with addBatch of 100 rounds (100 per transaction).
+ * Growth: the cost of a message in a file of a thousand messages and in one of a hundred thousand, compared with raw SQLite's
+ * own growth. Both files grow in alternating blocks, with addBatch of 100 rounds (100 per transaction).
  *
- * A fresh memory has a fresh thread, whose code is slow until it has run a while; that would pass for a high cost at a
- * thousand messages. So the thread warms up first on a hundred messages that are added again and again, which adds them
- * once.
+ * A new memory has a new thread, whose code is slow at first; that would look like a high cost at a thousand messages. So the
+ * thread is warmed up with a hundred messages that are added again and again, which stores them once.
  */
 import type { Data } from "./data.js";
 import { Holdfast } from "./holdfast.js";
@@ -34,7 +33,7 @@ const START = 1_000;
 
 const WARM_UP_TIMES = 50;
 
-/** A size's cost is read from the blocks that end up to this far from it, as a share of the size. */
+/** The cost at a size is measured on blocks that end within this share of the size. */
 const WINDOW = 0.1;
 
 export async function measureGrowth(

@@ -1,4 +1,4 @@
-/** The Holdfast side: the same messages through the public API. */
+/** The Holdfast side: the same messages, through the public API. */
 import { statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Memory, openMemory, type Session } from "holdfast";
@@ -7,14 +7,13 @@ import type { Mode } from "./mode.js";
 import type { Workplace } from "./place.js";
 import { Timings } from "./timings.js";
 
-/** Milliseconds between two turns of the event loop, as a 1 ms timer sees them: that millisecond is part of them. */
+/** Milliseconds between two turns of the event loop, as a 1 ms timer measures them; includes that millisecond. */
 export interface LoopDelay {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
-/** This benchmark is about writing; `bench:index` is about what happens behind it. */
 const WORDS_ONLY = { buffer: { hybridBuffer: { embeddingModel: "none" } } };
 
 /** A memory that grows from call to call. */
@@ -28,9 +27,10 @@ export class Holdfast {
     this.memory = memory;
   }
 
-  static async open(place: Workplace): Promise<Holdfast> {
+  /** Without an embedding model, unless the options say otherwise. */
+  static async open(place: Workplace, options: Parameters<typeof openMemory>[0] = WORDS_ONLY): Promise<Holdfast> {
     const path = place.newPath("holdfast");
-    return new Holdfast(path, await openMemory({ path, ...WORDS_ONLY }));
+    return new Holdfast(path, await openMemory({ ...options, path }));
   }
 
   session(conversation: string): Session {
@@ -42,7 +42,7 @@ export class Holdfast {
     return session;
   }
 
-  /** Writes the groups in a mode's way and times each call. Ends with the last answer. */
+  /** Writes the groups in the given mode and times each call. Resolves after the last call. */
   async run(mode: Mode, groups: readonly (readonly Line[])[]): Promise<Timings> {
     const timings = new Timings();
     if (mode === "batch") for (const group of groups) await this.addBatch(group, timings);
@@ -63,7 +63,7 @@ export class Holdfast {
     timings.add(performance.now() - started, 1);
   }
 
-  /** One session, one message a round. */
+  /** One session, one message per round. */
   async addBatch(lines: readonly Line[], timings: Timings): Promise<void> {
     const session = this.session(lines[0]?.conversation ?? "");
     const rounds = lines.map(({ message }) => [message]);
@@ -76,7 +76,7 @@ export class Holdfast {
     return (await this.memory.stats()).write.totalGroups;
   }
 
-  /** Closes the memory, log emptied, and returns the size of its file. */
+  /** Closes the memory, which empties the log, and returns the size of its file. */
   async close(): Promise<number> {
     await this.memory.close();
     return statSync(this.path).size;
@@ -88,7 +88,7 @@ export async function withLoopDelay<T>(work: () => Promise<T>): Promise<readonly
   const histogram = monitorEventLoopDelay({ resolution: 1 });
   histogram.enable();
   const result = await work();
-  // What blocked the loop last is seen by the next tick of the timer.
+  // The timer's next tick measures the last delay.
   await new Promise((resolve) => setTimeout(resolve, 5));
   histogram.disable();
   const ms = (nanoseconds: number): number => nanoseconds / 1e6;

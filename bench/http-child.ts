@@ -1,4 +1,4 @@
-/** The server's process, as the benchmark holds it. */
+/** Controls the server's process. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";

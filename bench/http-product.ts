@@ -1,4 +1,4 @@
-/** The parts of the server that are not public, for a route of our own beside its own. */
+/** Non-public parts of the server, for adding a route of our own. */
 
 import type { Memory, OpenOptions } from "holdfast";
 import type { createApp, ServerOptions } from "holdfast/server";
@@ -10,7 +10,7 @@ export interface ServerParts {
   readonly dispatch: typeof dispatch;
   readonly operations: { readonly add: Operation; readonly query: Operation };
   options(code: OpenOptions): ServerOptions;
-  /** What `dispatch` needs, as the application makes it for itself. */
+  /** The dependencies of `dispatch`, as the application creates them. */
   quietParts(memory: Memory, options: ServerOptions): DispatchParts;
 }
 
@@ -35,7 +35,7 @@ export async function loadServerParts(): Promise<ServerParts> {
     quietParts: (memory, options) => {
       const guard = new Guard({ host: options.host, allowedHosts: [], allowedOrigins: [] });
       const keys = new KeyRing(memory.keys, false);
-      const door = new Door({ guard, keys, maxRequests: options.maxRequests, ratePerSecond: 0 });
+      const door = new Door({ ...options, guard, keys, ratePerSecond: 0 });
       const traffic = new Traffic(door, new Registry());
       return { memory, door, traffic, log: new ServerLog("error"), maxBodyBytes: options.maxBodyBytes };
     },

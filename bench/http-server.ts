@@ -1,7 +1,7 @@
 /**
- * The server of `bench:http`, in a process of its own: the product's application, and beside each measured route one that
- * parses and validates the same body and answers as many bytes, but does nothing. On request it also calls the engine
- * directly, as many calls at a time as there would be connections.
+ * The server of `bench:http`, in its own process: the product's application, and for each measured route one that parses and
+ * validates the same body and returns as many bytes, but does nothing. On request it also calls the engine directly, with as
+ * many concurrent calls as there would be connections.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -41,7 +41,7 @@ async function obey(order: Order): Promise<void> {
   process.disconnect();
 }
 
-/** So many calls at a time for so long, without HTTP. */
+/** Runs this many concurrent calls for `ms`, without HTTP. */
 async function direct(work: Kind, calls: number, ms: number): Promise<number> {
   const until = performance.now() + ms;
   let done = 0;
@@ -77,7 +77,7 @@ async function fill(messages: number): Promise<void> {
   for (let user = 0; user < USERS; user++) await call("query", user);
 }
 
-/** The real routes, and under /noop the same schemas with handlers that answer what they once were answered. */
+/** The real routes, and under /noop the same schemas with handlers that return a recorded answer. */
 async function appWithNoOps(memory: Memory): Promise<Hono> {
   const parts = await loadServerParts();
   const options = parts.options({ path, server: { maxRequests: Number(maxRequests), logLevel: "error" } });
@@ -95,7 +95,7 @@ async function appWithNoOps(memory: Memory): Promise<Hono> {
   return app;
 }
 
-/** What the real route answers to a first request. */
+/** The real route's answer to a first request. */
 async function answerOf(app: Hono, route: string, work: Kind): Promise<unknown> {
   const response = await app.request(`http://127.0.0.1/api/v1${route}?user=${userOf(0)}&session=bench`, {
     method: "POST",

@@ -1,4 +1,4 @@
-/** What is sent, and what the server of the benchmark is told and tells. */
+/** Request bodies, and messages between the benchmark and its server. */
 import type { NewMessage } from "holdfast";
 import { loadData } from "./data.js";
 
@@ -22,7 +22,7 @@ const data = loadData(undefined);
 
 export type Body = { readonly messages: readonly NewMessage[] } | { readonly query: string; readonly topK: number };
 
-/** The n-th body. No two questions are the same, so none is answered from the cache. */
+/** The n-th body. All questions differ, so none is answered from the cache. */
 export function bodyOf(work: Kind, number: number): Body {
   const [line] = data.take(number % 20_000, 1);
   const text = String(line?.message.content ?? "");

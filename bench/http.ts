@@ -1,16 +1,16 @@
 /**
- * `npm run bench:http`: adds and cold queries over HTTP on loopback, at 1, 32 and 256 connections, beside a route of the same
- * server that parses and validates the same body, answers as many bytes and does nothing, and beside the engine called
- * directly. Then four times as many connections as the server works on at once: it must shed, lose nothing it has
+ * `npm run bench:http`: adds and cold queries over HTTP on loopback, at 1, 32 and 256 connections, compared with a route of the
+ * same server that parses and validates the same body, returns as many bytes and does nothing, and with direct calls of the
+ * engine. Then four times as many connections as the server's limit: it must shed load, lose nothing that it has
  * acknowledged, and recover.
  *
  *   --seconds <n>    per measurement (3)
- *   --rounds <n>     rounds of all sides in turn (3); medians are told
- *   --preload <n>    messages there before (10,000)
+ *   --rounds <n>     alternating rounds of all sides (3); medians are reported
+ *   --preload <n>    number of messages stored beforehand (10,000)
  *   --json <file>    all numbers
  *
- * The embedder costs next to nothing (a text's vector follows from its hash), so that the machine's cores are left to what is measured.
- * Server and load generator share them. A missed target is a result, not a failure: the exit code is 0.
+ * The embedder costs next to nothing (vectors are derived from hashes), so the cores are left to what is measured. Server and
+ * load generator share them. A missed target is a result, not a failure: the exit code is 0.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 });
 const seconds = Number(values.seconds);
 const CONNECTIONS = [1, 32, 256] as const;
-/** What the server of the overload takes on at once; four times as many come. */
+/** The limit of concurrent requests in the overload test; four times as many are sent. */
 const CAPACITY = 64;
 
 interface Row {
@@ -39,7 +39,7 @@ interface Row {
   readonly noop: number;
   readonly http: number;
   readonly direct: number;
-  /** Of HTTP against the slower of the other two. */
+  /** HTTP relative to the slower of the other two. */
   readonly ratio: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -111,7 +111,7 @@ interface Overload {
   readonly shed: number;
   readonly otherFailures: number;
   readonly lost: number;
-  /** Adds per second at the connections that fit, before and after. */
+  /** Adds per second at a number of connections within the limit, before and after. */
   readonly before: number;
   readonly after: number;
 }
@@ -127,7 +127,8 @@ async function measureOverload(): Promise<Overload> {
   const { count } = await server.ask({ kind: "items" });
   await server.stop();
   const acknowledged = before["2xx"] + rush["2xx"] + after["2xx"];
-  const shed = rush.statusCodeStats?.["503"]?.count ?? 0;
+  const refused = (status: "429" | "503"): number => rush.statusCodeStats?.[status]?.count ?? 0;
+  const shed = refused("429") + refused("503");
   const failures = (one: CannonResult): number => one.non2xx + one.errors + one.timeouts;
   return {
     acknowledged,
@@ -145,7 +146,7 @@ function load(port: number, path: string, work: Kind, connections: number): Prom
     path: `${path}?user=${userOf(number)}&session=bench`,
     body: JSON.stringify(bodyOf(work, number)),
   });
-  // Adds are made beforehand, to leave the cores to the server. Questions are made one by one: none may be asked twice.
+  // Adds are prepared in advance, to leave the cores to the server. Questions are made one by one, because none may repeat.
   const setupRequest = (request: CannonRequest): CannonRequest => ({ ...request, ...requestOf(sent++) });
   const requests = work === "add" ? Array.from({ length: 500 }, (_, at) => requestOf(at)) : [{ setupRequest }];
   return autocannon({
@@ -183,7 +184,7 @@ function print(rows: readonly Row[], overload: Overload): void {
   }
   const { acknowledged, shed, otherFailures, lost, before, after } = overload;
   console.log(
-    `overload (${CAPACITY * 4} connections, ${CAPACITY} at once): acknowledged ${whole(acknowledged)}, shed with 503 ${whole(shed)}, ` +
+    `overload (${CAPACITY * 4} connections, ${CAPACITY} at once): acknowledged ${whole(acknowledged)}, shed with 429 or 503 ${whole(shed)}, ` +
       `other failures ${otherFailures}, lost ${lost}; at 32 connections ${whole(before)} adds/s before, ${whole(after)} after`,
   );
 }

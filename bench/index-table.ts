@@ -1,4 +1,4 @@
-/** The report of `bench:index` as people read it. */
+/** Formats the report of `bench:index`. */
 import { EMBEDDER_NAMES } from "./embedders.js";
 import type { LagReport } from "./lag.js";
 import type { Machine } from "./machine.js";
@@ -8,7 +8,7 @@ import type { Latency } from "./timings.js";
 import type { PipelineTrial, Way } from "./trial.js";
 
 export interface TrialResult extends Omit<PipelineTrial, "kind"> {
-  /** One for each repetition. */
+  /** One per repetition. */
   readonly reports: readonly PipelineReport[];
 }
 
@@ -41,7 +41,7 @@ export function printIndexReport({ machine, data, pipeline, lag, buffers }: Inde
   ].join("\n");
 }
 
-/** The fastest of the repetitions: what else the machine does can only slow them. */
+/** The fastest repetition: other load on the machine can only slow it down. */
 function best({ reports }: TrialResult): PipelineReport {
   const [fastest] = [...reports].sort((a, b) => b.messagesPerSecond - a.messagesPerSecond);
   if (!fastest) throw new Error("a trial was not run");
@@ -92,17 +92,22 @@ function footprint(results: readonly TrialResult[]): string {
 }
 
 function lags(reports: readonly LagReport[]): string {
-  const rows = reports.map(({ perSecond, messages, words, meaning, loopDelay, cpu }) => [
+  const rows = reports.map(({ perSecond, messages, words, meaning, transfer, flush, loopDelay, cpu }) => [
     `${perSecond} messages/s`,
     rate(messages),
     latencyOf(words),
     latencyOf(meaning),
     ms(meaning.max),
+    latencyOf(transfer),
+    latencyOf(flush),
     ms(loopDelay.p99),
     `${(cpu * 100).toFixed(0)} %`,
   ]);
-  const head = ["", "messages", "by words p50 / p95 / p99", "by meaning p50 / p95 / p99", "max", "loop p99", "CPU"];
-  return [`Milliseconds until a message can be found, ${EMBEDDER_NAMES.node}`, table(head, rows)].join("\n");
+  const head = ["", "messages", "by words p50 / p95 / p99", "by meaning p50 / p95 / p99", "max"];
+  const buffers = ["transfer p50 / p95 / p99", "flush p50 / p95 / p99", "loop p99", "CPU"];
+  return [`Milliseconds until a message can be found, ${EMBEDDER_NAMES.node}`, table([...head, ...buffers], rows)].join(
+    "\n",
+  );
 }
 
 function combining(results: readonly TrialResult[]): string {

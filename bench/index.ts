@@ -1,15 +1,15 @@
 /**
- * `npm run bench:index`: what happens behind the adds, until messages can be found by meaning.
+ * `npm run bench:index`: the time after an add until a message is searchable by meaning.
  *
- *   --data <file or folder>   messages to write, one JSON object per line (messages.jsonl); made up if left out
+ *   --data <file or folder>   messages to write, one JSON object per line (messages.jsonl); default: generated
  *   --messages <n>            messages through the pipeline (5,000)
  *   --rounds <n>              trials with the free embedder, of which the best and the spread are shown (3)
  *   --only <parts>            some of pipeline, lag, buffers, separated by commas
  *   --quick                   a fifth of the messages, lag for 5 s instead of 20
  *
- * Every trial runs in a process of its own (`trial.ts`), one after the other, and warms up first: with the free embedder by
- * a whole run that is not counted, as `bench:write` does, else by a tenth of one. A missed target is a result, not a failure:
- * the exit code is 0.
+ * Every trial runs in its own process (`trial.ts`), one after the other, and warms up first: with the free embedder by a whole
+ * uncounted run, as in `bench:write`, otherwise by a tenth of one. A missed target is a result, not a failure: the exit code
+ * is 0.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -58,7 +58,7 @@ try {
   place.remove();
 }
 
-/** Messages per second. The free embedder is asked several times: its numbers are ours, and are judged. */
+/** Messages per second. The free embedder runs several times, because its numbers are ours and are judged. */
 async function measureSpeed(): Promise<readonly TrialResult[]> {
   const results: TrialResult[] = [];
   for (const way of [CALLERS, "batch"] as const) {
@@ -79,7 +79,7 @@ async function measureLags(): Promise<readonly LagReport[]> {
   return reports;
 }
 
-/** With the buffers and without; one caller waits for every single message then, so he writes fewer. */
+/** With and without the buffers. Without them, a caller waits for every single message, so it writes fewer. */
 async function measureBuffers(): Promise<readonly TrialResult[]> {
   const results: TrialResult[] = [];
   const ways: readonly (readonly [Way, number])[] = [

@@ -1,10 +1,10 @@
 /**
- * Lag: how long after it was written a message can be found, at a given rate of messages. Runs in the process of a trial.
+ * Lag: how long after a write a message is searchable, at a given rate of messages. Runs in the process of a trial.
  *
- * Messages come at random moments that follow from a seed, whether or not earlier ones were answered (open loop); a call
- * is timed from the moment at which it should have been made. By words a message can be found when its add is answered.
- * By meaning: when its vectors are in the VectorCache, as the memory's own meter sees it, counted from the `recordedAt`
- * that its transaction gave it. A question would come before that: it has the newest messages embedded first.
+ * Messages arrive at random times derived from a seed, whether or not earlier calls have returned (open loop); a call is timed
+ * from its scheduled time. A message is searchable by words when its add returns. It is searchable by meaning when its vectors
+ * are in the VectorCache, by the memory's own metric, counted from the `recordedAt` of its transaction. A query would be
+ * faster: it first embeds the newest messages.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { openMemory } from "holdfast";
@@ -23,8 +23,11 @@ export interface LagReport {
   /** Milliseconds. */
   readonly words: Latency;
   readonly meaning: Latency;
+  /** RoundBuffer → HybridBuffer, including embedding; HybridBuffer → store. */
+  readonly transfer: Latency;
+  readonly flush: Latency;
   readonly loopDelay: LoopDelay;
-  /** Share of one core that the process used. */
+  /** The share of one core that the process used. */
   readonly cpu: number;
 }
 
@@ -60,9 +63,9 @@ export async function measureLag(
   const { user, system } = process.cpuUsage(cpuBefore);
   const cpu = (user + system) / 1000 / (performance.now() - started);
   await memory.flush();
-  const { meaning } = (await memory.stats()).latencies;
+  const { meaning, transfer, flush } = (await memory.stats()).latencies;
   await memory.close();
   await made.close();
   if (meaning.count !== lines.length) throw new Error(`${meaning.count} of ${lines.length} messages were embedded`);
-  return { perSecond, messages: lines.length, words: latency(words), meaning, loopDelay, cpu };
+  return { perSecond, messages: lines.length, words: latency(words), meaning, transfer, flush, loopDelay, cpu };
 }

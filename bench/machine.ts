@@ -1,4 +1,4 @@
-/** What the numbers were measured on. */
+/** The machine that the numbers were measured on. */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import type { Workplace } from "./place.js";
@@ -12,7 +12,7 @@ export interface Machine {
   readonly node: string;
   readonly driver: string;
   readonly sqlite: string;
-  /** Processes that wanted to run, on average over the last minute; more than the cores makes every number doubtful. */
+  /** Load average of the last minute. More than the number of cores makes every number doubtful. */
   readonly load: number;
   /** Median milliseconds to append 4 KiB to a file and sync it. */
   readonly syncMs: number;

@@ -1,4 +1,4 @@
-/** A real client of a real MCP server: `holdfast mcp` in a process of its own, or `/mcp` of `holdfast serve`. */
+/** A real client of a real MCP server: `holdfast mcp` in its own process, or `/mcp` of `holdfast serve`. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const MODEL = "HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL";
 
-/** By words only, or with the default model too. */
+/** By words only, or with the default model. */
 export type Meaning = "words" | "model";
 
 const envOf = (meaning: Meaning): Record<string, string> => {
@@ -92,13 +92,13 @@ export class McpServer {
 }
 
 export interface Weight {
-  /** Resident bytes. Pages that processes share count in each. */
+  /** Resident bytes. Shared pages count in each process. */
   readonly resident: number;
-  /** The same with shared pages divided by those who share them. */
+  /** The same, with shared pages divided by the number of processes. */
   readonly proportional: number;
 }
 
-/** What a process weighs, as Linux counts; elsewhere not a number. */
+/** Memory of a process, as Linux reports it; NaN elsewhere. */
 export function weigh(pid: number | undefined): Weight {
   try {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");

@@ -1,14 +1,14 @@
 /**
- * `npm run bench:mcp`: what an MCP client waits for, and what its server weighs. Real processes, the SDK's client.
+ * `npm run bench:mcp`: latency for an MCP client, and memory of its server. Real processes, and the SDK's client.
  *
- *   --rounds <n>   starts of each kind (5); medians are told
- *   --calls <n>    saves, and searches, by each way (300), one call of each way in turn
- *   --idle <s>     seconds without a call before a process is weighed once more (70)
+ *   --rounds <n>   starts of each kind (5); medians are reported
+ *   --calls <n>    saves and searches per transport (300), alternating between transports
+ *   --idle <s>     seconds without a call before memory is measured again (70)
  *   --json <file>  all numbers
  *
- * Start: from the spawn of the process. Calls: over stdio, over HTTP (`/mcp`), and of the library in this process, each on
- * a file of its own with the same content, by words only. Weights are Linux's. A missed target is a result, not a
- * failure: the exit code is 0.
+ * Start: from the spawn of the process. Calls: over stdio, over HTTP (`/mcp`), and of the library in this process, each on its
+ * own file with the same content, by words only. Memory is as reported by Linux. A missed target is a result, not a failure:
+ * the exit code is 0.
  */
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -37,7 +37,7 @@ const TARGET_MIB = 120;
 
 const data = loadData(undefined);
 const textOf = (number: number): string => String(data.take(number, 1)[0]?.message.content);
-/** No two are the same: none is answered from the cache. */
+/** All differ, so none is answered from the cache. */
 const questionOf = (number: number): string => `${textOf(number).split(" ").slice(0, 8).join(" ")} n${number}`;
 
 const whole = (value: number): string => Math.round(value).toLocaleString("en");
@@ -50,7 +50,7 @@ interface Start {
   readonly firstMs: number;
 }
 
-/** A file with something in it: the first start also makes the file. */
+/** Uses a file with content, because the first start also creates the file. */
 async function measureStart(place: Workplace, meaning: Meaning): Promise<Start> {
   const path = place.newPath("start");
   const times = { connected: [] as number[], first: [] as number[] };
@@ -76,7 +76,7 @@ async function measureStart(place: Workplace, meaning: Meaning): Promise<Start> 
 
 type Weights = readonly (readonly [when: string, weight: Weight])[];
 
-/** One process through its life. The last weight is the one after a pause. */
+/** One process through its life. The last measurement is after a pause. */
 async function measureWeights(place: Workplace, meaning: Meaning, busy: number): Promise<Weights> {
   const client = await McpClient.overStdio(place.newPath("weight"), meaning);
   const seen: [string, Weight][] = [["connected", weigh(client.pid)]];
@@ -124,7 +124,7 @@ async function measureCalls(place: Workplace): Promise<Calls[]> {
       }
     }
     for (const way of ["library", "stdio", "HTTP"] as const) {
-      const { p50, p95 } = latency(times[way].slice(Math.floor(calls / 10))); // the first warm it up
+      const { p50, p95 } = latency(times[way].slice(Math.floor(calls / 10))); // the first tenth warms up
       rows.push({ work: `memory_${work}`, way, p50, p95 });
     }
   }
@@ -135,14 +135,14 @@ async function measureCalls(place: Workplace): Promise<Calls[]> {
 
 interface Crowd {
   readonly processes: number;
-  /** Until the last one had answered its first call. */
+  /** Until the last process has answered its first call. */
   readonly readyMs: number;
   readonly savesPerSecond: number;
   readonly resident: number;
   readonly proportional: number;
 }
 
-/** All started at once, on one file; then all save at once, one call at a time each. */
+/** All start at once, on one file; then all save at once, each with one call at a time. */
 async function measureCrowd(place: Workplace, processes: number): Promise<Crowd> {
   const path = place.newPath("crowd");
   const started = performance.now();

@@ -1,6 +1,6 @@
 /**
- * The whole pipeline: from the first add until every message is embedded and its vectors are written. Runs in the
- * process of a trial.
+ * The whole pipeline: from the first add until every message is embedded and its vectors are written. Runs in the process of a
+ * trial.
  */
 import { type Memory, openMemory, type ServiceStats, type Session } from "holdfast";
 import { sessionsOf } from "./audience.js";
@@ -11,17 +11,17 @@ import { type Latency, latency, Timings } from "./timings.js";
 import type { PipelineTrial, Way } from "./trial.js";
 
 const BATCH = 100;
-/** This share of the messages is written first and not counted, to warm up code and caches. A model needs less of it. */
+/** This share of the messages is written first and not counted, to warm up code and caches. A model needs less. */
 const WARM_UP = { free: 1, node: 0.1, web: 0.1, remote: 0.1 } as const;
 
 export interface PipelineReport {
   readonly messages: number;
-  /** The messages before them, which warmed up; they count for the resident bytes only. */
+  /** Warm-up messages; they count for the resident bytes only. */
   readonly warmUp: number;
   readonly messagesPerSecond: number;
-  /** Chunks that were embedded, per message. */
+  /** Embedded chunks per message. */
   readonly textsPerMessage: number;
-  /** Milliseconds of a call: durable, and searchable by words. */
+  /** Milliseconds per call: durable and searchable by words. */
   readonly call: Latency;
   readonly loopDelay: LoopDelay;
   readonly cpuSeconds: number;
@@ -42,10 +42,10 @@ export interface Rss {
 
 /** Per 1,000 messages. */
 export interface PerThousand {
-  /** Of messages and words, and of all that follows: claims, vectors. */
+  /** Of messages and words, and of what follows: leases and vectors. */
   readonly transactions: { readonly messages: number; readonly vectors: number };
   readonly embeddingCalls: number;
-  /** Absent for an embedder that is not asked over the network. */
+  /** Undefined for a local embedder. */
   readonly requests?: number;
 }
 
@@ -93,7 +93,7 @@ export async function measurePipeline(
   };
 }
 
-/** The total is the time until all is written; the calls are those of the adds. */
+/** The total time is until everything is written; the calls are the adds. */
 async function run(memory: Memory, way: Way, lines: readonly Line[]): Promise<Timings> {
   const sessions = sessionsOf(memory);
   const timings = new Timings();
@@ -107,7 +107,7 @@ async function run(memory: Memory, way: Way, lines: readonly Line[]): Promise<Ti
   return timings;
 }
 
-/** Each caller takes the next line when its last one is answered. */
+/** Each caller takes the next line when its previous call has returned. */
 async function addByCallers(
   sessions: readonly Session[],
   callers: number,

@@ -1,4 +1,4 @@
-/** Where files are made, and the empty memory that every file starts as. */
+/** The folder for files, and the empty memory that every file starts from. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { loadProduct, type Product } from "./product.js";
 
 export class Workplace {
   readonly product: Product;
-  /** Made by the product: opened once and closed. */
+  /** Created by the product: opened once and closed. */
   readonly emptyFile: string;
   readonly #folder: string;
   #files = 0;
@@ -18,7 +18,7 @@ export class Workplace {
     this.emptyFile = emptyFile;
   }
 
-  /** A new folder where the system keeps temporary files (`TMPDIR`). */
+  /** A new temporary folder (`TMPDIR`). */
   static async make(): Promise<Workplace> {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
     const emptyFile = join(folder, "empty.db");

@@ -1,18 +1,22 @@
-/** The parts of the product that the raw side is derived from. They are not public; the library's door is "holdfast". */
-import type { connect } from "../dist/stores/sqlite/connection.js";
-import type { Database, Statement, Value } from "../dist/stores/sqlite/driver.js";
+/** The non-public parts of the product that the raw side is derived from. The public entry is "holdfast". */
+import type { decode, encode } from "../dist/retrieval/vectors/codes.js";
+import type { connect } from "../dist/stores/sqlite/file/connection.js";
+import type { Database, Statement, Value } from "../dist/stores/sqlite/file/driver.js";
 import type { Writer, WriterOptions } from "../dist/stores/sqlite/writer.js";
 import type { AddWrite, NewRow, Unit } from "../dist/stores/store.js";
 
 export type { AddWrite, Database, NewRow, Statement, Unit, Value, Writer, WriterOptions };
 
-/** The writer on a connection of our own, on this thread. */
+/** The writer, on our own connection and this thread. */
 export type WriterClass = new (database: Database, options: WriterOptions) => Writer;
 
 export interface Product {
   readonly connect: typeof connect;
   readonly Writer: WriterClass;
   readonly newId: (now: number) => string;
+  /** Vectors as the file keeps them. */
+  readonly decode: typeof decode;
+  readonly encode: typeof encode;
 }
 
 export async function loadProduct(): Promise<Product> {
@@ -21,5 +25,6 @@ export async function loadProduct(): Promise<Product> {
   const { connect } = (await part("stores/sqlite/connection")) as Pick<Product, "connect">;
   const { Writer } = (await part("stores/sqlite/writer")) as Pick<Product, "Writer">;
   const { newId } = (await part("ids")) as Pick<Product, "newId">;
-  return { connect, Writer, newId };
+  const { decode, encode } = (await part("retrieval/vectors/codes")) as Pick<Product, "decode" | "encode">;
+  return { connect, Writer, newId, decode, encode };
 }

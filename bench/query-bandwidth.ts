@@ -1,6 +1,6 @@
 /**
- * How fast memory can be read: so many bytes, compared half by half (`memcmp` of the C library, which uses the widest
- * registers there are). One byte for each number of each vector is what an int8 scan has to read.
+ * The bandwidth of memory: compares the halves of a buffer (`memcmp` of the C library, which uses the widest registers). An
+ * int8 scan has to read one byte for each number of each vector.
  */
 export class Bandwidth {
   readonly #first: Buffer;

@@ -1,4 +1,4 @@
-/** A rival: an array of floats, scanned in JavaScript on the calling thread. */
+/** A baseline: an array of floats, scanned in JavaScript on the calling thread. */
 import { DIMENSIONS } from "./clustered-embedder.js";
 import type { Vectors } from "./query-vectors.js";
 
@@ -7,7 +7,7 @@ export interface Best {
   readonly score: number;
 }
 
-/** Every vector of the user against the question's, in plain JavaScript. */
+/** Compares every vector of the user with the question's, in plain JavaScript. */
 export class BruteForce {
   readonly #vectors: Vectors;
   readonly #ranges = new Map<number, { readonly from: number; to: number }>();

@@ -1,23 +1,23 @@
 /**
- * What is asked about, and the questions. Both follow from seeds, so that every process of a run has the same.
+ * Messages and questions. Both are derived from seeds, so that every process of a run has the same.
  *
- * Words are distributed as in natural text (Zipf): about half of what is said are function words, and a content word is
- * in 3 % of the messages at most. A message has 1 to 4 sentences of 8 to 20 words, 2.3 on average; each is a piece.
+ * Words are distributed as in natural text (Zipf): about half are function words, and a content word occurs in at most 3 % of
+ * the messages. A message has 1 to 4 sentences of 8 to 20 words, 2.3 on average; each is a piece.
  */
 import { randomFrom } from "./data.js";
 
-/** So many messages, evenly over so many users. */
+/** The number of messages, evenly distributed over the users. */
 export interface Shape {
   readonly messages: number;
   readonly users: number;
 }
 
 export interface Question {
-  /** Whose memory is asked: a number from 0 on. */
+  /** The user who is asked, from 0. */
   readonly user: number;
-  /** Never asked before in this process. */
+  /** Unique in this process. */
   readonly text: string;
-  /** Its content words, all of one message of that user. */
+  /** Its content words, all from one message of that user. */
   readonly words: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const FUNCTION_WORDS =
   );
 const SYLLABLES = "ka lo mi ter an ver so pel du ran ti gos we na bri kol es ma fin der ju pla o chi sta ne".split(" ");
 const VOCABULARY = 20_000;
-/** How often a message has 1, 2, 3, 4 sentences. */
+/** Probabilities of 1, 2, 3 and 4 sentences. */
 const SENTENCES = [0.2, 0.45, 0.2, 0.15];
 const WORDS_MIN = 8;
 const WORDS_MAX = 20;
@@ -39,7 +39,7 @@ export class Chat {
   readonly #random: () => number;
   readonly #asked = new Set<string>();
 
-  /** Processes that ask the same file give different seeds. */
+  /** Processes that query the same file use different seeds. */
   constructor(shape: Shape, seed: number) {
     this.shape = shape;
     this.#vocabulary = vocabulary();
@@ -57,7 +57,7 @@ export class Chat {
     return this.#texts.slice(user * this.perUser, (user + 1) * this.perUser);
   }
 
-  /** A message that nobody has said yet. */
+  /** A new message. */
   text(): string {
     const share = this.#random();
     let sentences = 1;
@@ -73,7 +73,7 @@ export class Chat {
     return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
   }
 
-  /** The logarithm of a word's rank is even: that is Zipf's law. */
+  /** Zipf's law: the logarithm of a word's rank is uniformly distributed. */
   #word(): string {
     return this.#vocabulary[Math.floor(VOCABULARY ** this.#random()) - 1] ?? "";
   }
@@ -82,7 +82,7 @@ export class Chat {
     return Math.floor(this.#random() * limit);
   }
 
-  /** What this user, or anyone, said about 3 to 5 things that stand in one message. */
+  /** A question about 3 to 5 words of one message of this user, or of any. */
   question(user = this.#pick(this.shape.users)): Question {
     for (;;) {
       const said = this.#texts[user * this.perUser + this.#pick(this.perUser)] ?? "";

@@ -1,25 +1,25 @@
 /**
- * A file of messages, embedded and written, made through the public API; then what an open memory does once a minute is
- * done once. This is set-up: nothing here is timed.
+ * Creates a file of embedded messages through the public API, then runs the periodic maintenance once. This is set-up and is
+ * not timed.
  */
 import { type Memory, openMemory } from "holdfast";
 import { SqliteStore } from "holdfast/stores";
 import { ClusteredEmbedder } from "./clustered-embedder.js";
 import { Chat, type Shape, userName } from "./query-data.js";
 
-/** Messages of a session, which are added in one call. */
+/** Messages per session, added in one call. */
 const PER_SESSION = 50;
-/** Sessions that are added at the same time. */
+/** Sessions added concurrently. */
 const ABREAST = 16;
 
 export interface MadeFile {
   readonly path: string;
   readonly shape: Shape;
-  /** Vectors in it. */
+  /** Number of vectors. */
   readonly pieces: number;
 }
 
-/** Users speak by turns, so that the file holds their messages as it would in real life: mixed. */
+/** Users take turns, so that the file has their messages interleaved, as in real use. */
 export async function makeQueryFile(path: string, shape: Shape, progress: (share: number) => void): Promise<MadeFile> {
   const chat = new Chat(shape, 1);
   const memory = await openMemory({ path, embedder: new ClusteredEmbedder() });

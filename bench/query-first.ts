@@ -1,4 +1,4 @@
-/** The first question after a file was opened by a fresh process, and what such a process weighs. */
+/** The first query of a new process on a file, and the memory of that process. */
 import { openMemory } from "holdfast";
 import { ClusteredEmbedder } from "./clustered-embedder.js";
 import { Chat, userName } from "./query-data.js";
@@ -7,11 +7,11 @@ import type { MadeFile } from "./query-file.js";
 export interface FirstReport {
   readonly openMs: number;
   readonly firstMs: number;
-  /** Whether that answer was marked as incomplete. */
+  /** Whether that answer was marked partial. */
   readonly partial: boolean;
-  /** From that question until an answer was complete. */
+  /** From that query until an answer was complete. */
   readonly completeMs: number;
-  /** Resident bytes: with the texts in memory, when open, and after some hundred questions. */
+  /** Resident bytes: with the texts in memory, when open, and after some hundred queries. */
   readonly rss: { readonly before: number; readonly open: number; readonly asked: number };
 }
 
@@ -19,7 +19,7 @@ const QUESTIONS = 200;
 const ASKING_MS = 2_000;
 const COMPLETE_MS_MAX = 20_000;
 
-/** The system has the file's pages in its cache: it was just written. */
+/** The file's pages are in the system's cache, because it was just written. */
 export async function measureFirst({ path, shape }: MadeFile, seed: number): Promise<FirstReport> {
   const chat = new Chat(shape, seed);
   const embedder = new ClusteredEmbedder();

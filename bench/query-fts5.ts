@@ -1,9 +1,9 @@
-/** A rival: a plain FTS5 table with `bm25()`. */
+/** A baseline: a plain FTS5 table with `bm25()`. */
 import type { Database } from "./product.js";
 import type { Chat } from "./query-data.js";
 import { openRival } from "./query-rival-database.js";
 
-/** Messages with their user, and their words in FTS5; a user's are found by a join. */
+/** Messages with their user, and their words in FTS5; a join selects a user's. */
 export class PlainFts5 {
   readonly #database: Database;
   readonly #search;

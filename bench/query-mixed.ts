@@ -1,8 +1,7 @@
 /**
- * Questions and adds together, as a busy agent makes them: both come at random moments, whether or not earlier ones were
- * answered (open loop), and are timed from the moment at which they should have come. Every add changes the space that is
- * asked, so no answer comes from a cache. MiniLM embeds questions and messages, for real, in its thread; the vectors that
- * are kept are those of the clustered embedder.
+ * Queries and adds together, as a busy agent makes them: both arrive at random times, whether or not earlier calls have
+ * returned (open loop), and are timed from their scheduled time. Every add changes the queried space, so no answer comes from
+ * a cache. MiniLM embeds queries and messages in its thread; the stored vectors are those of the clustered embedder.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { openMemory } from "holdfast";
@@ -18,7 +17,7 @@ export const QUESTIONS_PER_SECOND = 50;
 export const ADDS_PER_SECOND = 20;
 const WARM_UP_MS = 3_000;
 const SECONDS = 15;
-/** Of a memory that cannot keep up no more is asked: a question that finds so many before it is not asked at all. */
+/** If this many queries wait, further ones are not sent: the memory cannot keep up. */
 const ABREAST_MAX = 50;
 
 export interface MixedReport {
@@ -26,7 +25,7 @@ export interface MixedReport {
   readonly query: Latency;
   readonly add: Latency;
   readonly questions: number;
-  /** Questions that were not asked, because too many waited for their answer. */
+  /** Queries that were not sent, because too many were waiting. */
   readonly refused: number;
   readonly partial: number;
 }
@@ -64,7 +63,7 @@ export async function measureMixed({ path, shape }: MadeFile): Promise<MixedRepo
   return { loopDelay, query, add: added, questions: times.query.length, refused, partial };
 }
 
-/** Calls at random moments, so many per second on average; ends when all are answered. */
+/** Makes calls at random times, at an average rate; resolves when all have returned. */
 async function arrivals(perSecond: number, seed: number, call: (due: number) => Promise<void>): Promise<void> {
   const random = randomFrom(seed);
   const calls: Promise<void>[] = [];

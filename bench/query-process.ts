@@ -1,4 +1,4 @@
-/** The process of a trial: takes its assignment, measures, reports, ends. */
+/** The process of a trial: takes its assignment, measures, reports, exits. */
 import { once } from "node:events";
 import { measureFirst } from "./query-first.js";
 import { measureMixed } from "./query-mixed.js";

@@ -1,4 +1,4 @@
-/** How the product makes terms of a question: the words arm is asked for terms, not for text. */
+/** The product's text analysis: the words arm takes terms, not text. */
 import type { analyse } from "../dist/retrieval/words/analyse.js";
 import type { contentTerms } from "../dist/retrieval/words/stop.js";
 

@@ -1,6 +1,6 @@
 /**
- * The database of a rival. It works on the calling thread, so it has no hop to pay for. Memory-mapped reads make it about
- * a fifth faster, so it has them.
+ * The database of a baseline. It runs on the calling thread, without a thread hop. Memory-mapped reads, which make it about a
+ * fifth faster, are on.
  */
 import { createRequire } from "node:module";
 import type { Database } from "./product.js";
@@ -12,7 +12,7 @@ export interface ExtensibleDatabase extends Database {
 
 type DatabaseClass = new (path: string, options: { readonly allowExtension: true }) => ExtensibleDatabase;
 
-/** The same driver as the product's. */
+/** Uses the product's driver. */
 export function openRival(path: string): ExtensibleDatabase {
   const driver = (process.getBuiltinModule("node:sqlite" as never) ??
     createRequire(import.meta.url)("@photostructure/sqlite")) as { readonly DatabaseSync: DatabaseClass };

@@ -1,14 +1,15 @@
 /**
- * Holdfast and its rivals on one file, by turns: in every round each of them answers the same questions, for a few
- * hundred milliseconds at most, so that whatever else the machine does meets all of them. Each turn begins with a call that
- * is not counted: it pays for what the others have pushed out of the processor's caches. The first rounds warm up and are
- * not counted; with several users, everyone is asked for once before, and what that takes is told apart.
+ * Holdfast and the baselines on one file, in turns: in every round each of them answers the same questions, for a few hundred
+ * milliseconds at most, so that other load on the machine affects all of them. Each turn starts with an uncounted call, which
+ * pays for what the others have evicted from the processor's caches. The first rounds warm up and are not counted; with
+ * several users, every user is queried once before, and that is reported separately.
  *
- * Questions are new in every round: nothing has their answer, only `cached` asks again what `cold` has just asked.
+ * Questions are new in every round, so nothing is cached; only `cached` repeats what `cold` has just asked.
  */
 import { openMemory, type SpaceRef } from "holdfast";
 import { MiniLmEmbedder } from "holdfast/embedding";
 import { SqliteStore } from "holdfast/stores";
+import { searchVectors, searchWords } from "holdfast/testing";
 import { ClusteredEmbedder, DIMENSIONS } from "./clustered-embedder.js";
 import { loadProduct } from "./product.js";
 import { Bandwidth } from "./query-bandwidth.js";
@@ -43,17 +44,17 @@ export interface SideReport extends Latency {
 
 export interface SidesReport {
   readonly sides: readonly SideReport[];
-  /** The first question of each user in this process, several users only. */
+  /** The first query of each user in this process, with several users only. */
   readonly firstOfUser?: Latency;
-  /** How many of the cold answers were marked partial. */
+  /** Number of cold answers marked partial. */
   readonly partial: number;
 }
 
 const TOP = 10;
-/** As many as a query asks of each arm. */
+/** Equal to the number of candidates that a query takes from each arm. */
 const CANDIDATES = 128;
 const QUESTIONS = 40;
-/** After some hundred questions most of the code is compiled; a process that serves has answered more. */
+/** After some hundred queries most of the code is compiled; a running server has answered more. */
 const WARM_UP_ROUNDS = 10;
 const ROUND_MS = 300;
 const CALLS_MIN = 3;
@@ -86,9 +87,9 @@ export async function measureSides(
   const store = await SqliteStore.open({ path, busyTimeoutMs: 5_000 });
   const { space: vectorSpace } = await embedder.describe();
   const spaceOf = (user: number): SpaceRef => ({ user: userName(user) });
-  const searchVectors = ({ user, text }: Question, limit: number) => {
+  const nearest = ({ user, text }: Question, limit: number) => {
     const vector = embedder.vectorOf(text);
-    return store.searchVectors({ spaces: [spaceOf(user)], vectorSpace, vector, filter: {}, limit, now: Date.now() });
+    return searchVectors(store, { spaces: [spaceOf(user)], vectorSpace, vector, filter: {}, limit, now: Date.now() });
   };
   const ask = ({ user, text }: Question, asked = memory) =>
     asked.session({ user: userName(user) }).query(text, { topK: TOP });
@@ -102,7 +103,7 @@ export async function measureSides(
     coldEmbedding: (question) => ask(question, memoryAsking),
     ...(shape.users === 1 && { embedding: ({ text }: Question) => miniLm.embed([text], { urgent: true }) }),
     words: ({ user, text }) =>
-      store.searchWords({
+      searchWords(store, {
         spaces: [spaceOf(user)],
         terms: termsOf(text),
         filter: {},
@@ -110,7 +111,7 @@ export async function measureSides(
         now: Date.now(),
       }),
     fts5: ({ user, words }) => fts5.search(user, words, TOP),
-    vectors: (question) => searchVectors(question, TOP),
+    vectors: (question) => nearest(question, TOP),
     brute: ({ user, text }) => brute.search(user, embedder.vectorOf(text), TOP),
     vecMetadata: ({ user, text }) => vecMetadata.search(user, embedder.vectorOf(text), TOP),
     vecPartition: ({ user, text }) => vecPartition.search(user, embedder.vectorOf(text), TOP),
@@ -119,9 +120,9 @@ export async function measureSides(
 
   try {
     const firstOfUser = shape.users > 1 ? await meetUsers(chat, ask) : undefined;
-    const arms = async (question: Question) => [await sides.words?.(question), await searchVectors(question, TOP)];
-    if (shape.users > 1) await meetUsers(chat, arms); // the arms are asked at a store of their own
-    await compare(chat.question(), searchVectors, brute, embedder);
+    const arms = async (question: Question) => [await sides.words?.(question), await nearest(question, TOP)];
+    if (shape.users > 1) await meetUsers(chat, arms); // the arms use their own store
+    await compare(chat.question(), nearest, brute, embedder);
     const calls = new Map<SideName, number[]>();
     for (let round = 1 - WARM_UP_ROUNDS; round <= rounds; round++) {
       say(round <= 0 ? `warming up, ${round + WARM_UP_ROUNDS} of ${WARM_UP_ROUNDS}` : `round ${round} of ${rounds}`);
@@ -175,7 +176,7 @@ async function meetUsers(chat: Chat, ask: Side): Promise<Latency> {
   return latency(times);
 }
 
-/** What is compared must be the same work: the nearest item is the same one, at the same distance. */
+/** Checks that both sides do the same work: the nearest item is the same, at the same distance. */
 async function compare(
   question: Question,
   search: (question: Question, limit: number) => Promise<readonly { readonly key: number; readonly score: number }[]>,

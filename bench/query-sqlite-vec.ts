@@ -1,6 +1,6 @@
 /**
- * A rival: sqlite-vec. It measures the Euclidean distance, which sorts vectors of unit length as the cosine does, and for
- * which it has the fastest code.
+ * A baseline: sqlite-vec. It uses the Euclidean distance, which orders unit vectors like the cosine, and for which it has the
+ * fastest code.
  */
 import { getLoadablePath } from "sqlite-vec";
 import { DIMENSIONS } from "./clustered-embedder.js";
@@ -8,7 +8,7 @@ import type { Database } from "./product.js";
 import { openRival } from "./query-rival-database.js";
 import type { Vectors } from "./query-vectors.js";
 
-/** A partition takes whole chunks, of 1,024 vectors if nothing is said: 1.5 MB for a user with ten messages. */
+/** A partition allocates whole chunks, of 1,024 vectors by default: 1.5 MB for a user with ten messages. */
 const SMALL_USER = 100;
 const SMALL_CHUNK = 32;
 

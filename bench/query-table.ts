@@ -1,4 +1,4 @@
-/** The report of `bench:query` as people read it. */
+/** Formats the report of `bench:query`. */
 import { ADDS_PER_SECOND, QUESTIONS_PER_SECOND } from "./query-mixed.js";
 import type { SideName } from "./query-sides.js";
 import { type FileReport, firstMsOf, nameOf, type QueryReport, ratioOf, sideOf } from "./query-targets.js";
@@ -19,7 +19,7 @@ const SIDE_NAMES: { readonly [side in SideName]: string } = {
   vecPartition: "sqlite-vec, partition key",
   bandwidth: "reading as many bytes as int8 has",
 };
-/** What is shown as a multiple of what. */
+/** Which side is shown relative to which. */
 const RIVALS: { readonly [side in SideName]?: SideName } = {
   fts5: "words",
   brute: "vectors",

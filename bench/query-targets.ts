@@ -1,4 +1,4 @@
-/** What is aimed at for questions, and whether it was reached. */
+/** The targets for queries, and whether they were met. */
 import type { Machine } from "./machine.js";
 import type { MadeFile } from "./query-file.js";
 import type { FirstReport } from "./query-first.js";
@@ -7,7 +7,7 @@ import type { SideName, SideReport, SidesReport } from "./query-sides.js";
 import type { Verdict } from "./targets.js";
 import { spread } from "./timings.js";
 
-/** One file, and what was measured on it. */
+/** One file and its measurements. */
 export interface FileReport extends Omit<MadeFile, "path"> {
   readonly bytes: number;
   readonly first: readonly FirstReport[];
@@ -18,7 +18,7 @@ export interface QueryReport {
   readonly machine: Machine;
   readonly rounds: number;
   readonly files: readonly FileReport[];
-  /** At the largest file of one user. */
+  /** For the largest file of one user. */
   readonly mixed?: MixedReport & { readonly messages: number };
 }
 
@@ -30,7 +30,7 @@ const USER_P50_MS_MAX = 3;
 const WORDS_P95_MS_MAX = 5;
 const FIRST_MS_MAX: { readonly [messages: number]: number } = { 1000: 50, 10000: 100, 100000: 300 };
 const LOOP_P99_MS_MAX = 20;
-/** The sizes that the targets speak of. */
+/** The sizes that have targets. */
 const LARGE = 100_000;
 const PER_USER = 1_000;
 
@@ -38,7 +38,7 @@ export function sideOf({ sides }: FileReport, name: SideName): SideReport | unde
   return sides.sides.find(({ side }) => side === name);
 }
 
-/** The p50 of one as a multiple of the other's, both measured in the same rounds. */
+/** The p50 of one side as a multiple of the other's, both measured in the same rounds. */
 export function ratioOf(file: FileReport, side: SideName, other: SideName): number {
   return (sideOf(file, side)?.p50 ?? Number.NaN) / (sideOf(file, other)?.p50 ?? Number.NaN);
 }
@@ -86,7 +86,7 @@ export function judgeQueries({ files, mixed }: QueryReport): readonly Verdict[] 
   return [...verdicts, atMost(`event-loop delay p99 (ms), ${name}`, LOOP_P99_MS_MAX, mixed.loopDelay.p99)];
 }
 
-/** An answer by words alone counts, whatever it takes, if it says so. */
+/** An answer by words only counts, however long it takes, if it is marked as such. */
 function judgeFirst(file: FileReport, name: string, max: number): Verdict {
   const isPartial = file.first.every(({ partial }) => partial);
   const verdict = atMost(

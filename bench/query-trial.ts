@@ -1,4 +1,4 @@
-/** One measurement of `bench:query` in a process of its own: its memory, threads and event loop are nobody else's. */
+/** One measurement of `bench:query` in its own process, with its own memory, threads and event loop. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { loadavg } from "node:os";
@@ -9,7 +9,7 @@ import type { MixedReport } from "./query-mixed.js";
 import type { SidesReport } from "./query-sides.js";
 
 export type QueryTrial =
-  /** `base`: the rivals' files are made under names that begin so. */
+  /** `base`: prefix of the names of the baselines' files. */
   | { readonly kind: "sides"; readonly rounds: number; readonly base: string }
   | { readonly kind: "first"; readonly seed: number }
   | { readonly kind: "mixed" };
@@ -20,11 +20,11 @@ interface Reports {
   readonly mixed: MixedReport;
 }
 
-/** What the process is given. */
+/** The input of the process. */
 export interface QueryAssignment {
   readonly trial: QueryTrial;
   readonly file: MadeFile;
-  /** When the whole run began. */
+  /** When the whole run started. */
   readonly begun: number;
 }
 
@@ -44,7 +44,7 @@ export async function runQueryTrial<T extends QueryTrial>(
   return report;
 }
 
-/** Says what is going on, with the seconds since the run began. */
+/** Prints the current step, with the seconds since the run started. */
 export function sayer(begun: number): (section: string) => void {
   return (section) => {
     const seconds = ((Date.now() - begun) / 1000).toFixed(1).padStart(6);

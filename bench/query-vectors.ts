@@ -1,19 +1,19 @@
-/** The vectors of a file, as Holdfast wrote them: rivals get the same. */
+/** The vectors of a file as Holdfast wrote them, for the baselines. */
 import { DIMENSIONS } from "./clustered-embedder.js";
 import type { Product } from "./product.js";
 
-/** The pieces of all messages, a user's together. */
+/** The pieces of all messages, grouped by user. */
 export interface Vectors {
   readonly all: Float32Array;
-  /** The item that each vector belongs to. */
+  /** The item of each vector. */
   readonly items: readonly number[];
   readonly users: readonly number[];
 }
 
-/** Rows read at a time. */
+/** Rows per read. */
 const PAGE = 1_000;
 
-/** In one sweep: the file keeps a user's vectors together. */
+/** One sequential scan: the file keeps a user's vectors together. */
 export function readVectors(product: Product, path: string, pieces: number): Vectors {
   const database = product.connect(path, "reader");
   const all = new Float32Array(pieces * DIMENSIONS);
@@ -27,7 +27,7 @@ export function readVectors(product: Product, path: string, pieces: number): Vec
     const rows = page.all(last);
     for (const { place, item, vectors, name } of rows) {
       if (!(vectors instanceof Uint8Array)) throw new Error("the file keeps its vectors in another way by now");
-      const floats = new Float32Array(vectors.slice().buffer);
+      const floats = product.decode(vectors, DIMENSIONS);
       all.set(floats, items.length * DIMENSIONS);
       for (let at = 0; at < floats.length; at += DIMENSIONS) {
         items.push(Number(item));

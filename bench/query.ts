@@ -1,15 +1,15 @@
 /**
- * `npm run bench:query`: how long a question takes, beside what people use instead.
+ * `npm run bench:query`: the latency of queries, compared with common alternatives.
  *
- *   --json <file>     all numbers, for programs
+ *   --json <file>     writes all numbers
  *   --sizes <list>    messages of one user, separated by commas (1000,10000,100000); with 100000 also as many over 100 and
  *                     over 10,000 users
- *   --rounds <n>      rounds of Holdfast and its rivals (8)
+ *   --rounds <n>      rounds of Holdfast and the baselines (8)
  *
- * Messages are made up, and so are vectors: they say nothing of recall, which is for `bench:recall`. Questions are asked
- * through the public API; the arms are asked at the store, the hop to its thread included. "Without embedding" means that
- * the question's vector costs nothing; "with" that MiniLM embeds the question, for real, though its vector is not used.
- * A missed target is a result, not a failure: the exit code is 0.
+ * Messages and vectors are generated: they say nothing about recall, which `bench:recall` measures. Queries use the public
+ * API; the arms are called on the store, including the hop to its thread. "Without embedding" means that the query's vector
+ * costs nothing; "with" means that MiniLM embeds the query, although its vector is not used. A missed target is a result, not
+ * a failure: the exit code is 0.
  */
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -23,7 +23,7 @@ import { runQueryTrial, sayer } from "./query-trial.js";
 
 const FULL = 100_000;
 const USERS = [100, 10_000];
-/** Processes that open a file, of which the medians are shown. */
+/** Number of processes that open a file; medians are reported. */
 const FIRSTS = 3;
 
 const { values } = parseArgs({

@@ -1,10 +1,10 @@
 /**
- * The raw side: SQLite and nothing else. It replays, on the main thread, the statements that Holdfast's writer runs,
- * on a file of the same tables and with the same settings. One setting differs: a plain program lets SQLite checkpoint
- * by itself, inside the commit that fills the log (`wal_autocheckpoint = 1000` pages).
+ * The raw side: SQLite alone. On the main thread, it replays the statements that Holdfast's writer runs, on a file with the
+ * same tables and settings. One setting differs: as in a plain program, SQLite checkpoints by itself, inside the commit that
+ * fills the log (`wal_autocheckpoint = 1000` pages).
  *
- * Of the two kinds, `same` runs every statement; `bare` only those without which nothing would be stored or found: the
- * row and its words, in transactions of the same size. What lies between them is the price of Holdfast's bookkeeping.
+ * `same` runs every statement; `bare` runs only those needed to store and find: the row and its words, in transactions of the
+ * same size. The difference is the cost of Holdfast's bookkeeping.
  */
 import { copyFileSync, statSync } from "node:fs";
 import type { Workplace } from "./place.js";
@@ -31,7 +31,7 @@ export class Raw {
     this.#database.exec("PRAGMA wal_autocheckpoint = 1000");
   }
 
-  /** Writes what was recorded, continuing where it ended the last time, and times each transaction. */
+  /** Replays a recording, continuing where the last one ended, and times each transaction. */
   run({ sql, scripts }: Recording): Timings {
     for (const text of sql.slice(this.#statements.length)) this.#statements.push(this.#database.prepare(text));
     const kept = sql.map((text) => this.#kind === "same" || BARE.test(text));
@@ -53,7 +53,7 @@ export class Raw {
     this.#statements[statement]?.[method](...values);
   }
 
-  /** Closes the file, log emptied, and returns its size. */
+  /** Closes the file, which empties the log, and returns its size. */
   close(): number {
     this.#database.close();
     return statSync(this.#path).size;

@@ -1,22 +1,22 @@
 /**
- * Ablations: the same questions with one part of the ranking left out. What a hit's `why` tells apart is taken off its
- * score and the hits are ranked again; other parts need another memory, or one whose store keeps something to itself.
+ * Ablations: the same questions with one part of the ranking removed. Parts that a hit's `why` reports are subtracted from its
+ * score, and the hits are ranked again; other parts need another memory, or a store that hides something.
  */
 import type { Hit, Hits } from "holdfast";
 
-/** How the memory of an arm differs from everyone's. */
+/** How the memory of an arm differs from the default. */
 export interface ArmMemory {
   readonly embeddingModel?: "none";
-  /** Each turn in a session of its own: nobody has neighbours. */
+  /** Puts each turn into its own session, without neighbours. */
   readonly alone?: true;
-  /** The store does not tell who speaks. */
+  /** The store does not return the speakers. */
   readonly speakers?: false;
 }
 
 export interface Arm {
   readonly name: string;
   readonly memory: ArmMemory;
-  /** Ranks explained hits anew; left out: as they come. */
+  /** Ranks explained hits again; default: as returned. */
   readonly rank?: (hit: Hit) => number;
 }
 
@@ -34,7 +34,7 @@ export const ARMS: readonly Arm[] = [
   { name: "no neighbours", memory: { alone: true } },
 ];
 
-/** The ids of the best `count` by this arm. */
+/** The ids of the best `count` hits of this arm. */
 export function rankedBy({ rank }: Arm, hits: Hits, count: number): readonly string[] {
   const best = rank ? [...hits].sort((a, b) => rank(b) - rank(a)) : hits;
   return best.slice(0, count).map(({ id }) => id);

@@ -15,7 +15,7 @@ export interface RecallQuestion {
   readonly text: string;
   readonly category: string;
   readonly evidence: readonly string[];
-  /** When it is asked; absent: now. */
+  /** When it is asked; undefined: now. */
   readonly askedAt?: string;
 }
 
@@ -43,7 +43,7 @@ interface QuestionLine {
   readonly abstention?: boolean;
 }
 
-/** Every question with evidence, those to be abstained from left out; only the first `limit`, if one is given. */
+/** All questions with evidence, except those that should be abstained from; only the first `limit`, if given. */
 export function loadRecallData(folder: string, limit = Number.POSITIVE_INFINITY): RecallData {
   const questions = lines<QuestionLine>(folder, "qa.jsonl")
     .filter(({ evidence_turn_ids, abstention }) => (evidence_turn_ids?.length ?? 0) > 0 && !abstention)
@@ -61,7 +61,7 @@ function lines<T>(folder: string, file: string): readonly T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** Whoever is called user or assistant has that role and no name; everyone else is a user of that name. */
+/** The speakers "user" and "assistant" have that role and no name; everyone else is a user with that name. */
 function turnOf({ conversation_id, session_id, turn_id, speaker, text, timestamp }: TurnLine): RecallTurn {
   const who = speaker === "user" || speaker === "assistant" ? { role: speaker } : { role: "user", name: speaker };
   const at = timestamp ? { occurredAt: inUtc(timestamp) } : {};
@@ -80,5 +80,5 @@ function questionOf(line: QuestionLine): RecallQuestion {
   };
 }
 
-/** Times without a zone are taken as UTC. */
+/** Times without a zone are in UTC. */
 const inUtc = (time: string): string => (/(?:Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`);

@@ -1,4 +1,4 @@
-/** MiniLM with its vectors kept in a file, so that a second run embeds nothing. The vectors are the model's own. */
+/** MiniLM with its vectors cached in a file, so that a second run embeds nothing. */
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ export class KeptEmbedder implements Embedder {
     return this.#inner.close();
   }
 
-  /** One file per vector space: records of a hash of the text and its vector. */
+  /** One file per vector space, with records of a text's hash and its vector. */
   #load({ space: { model, runtime, dimensions } }: EmbedderDescription): void {
     if (this.#file !== undefined) return;
     this.#file = join(this.#folder, `${`${model}-${runtime}-${dimensions}`.replaceAll(/[^\w.-]/g, "_")}.vectors`);

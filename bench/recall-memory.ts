@@ -1,10 +1,10 @@
-/** A memory with all turns of a data set in it, indexed. */
+/** A memory with all turns of a data set, indexed. */
 import { type Hits, type Memory, openMemory, type QueryOptions } from "holdfast";
 import type { ArmMemory } from "./recall-arms.js";
 import type { RecallData, RecallQuestion, RecallTurn } from "./recall-data.js";
 import { KeptEmbedder } from "./recall-embedder.js";
 
-/** How often a question is asked again whose answer is partial, because vectors are still being loaded. */
+/** How often a query is repeated while its answer is partial because vectors are being loaded. */
 const TRIES = 40;
 
 export interface RecallMemoryOptions {
@@ -45,7 +45,7 @@ export class RecallMemory {
     return new RecallMemory(memory, embedder);
   }
 
-  /** The answer, whole. */
+  /** The complete answer. */
   async ask({ conversation, text, askedAt }: RecallQuestion, options: QueryOptions): Promise<Hits> {
     const session = this.#memory.session({ user: conversation });
     for (let attempt = 1; ; attempt++) {
@@ -58,7 +58,7 @@ export class RecallMemory {
     }
   }
 
-  /** Answers that stayed partial. */
+  /** Number of answers that stayed partial. */
   get partial(): number {
     return this.#partial;
   }

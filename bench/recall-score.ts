@@ -1,4 +1,4 @@
-/** Recall by turn: what of the evidence was among the first hits. */
+/** Recall by turn: how much of the evidence is among the first hits. */
 import type { RecallQuestion } from "./recall-data.js";
 
 export interface RecallRow {
@@ -9,7 +9,7 @@ export interface RecallRow {
   readonly hits: readonly string[];
 }
 
-/** Shares from 0 to 1, and of how many questions. */
+/** Shares from 0 to 1, and the number of questions. */
 export interface RecallScore {
   readonly n: number;
   readonly "any@5": number;
@@ -21,7 +21,7 @@ export interface RecallScore {
 
 export interface RecallSummary {
   readonly overall: RecallScore;
-  /** Without questions that are about something that was never said by whom they name, if there are any. */
+  /** Without adversarial questions, which ask about something that the named person never said; if there are any. */
   readonly withoutAdversarial?: RecallScore;
   readonly categories: Readonly<Record<string, RecallScore>>;
 }
@@ -63,7 +63,7 @@ function scoreOf(rows: readonly RecallRow[]): RecallScore {
   };
 }
 
-/** How many pieces of evidence are among the first `count` hits. */
+/** Number of pieces of evidence among the first `count` hits. */
 function foundIn({ hits, evidence_turn_ids }: RecallRow, count: number): number {
   const first = new Set(hits.slice(0, count));
   return [...new Set(evidence_turn_ids)].filter((id) => first.has(id)).length;

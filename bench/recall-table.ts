@@ -1,4 +1,4 @@
-/** Recall as people read it: per cent, overall and by category. */
+/** Formats recall: per cent, overall and by category. */
 import type { RecallData } from "./recall-data.js";
 import type { RecallScore, RecallSummary } from "./recall-score.js";
 import { table } from "./table.js";

@@ -1,9 +1,9 @@
 /**
- * `npm run bench:recall`: is what is asked for among the first hits? Through the public API, with the defaults.
+ * `npm run bench:recall`: is the evidence among the first hits? Uses the public API with its defaults.
  *
  *   --data <folder>    turns.jsonl and qa.jsonl; each conversation is a user, each turn a message
- *   --arms [names]     also without one part of the ranking: all arms, or those named, separated by commas
- *   --cache <folder>   keeps the vectors of all texts, so that a second run is quick
+ *   --arms [names]     also without one part of the ranking: all arms, or the given ones, separated by commas
+ *   --cache <folder>   keeps the vectors of all texts, so that a second run is fast
  *   --limit <n>        only the first n questions
  *   --json <file>      writes { summary, rows } of the full ranking; with --arms also { arms }
  */
@@ -16,7 +16,7 @@ import { RecallMemory } from "./recall-memory.js";
 import { type RecallRow, type RecallSummary, rowOf, summarise } from "./recall-score.js";
 import { printRecall } from "./recall-table.js";
 
-/** Hits that are told of each question, and those an arm ranks anew. */
+/** Number of hits that are reported per question, and that an arm ranks again. */
 const TOLD = 20;
 const RANKED = 300;
 
@@ -62,7 +62,7 @@ try {
   place.remove();
 }
 
-/** Arms of one memory are asked together. */
+/** Arms that share a memory are measured together. */
 async function measure(group: readonly Arm[]): Promise<ReadonlyMap<Arm, readonly RecallRow[]>> {
   const [{ memory: arm } = { memory: {} }] = group;
   const names = group.map(({ name }) => name).join(", ");
@@ -91,7 +91,7 @@ async function measure(group: readonly Arm[]): Promise<ReadonlyMap<Arm, readonly
   return rows;
 }
 
-/** Arms that differ in nothing but how they rank share a memory. */
+/** Arms that differ only in their ranking share a memory. */
 function groupsOf(chosen: readonly Arm[]): readonly (readonly Arm[])[] {
   const names = [...new Set(chosen.map(({ memory }) => JSON.stringify(memory)))];
   return names.map((name) => chosen.filter(({ memory }) => JSON.stringify(memory) === name));

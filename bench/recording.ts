@@ -1,9 +1,9 @@
 /**
  * Recording: the statements that Holdfast's own writer runs for a list of adds, with their values.
  *
- * The writer works on a scratch file on this thread; every statement it runs is noted. Whatever it computes (words,
- * sequences, keys, ids) is in the values, so that a replay on an equal file does the same work in SQLite and nothing
- * else. Nothing of the product's SQL is written down here a second time.
+ * The writer runs on a scratch file on this thread, and every statement is recorded. Everything it computes (words, sequence
+ * numbers, keys, ids) is in the values, so a replay on an equal file does the same work in SQLite and nothing else. The
+ * product's SQL is not repeated here.
  */
 import { closeSync, copyFileSync, fsyncSync, openSync } from "node:fs";
 import { AGENT, type Line } from "./data.js";
@@ -19,7 +19,7 @@ export interface Step {
   readonly values: readonly Value[];
 }
 
-/** The steps of one transaction, BEGIN and COMMIT included, and how many messages it writes. */
+/** The steps of one transaction, including BEGIN and COMMIT, and the number of messages it writes. */
 export interface Script {
   readonly steps: readonly Step[];
   readonly messages: number;
@@ -53,7 +53,7 @@ export class Recorder {
     this.#writer = new product.Writer(this.#noting(this.#database), { path, id: WRITER_ID, busyTimeoutMs: 1000 });
   }
 
-  /** A transaction for each group, in which an add for each line, as the WriteBuffer makes groups of waiting adds. */
+  /** One transaction per group with one add per line, as the WriteBuffer groups waiting adds. */
   async record(groups: readonly (readonly Line[])[]): Promise<Recording> {
     const scripts: Script[] = [];
     for (const lines of groups) scripts.push(await this.#recordGroup(lines));
@@ -71,7 +71,7 @@ export class Recorder {
     return { steps: this.#steps, messages: lines.length };
   }
 
-  /** What the scratch file still has to write must not go to disk while others are timed. */
+  /** Flushes pending writes of the scratch file, so that they do not disturb measurements. */
   #sync(): void {
     for (const path of [this.#path, `${this.#path}-wal`]) {
       const file = openSync(path, "r+");

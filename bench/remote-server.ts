@@ -1,7 +1,6 @@
 /**
- * A remote embedder's server: answers every `POST /v1/embeddings` after 50 ms, with the same vector for every text. It
- * runs in a thread of its own, so that it takes no turns of the loop that is measured, and counts its requests in memory
- * that the caller gave it.
+ * The server of a remote embedder: answers every `POST /v1/embeddings` after 50 ms, with the same vector for every text. It runs
+ * in its own thread, so that it does not affect the measured event loop, and counts requests in shared memory.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

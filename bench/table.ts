@@ -1,4 +1,4 @@
-/** The report as people read it. */
+/** Formats the report. */
 import { MODE_NAMES } from "./mode.js";
 import type { Report, Verdict } from "./targets.js";
 import type { Latency, Spread } from "./timings.js";
@@ -16,7 +16,7 @@ const NEIGHBOUR_NAMES = {
 } as const;
 
 export function printReport(report: Report, verdicts: readonly Verdict[]): string {
-  const { machine, data, rounds, footprint, blocks, growth, fairness } = report;
+  const { machine, data, rounds, footprint, blocks, growth, fairness, embedding } = report;
   const sizes = Object.keys(growth.raw.microseconds);
   return [
     `${machine.cpu}, ${machine.cores} cores · ${machine.os} · Node ${machine.node} · ${machine.driver}, SQLite ${machine.sqlite}`,
@@ -46,6 +46,18 @@ export function printReport(report: Report, verdicts: readonly Verdict[]): strin
         latencyOf(raw.latency),
         latencyOf(holdfast.latency),
         [loopDelay.p50, loopDelay.p99, loopDelay.max].map(ms).join(" / "),
+      ]),
+    ),
+    "With the embedding model, relative to without: the same messages in alternating blocks",
+    table(
+      ["", "messages", "without p50 / p95 / p99", "with p50 / p95 / p99", "p50 ratio", "messages/s ratio"],
+      embedding.map(({ mode, messages, without, embedding: model, p50, perSecond }) => [
+        MODE_NAMES[mode],
+        rate(messages),
+        latencyOf(without.latency),
+        latencyOf(model.latency),
+        spreadOf(p50),
+        spreadOf(perSecond),
       ]),
     ),
     "Growth: microseconds per message around each size of the file (100 per transaction)",
@@ -88,7 +100,7 @@ export function printReport(report: Report, verdicts: readonly Verdict[]): strin
   ].join("\n");
 }
 
-/** Columns as wide as their widest cell; numbers to the right, the first column to the left. */
+/** Columns are as wide as their widest cell; numbers are aligned right, the first column left. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));

@@ -1,4 +1,4 @@
-/** Times of calls, and what is said about them. */
+/** Times of calls and their statistics. */
 
 export interface Latency {
   readonly p50: number;
@@ -13,7 +13,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** The calls of one run: milliseconds of each, and the wall time of all. */
+/** The calls of one run: milliseconds of each, and the total wall time. */
 export class Timings {
   readonly calls: number[] = [];
   messages = 0;
@@ -54,7 +54,7 @@ export function spread(values: readonly number[]): Spread {
   return { median, min: at(sorted, 0), max: at(sorted, 1) };
 }
 
-/** The value below which this share of a sorted list lies. */
+/** The value at this quantile of a sorted list. */
 function at(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }

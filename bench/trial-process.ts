@@ -1,4 +1,4 @@
-/** The process of a trial: takes its assignment, measures, reports, ends. */
+/** The process of a trial: takes its assignment, measures, reports, exits. */
 import { once } from "node:events";
 import { measureLag } from "./lag.js";
 import { measurePipeline } from "./pipeline.js";

@@ -1,6 +1,6 @@
 /**
- * A trial is one measurement in a process of its own, so that its memory, its processor time and its event loop are
- * nobody else's. The messages are sent to it: it reads no data file.
+ * A trial is one measurement in its own process, with its own memory, processor time and event loop. The messages are sent to
+ * it, so it reads no data file.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -10,10 +10,10 @@ import type { EmbedderName } from "./embedders.js";
 import type { LagReport } from "./lag.js";
 import type { PipelineReport } from "./pipeline.js";
 
-/** So many callers with one add at a time each, or one caller with addBatch of 100 rounds. */
+/** A number of callers with one add at a time each, or one caller with addBatch of 100 rounds. */
 export type Way = number | "batch";
 
-/** Adds all lines as fast as it goes, until they are embedded and written. */
+/** Adds all lines as fast as possible, until they are embedded and written. */
 export interface PipelineTrial {
   readonly kind: "pipeline";
   readonly embedder: EmbedderName;
@@ -22,7 +22,7 @@ export interface PipelineTrial {
   readonly way: Way;
 }
 
-/** Adds the lines one by one at random moments, so many per second on average. */
+/** Adds the lines one by one at random times, at an average rate. */
 export interface LagTrial {
   readonly kind: "lag";
   readonly embedder: EmbedderName;
@@ -31,7 +31,7 @@ export interface LagTrial {
 
 export type Trial = PipelineTrial | LagTrial;
 
-/** What the process is given. */
+/** The input of the process. */
 export interface Assignment {
   readonly trial: Trial;
   readonly path: string;
@@ -43,7 +43,7 @@ interface Reports {
   readonly lag: LagReport;
 }
 
-/** Flags given to this process (`--cpu-prof`) are given to the trial's. */
+/** Flags of this process (`--cpu-prof`) are passed to the trial's. */
 export async function runTrial<T extends Trial>(
   trial: T,
   path: string,

@@ -1,12 +1,12 @@
-/** The parts of the product that search vectors in memory. They are not public. */
-import type { Coder } from "../dist/retrieval/vectors/codes.js";
+/** The non-public parts of the product that search vectors in memory. */
+import type { encode } from "../dist/retrieval/vectors/codes.js";
 import type { Mirror } from "../dist/retrieval/vectors/mirror.js";
 import type { Nearest } from "../dist/retrieval/vectors/nearest.js";
 import type { Pool } from "../dist/retrieval/vectors/pool.js";
 import type { Question } from "../dist/retrieval/vectors/quantise.js";
 
 export interface VectorParts {
-  readonly Coder: typeof Coder;
+  readonly encode: typeof encode;
   readonly Mirror: typeof Mirror;
   readonly Nearest: typeof Nearest;
   readonly Pool: typeof Pool;

@@ -1,13 +1,13 @@
 /**
- * `npm run bench:vectors`: how much of what is nearest a mirror finds, with vectors that the shipped model has made of real
- * texts; exactly, and by the signs of one bit that go ahead in large spaces.
+ * `npm run bench:vectors`: the recall of a mirror's nearest-neighbour search, on vectors that the shipped model made of real
+ * texts, and the error of its scores.
  *
- *   --data <paths>    files of one JSON object per line, or folders of such files, separated by commas: texts are found
+ *   --data <paths>    files of one JSON object per line, or folders of such files, separated by commas; texts are
  *                     under `text`, questions under `question`
- *   --cache <folder>  vectors are kept there; without it everything is embedded anew
- *   --vectors <n>     so many (260000). Where there are fewer texts, neighbouring ones are put together, two and three
- *   --questions <n>   so many (400)
- *   --json <file>     the numbers, for programs
+ *   --cache <folder>  keeps vectors there; without it everything is embedded again
+ *   --vectors <n>     number of vectors (260000). If there are fewer texts, two or three adjacent ones are joined
+ *   --questions <n>   number of questions (400)
+ *   --json <file>     writes the numbers
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,13 +18,11 @@ import { table } from "./table.js";
 import { spread } from "./timings.js";
 import { loadVectorParts } from "./vectors-product.js";
 
-/** Longer texts may be more than the model takes; as pieces they would be cut. */
+/** Longer texts may exceed the model's limit and would be split. */
 const CHARACTERS_MAX = 450;
 const BATCH = 256;
 const LIMITS = [10, 100] as const;
 const BUDGET = 1024 * 1024 * 1024;
-/** As a search looks: four times as many as it wants, at least. */
-const LOOKED_MIN = 256;
 
 const { values } = parseArgs({
   options: {
@@ -55,54 +53,46 @@ const questions = await embedAll(
 );
 await embedder.close();
 
-const { Coder, Mirror, Nearest, Pool, Question } = await loadVectorParts();
-const ways = {
-  exact: new Mirror(new Pool(BUDGET, () => false), dimensions, Number.POSITIVE_INFINITY),
-  signs: new Mirror(new Pool(BUDGET, () => false), dimensions, 0),
-};
-const coder = new Coder();
+const { encode, Mirror, Nearest, Pool, Question } = await loadVectorParts();
+const mirror = new Mirror(new Pool(BUDGET, () => false), dimensions);
 for (const [at, vector] of vectors.entries()) {
-  const codes = coder.encode(vector, dimensions);
-  for (const mirror of Object.values(ways)) if (!mirror.put(at + 1, codes)) throw new Error("there is no room");
+  if (!mirror.put(at + 1, encode(vector, dimensions))) throw new Error("there is no room");
 }
 
-const found = Object.keys(ways).flatMap((way) => LIMITS.map((limit) => ({ way, limit, shares: [], ms: [] }))) as {
-  readonly way: keyof typeof ways;
-  readonly limit: number;
-  readonly shares: number[];
-  readonly ms: number[];
-}[];
+const found = LIMITS.map((limit) => ({ limit, shares: [] as number[], ms: [] as number[], off: 0 }));
 for (const [at, question] of questions.entries()) {
   if (at % 50 === 0) say(`asking, ${at} of ${questions.length}`);
   const scores = vectors.map((vector) => dot(vector, question));
   const sorted = Float64Array.from(scores).sort().reverse();
-  for (const { way, limit, shares, ms } of found) {
+  for (const result of found) {
+    const { limit, shares, ms } = result;
     const started = performance.now();
-    const nearest = new Nearest(Math.max(LOOKED_MIN, limit * 4));
-    ways[way].look(new Question(question), undefined, limit, nearest);
+    const nearest = new Nearest(limit);
+    mirror.look(new Question(question), undefined, nearest);
     const best = nearest.best();
     ms.push(performance.now() - started);
     const least = sorted[limit - 1] as number;
-    const right = best.filter(({ key }) => (scores[key - 1] as number) >= least).length;
-    shares.push(Math.min(right, limit) / limit);
+    shares.push(best.filter(({ key }) => (scores[key - 1] as number) >= least).length / limit);
+    for (const { key, score } of best) result.off = Math.max(result.off, Math.abs(score - (scores[key - 1] as number)));
   }
 }
 
-const rows = found.map(({ way, limit, shares, ms }) => ({
-  way: way === "exact" ? "int8" : "signs, then int8",
+const rows = found.map(({ limit, shares, ms, off }) => ({
   limit,
   recall: shares.reduce((sum, share) => sum + share, 0) / shares.length,
   worst: Math.min(...shares),
+  off,
   ms: spread(ms).median,
 }));
 console.log(`${vectors.length} vectors of ${space.model} (${space.runtime}), ${questions.length} questions\n`);
 console.log(
   table(
-    ["", "recall", "worst question", "ms a look"],
-    rows.map(({ way, limit, recall, worst, ms }) => [
-      `${way}, ${limit} nearest`,
+    ["", "recall", "worst question", "scores off by at most", "ms a look"],
+    rows.map(({ limit, recall, worst, off, ms }) => [
+      `${limit} nearest`,
       recall.toFixed(4),
       worst.toFixed(2),
+      off.toExponential(1),
       ms.toFixed(1),
     ]),
   ),
@@ -127,7 +117,7 @@ function readLines(file: string): Line[] {
   return text.split("\n").flatMap((line) => (line === "" ? [] : (JSON.parse(line) as Line)));
 }
 
-/** Each text once; then two and three that follow each other, as one. */
+/** Each text once; then two and three adjacent ones, joined. */
 function textsOf(lines: readonly Line[], count: number): string[] {
   const said = lines.flatMap(({ text }) => (text === undefined || text.trim() === "" ? [] : text));
   const texts = new Set<string>();

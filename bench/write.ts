@@ -1,22 +1,21 @@
 /**
- * `npm run bench:write`: how fast Holdfast writes, beside what raw SQLite does with the same statements.
+ * `npm run bench:write`: the speed of writes, compared with raw SQLite running the same statements.
  *
- *   --data <file or folder>   messages to write, one JSON object per line (messages.jsonl); made up if left out
- *   --json <file>             all numbers, for programs
+ *   --data <file or folder>   messages to write, one JSON object per line (messages.jsonl); default: generated
+ *   --json <file>             writes all numbers
  *   --rounds <n>              rounds of raw and Holdfast (5)
  *   --messages <n>            messages per block (3,200)
  *   --quick                   smaller blocks, and growth to 20,000 messages instead of 100,000
  *
- * Raw is a replay: Holdfast's own writer runs once on a scratch file while its statements and values are noted, and
- * those are run again on a copy of an empty memory, with the same settings, on the main thread. So both sides write the
- * same rows with the same SQL; what remains as the difference is all that is Holdfast: checks, ids, analysis of text,
- * group commit, the hop to the storage thread and back. A missed target is a result, not a failure: the exit code is 0.
+ * Raw is a replay: Holdfast's own writer runs once on a scratch file while its statements and values are recorded; these are
+ * replayed on a copy of an empty memory, with the same settings, on the main thread. So both sides write the same rows with
+ * the same SQL; the difference is Holdfast's own work: validation, ids, text analysis, group commit, and the hop to the
+ * storage thread and back. A missed target is a result, not a failure: the exit code is 0.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type BlockReport, measureBlocks } from "./blocks.js";
 import { loadData } from "./data.js";
-import { measureFairness } from "./fairness.js";
 import { measureFootprint } from "./footprint.js";
 import { measureGrowth } from "./growth.js";
 import { describeMachine } from "./machine.js";
@@ -24,6 +23,8 @@ import { MODES } from "./mode.js";
 import { Workplace } from "./place.js";
 import { printReport } from "./table.js";
 import { judge, type Report } from "./targets.js";
+import { type EmbeddingReport, measureEmbedding } from "./write-embedding.js";
+import { measureFairness } from "./write-fairness.js";
 
 const { values } = parseArgs({
   options: {
@@ -37,6 +38,9 @@ const { values } = parseArgs({
 const { quick } = values;
 const rounds = count("rounds", values.rounds);
 const messages = values.messages === undefined ? (quick ? 800 : 3_200) : count("messages", values.messages);
+
+/** Messages per block with an embedding model: every block is embedded to its end. */
+const EMBEDDED = 800;
 
 const place = await Workplace.make();
 try {
@@ -57,11 +61,16 @@ async function measure(): Promise<Report> {
     say(`blocks: ${mode}`);
     blocks.push(await measureBlocks(place, data, mode, { rounds, messages }));
   }
+  const embedding: EmbeddingReport[] = [];
+  for (const mode of MODES) {
+    say(`with and without an embedding model: ${mode}`);
+    embedding.push(await measureEmbedding(place, data, mode, { rounds, messages: Math.min(messages, EMBEDDED) }));
+  }
   say("growth");
   const growth = await measureGrowth(place, data, quick ? 20_000 : 100_000, quick ? 1 : 3);
   say("fairness");
   const fairness = await measureFairness(place, data, quick ? 200 : 1_000);
-  return { machine: describeMachine(place), data: data.source, rounds, footprint, blocks, growth, fairness };
+  return { machine: describeMachine(place), data: data.source, rounds, footprint, blocks, embedding, growth, fairness };
 }
 
 function count(name: string, text: string): number {

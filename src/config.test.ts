@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { type ConfigSources, loadConfig } from "./config.js";
+import { type ConfigSources, ignoredVariables, loadConfig } from "./config.js";
 import { HoldfastError } from "./errors.js";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-config-"));
@@ -29,29 +29,50 @@ function nested(key: string, value: unknown): { [key: string]: unknown } {
   return key.split(".").reduceRight<unknown>((inner, step) => ({ [step]: inner }), value) as { [key: string]: unknown };
 }
 
+/** Variables that Kubernetes sets in every container for a Service with one named port, and with a second UDP port. */
+function serviceVariables(service: string): { [name: string]: string } {
+  const host = "10.0.0.1";
+  const port = (number: number, protocol: "tcp" | "udp") => {
+    const name = `${service}_PORT_${number}_${protocol.toUpperCase()}`;
+    return {
+      [name]: `${protocol}://${host}:${number}`,
+      [`${name}_PROTO`]: protocol,
+      [`${name}_PORT`]: String(number),
+      [`${name}_ADDR`]: host,
+    };
+  };
+  return {
+    [`${service}_SERVICE_HOST`]: host,
+    [`${service}_SERVICE_PORT`]: "8000",
+    [`${service}_SERVICE_PORT_HTTP`]: "8000",
+    [`${service}_SERVICE_PORT_MY_METRICS`]: "9000",
+    [`${service}_PORT`]: `tcp://${host}:8000`,
+    ...port(8000, "tcp"),
+    ...port(9000, "udp"),
+  };
+}
+
 const base = { env: { HOLDFAST_STORE_PATH: "base.db" } };
 
 describe("the clock", () => {
   const clock = { now: () => 7, passed: () => 7, after: () => () => {} };
   test("is read from code", () => expect(loadConfig({ ...base, code: { clock } }).clock).toBe(clock));
-  test("is refused when it cannot tell the time", () => {
+  test("is refused if it cannot tell the time", () => {
     for (const half of [{ now: () => 5 }, { after: () => () => {} }, 5, null]) {
       expect(refusal({ ...base, code: { clock: half } }).message).toContain("clock must be a clock with now()");
     }
   });
-  test("is for code only", () => {
-    expect(refusal({ file: yaml("clock: system") }).message).toContain(":1: clock can only be given in code");
-    expect(refusal({ env: { HOLDFAST_CLOCK: "system" } }).message).toContain(
-      "HOLDFAST_CLOCK can only be given in code",
-    );
+  test("can only be set in code", () => {
+    expect(refusal({ file: yaml("clock: system") }).message).toContain(":1: clock can only be set in code");
+    expect(refusal({ env: { HOLDFAST_CLOCK: "system" } }).message).toContain("HOLDFAST_CLOCK can only be set in code");
   });
 });
 
 describe("the path", () => {
-  test("has to be given, and the error says where", () => {
+  test("is required, and the error says where to set it", () => {
     const error = refusal({});
-    expect(error.message).toBe("path is not given");
-    expect(error.hint).toBe("give path in code, store.path in the file, or HOLDFAST_STORE_PATH");
+    expect(error.message).toBe("path is missing");
+    expect(error.hint).toBe("set path in code, store.path in the file, or HOLDFAST_STORE_PATH");
   });
   test("is not a path with NUL", () => expect(refusal({ code: { path: "a\0b" } }).message).toContain("path must be"));
 });
@@ -85,7 +106,6 @@ describe("unknown keys name the place and the nearest right one", () => {
     expect(refusal({ env: { HOLDFAST_BUFFER_QUERRY_MAX_SIZE: "3" } }).message).toBe(
       "environment: unknown key HOLDFAST_BUFFER_QUERRY_MAX_SIZE; did you mean HOLDFAST_BUFFER_QUERY_MAX_SIZE?",
     );
-    expect(refusal({ env: { HOLDFAST_CLOK: "x" } }).message).not.toContain("HOLDFAST_CLOCK");
     expect(refusal({ env: { HOLDFAST_CONFIGG: "x" } }).message).toContain("did you mean HOLDFAST_CONFIG?");
     expect(refusal({ env: { HOLDFAST_PATH: "x" } }).message).toContain("did you mean HOLDFAST_STORE_PATH?");
   });
@@ -96,7 +116,7 @@ describe("unknown keys name the place and the nearest right one", () => {
     expect(refusal({ code: { store: { path: "x" } } }).message).toContain("did you mean path?");
     expect(refusal({ code: { clok: 5 } }).message).toContain("unknown key clok; did you mean clock?");
   });
-  test("a dotted key is to be nested", () => {
+  test("a dotted key must be nested", () => {
     expect(refusal({ file: yaml("store.path: x") }).message).toContain('"store.path" must be nested');
   });
 });
@@ -118,16 +138,16 @@ describe("keys of parts that are not built are refused", () => {
 });
 
 describe("the file", () => {
-  test("is none where HOLDFAST_CONFIG is empty", () => {
+  test("is absent if HOLDFAST_CONFIG is empty", () => {
     expect(loadConfig({ env: { HOLDFAST_CONFIG: "", HOLDFAST_STORE_PATH: "x.db" } }).path).toBe("x.db");
   });
 
-  test("is named by HOLDFAST_CONFIG, and by the caller over it", () => {
+  test("is named by the caller, or else by HOLDFAST_CONFIG", () => {
     const [one, two] = [yaml("store: { path: one.db }"), yaml("store: { path: two.db }")];
     expect(loadConfig({ env: { HOLDFAST_CONFIG: one } }).path).toBe("one.db");
     expect(loadConfig({ file: two, env: { HOLDFAST_CONFIG: one } }).path).toBe("two.db");
   });
-  test("that does not exist is an error that says so", () => {
+  test("that does not exist is an error", () => {
     const file = join(folder, "no.yaml");
     expect(refusal({ file }).message).toBe(`the configuration file ${file} does not exist`);
     expect(refusal({ file: folder }).message).toContain(`the configuration file ${folder} cannot be read: `);
@@ -151,11 +171,11 @@ describe("the file", () => {
     expect(refusal({ file: yaml(`x0: &x0 [a]\n${levels}`) }).message).toContain("not valid YAML");
   });
   test.each(["", "# nothing\n", "buffer:\n", "buffer:\n  query:\n    # max_size: 3\n", "\uFEFFbuffer: {}\n"])(
-    "may leave everything out: %j",
-    (text) => expect(loadConfig({ ...base, file: yaml(text) }).buffer.query.maxSize).toBe(15),
+    "may omit everything: %j",
+    (text) => expect(loadConfig({ ...base, file: yaml(text) }).buffer.query.maxSize).toBe(1000),
   );
   test.each(["- a", "5", "text", "buffer: 5", "buffer: [1]", "buffer:\n  query: yes"])(
-    "is made of groups: %j",
+    "consists of groups: %j",
     (text) => {
       expect(refusal({ ...base, file: yaml(text) }).message).toContain("must be a group of keys, got ");
     },
@@ -173,16 +193,16 @@ describe("the environment", () => {
   test("is not read unless given", () => {
     process.env["HOLDFAST_STORE_PATH"] = "leak.db";
     try {
-      expect(refusal({}).message).toBe("path is not given");
+      expect(refusal({}).message).toBe("path is missing");
     } finally {
       delete process.env["HOLDFAST_STORE_PATH"];
     }
   });
-  test("may hold variables of the project's tests, of others, and undefined ones", () => {
+  test("may contain variables of the project's tests, of other programs, and undefined ones", () => {
     const env = { ...base.env, HOLDFAST_TEST_KILLS: "500", HOLD: "x", PATH: "/bin", HOLDFAST_ZZZ: undefined };
     expect(loadConfig({ env }).path).toBe("base.db");
   });
-  test("may hold what the command line reads: a server and its key", () => {
+  test("may contain the command line's server and key", () => {
     const env = { ...base.env, HOLDFAST_URL: "http://127.0.0.1:8000", HOLDFAST_KEY: "hf_x" };
     expect(loadConfig({ env }).path).toBe("base.db");
     const error = refusal({ env: { ...base.env, HOLDFAST_URI: "x" } });
@@ -197,6 +217,54 @@ describe("the environment", () => {
   });
 });
 
+describe("variables that match no option", () => {
+  const ignored = (env: { [name: string]: string }) => {
+    expect(loadConfig({ env: { ...base.env, ...env } }).path).toBe("base.db");
+    return ignoredVariables({ ...base.env, ...env });
+  };
+
+  test.each(["HOLDFAST", "HOLDFAST_SERVER", "HOLDFAST_STORE_PATH", "HOLDFAST_BUFFER_QUERY"])(
+    "of a Kubernetes Service %s do not stop the program",
+    (service) => {
+      const env = serviceVariables(service);
+      expect(ignored(env)).toEqual(Object.keys(env));
+      expect(loadConfig({ env: { ...base.env, ...env } }).server.port).toBe(8000);
+    },
+  );
+  test.each(["HOLDFAST_SERVER_KEY_REQUIRED", "HOLDFAST_SERVER_RATE_LIMIT", "HOLDFAST_BUFFER_SIZE"])(
+    "of a section of options stop the program: %s",
+    (name) => {
+      expect(() => loadConfig({ env: { ...base.env, [name]: "1" } })).toThrow(name);
+    },
+  );
+  test("are ignored if they are not similar to an option", () => {
+    const env = {
+      HOLDFAST_IMAGE: "x",
+      HOLDFAST_REPLICAS: "3",
+      HOLDFAST_CLOK: "x",
+      HOLDFAST_NAMESPACE: "",
+      HOLDFAST_: "",
+    };
+    expect(ignored(env)).toEqual(Object.keys(env));
+  });
+  test("do not include those that are read, set by tests, or of other programs", () => {
+    const env = { HOLDFAST_URL: "x", HOLDFAST_KEY: "x", HOLDFAST_CONFIG: "", HOLDFAST_TEST_KILLS: "1", PORT: "80" };
+    expect(ignored(env)).toEqual([]);
+  });
+  test.each([
+    ["HOLDFAST_PORT", "8000", "HOLDFAST_SERVER_PORT"],
+    ["HOLDFAST_SERVER_PROT", "8000", "HOLDFAST_SERVER_PORT"],
+    ["HOLDFAST_SERVERPORT", "8000", "HOLDFAST_SERVER_PORT"],
+    ["HOLDFAST_HOST", "::1", "HOLDFAST_SERVER_HOST"],
+    ["HOLDFAST_STORE_PTH", "a.db", "HOLDFAST_STORE_PATH"],
+    ["HOLDFAST_EMBEDDING_MODEL", "none", "HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL"],
+  ])("stay errors when they are a known name misspelt: %s", (name, text, meant) => {
+    const env = { ...base.env, [name]: text };
+    expect(refusal({ env }).message).toContain(`unknown key ${name}; did you mean ${meant}?`);
+    expect(ignoredVariables(env)).toEqual([]); // refused, not ignored
+  });
+});
+
 test("options in code are an object of objects", () => {
   for (const code of [null, 5, "x", []]) {
     expect(refusal({ code }).message).toContain("options in code: all of it must be a group of keys, got ");
@@ -204,7 +272,7 @@ test("options in code are an object of objects", () => {
   expect(refusal({ code: { buffer: null } }).message).toContain("buffer must be a group of keys, got null");
 });
 
-test("a fallback holds under file, environment and code, and over the option's own default", () => {
+test("a fallback is overridden by file, environment and code, and overrides the option's own default", () => {
   const fallback = { path: "fallback.db", buffer: { query: { maxSize: 3 } } };
   expect(loadConfig({ fallback })).toMatchObject({ path: "fallback.db", buffer: { query: { maxSize: 3 } } });
   expect(loadConfig({ fallback, file: yaml("store:\n  path: file.db") }).path).toBe("file.db");

@@ -1,18 +1,19 @@
-/** Where the options come from: a YAML file, the environment over it, code over both. */
-import { readFileSync } from "node:fs";
+/** Loads the options: from a YAML file, overridden by the environment, overridden by code. */
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml";
 import { HoldfastError } from "./errors.js";
-import { didYouMean } from "./input/nearest.js";
+import { didYouMean, nearest } from "./input/nearest.js";
 import { quote, typeOf } from "./input/refusal.js";
 import { type Field, type NotBuilt, OPTIONS, type Options, type ResolvedOptions } from "./options.js";
+import { readPlainFile } from "./plain-file.js";
+import { decodeUtf8 } from "./text.js";
 
 export interface ConfigSources {
-  /** The YAML file; `HOLDFAST_CONFIG` in the environment names it otherwise. */
+  /** The YAML file. If absent, `HOLDFAST_CONFIG` in the environment names it. */
   readonly file?: string | undefined;
-  /** The environment, read only if it is given. */
+  /** The environment; read only if it is given. */
   readonly env?: { readonly [name: string]: string | undefined } | undefined;
   readonly code?: Options | undefined;
-  /** What holds if nobody says otherwise, instead of the option's own default. */
+  /** Defaults that replace the options' own. */
   readonly fallback?: Options | undefined;
 }
 
@@ -27,10 +28,15 @@ export interface Key {
 /** The environment variable that names the YAML file. */
 const CONFIG_VARIABLE = "HOLDFAST_CONFIG";
 const PREFIX = "HOLDFAST_";
-/** Variables that are read by others than the library: where the command line finds a server, and with which key. */
+/** Variables that the library does not read: the command line's server and key. */
 const OTHER_VARIABLES: readonly string[] = ["HOLDFAST_URL", "HOLDFAST_KEY"];
-/** Variables of the project's own tests and benchmarks; the library does not look at them. */
+/** Variables of the project's own tests and benchmarks, ignored by the library. */
 const TEST_PREFIX = "HOLDFAST_TEST_";
+/** Set by Kubernetes in every container for a Service whose name begins with "holdfast", as Docker links did. */
+const SERVICE_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
+/** An unknown variable is treated as misspelt if at most this share of its letters differs from a known one. */
+const SHARE_MISSPELT_MAX = 0.34;
 
 /** All keys, from the one table in options.ts. */
 export const KEYS: readonly Key[] = keysOf(OPTIONS, "");
@@ -44,7 +50,7 @@ function keysOf(group: object, prefix: string): Key[] {
   });
 }
 
-/** One place where options are given: how it spells its keys, and how it is called in an error. */
+/** A source of options: how it spells keys, and how error messages refer to it. */
 interface Source {
   readonly spelling: "code" | "file" | "env";
   place(key: string): string;
@@ -52,11 +58,11 @@ interface Source {
 
 type Settings = Map<Key, unknown>;
 
-/** The options from all sources. Throws `config` with the place, the key, and the nearest right one. */
+/** The options from all sources. Throws `config` with the place, the key, and the nearest valid key. */
 export function loadConfig({ file, env = {}, code = {}, fallback = {} }: ConfigSources): ResolvedOptions {
   const settings: Settings = new Map();
   readGroup(fallback, "", { spelling: "code", place: () => "fallback in code" }, settings);
-  const path = file ?? (env[CONFIG_VARIABLE] || undefined); // an empty variable names nothing
+  const path = file ?? (env[CONFIG_VARIABLE] || undefined); // an empty variable counts as absent
   if (path !== undefined) readFile(path, settings);
   readEnvironment(env, settings);
   const source: Source = { spelling: "code", place: () => "options in code" };
@@ -70,7 +76,7 @@ function resolve(settings: Settings): ResolvedOptions {
     if (!key.option.built) continue;
     const value = settings.get(key) ?? key.option.fallback;
     if (value === undefined && !key.option.optional) {
-      throw refuse(`${key.code} is not given`, `give ${key.code} in code, ${key.file} in the file, or ${key.env}`);
+      throw refuse(`${key.code} is missing`, `set ${key.code} in code, ${key.file} in the file, or ${key.env}`);
     }
     const steps = key.code.split(".");
     const last = steps.pop() as string;
@@ -84,16 +90,54 @@ function resolve(settings: Settings): ResolvedOptions {
   return resolved as ResolvedOptions;
 }
 
-function readEnvironment(env: NonNullable<ConfigSources["env"]>, settings: Settings): void {
-  const source: Source = { spelling: "env", place: () => "environment" };
-  for (const [name, text] of Object.entries(env)) {
-    if (text === undefined || !name.startsWith(PREFIX)) continue;
-    if (name === CONFIG_VARIABLE || name.startsWith(TEST_PREFIX) || OTHER_VARIABLES.includes(name)) continue;
-    const key = KEYS.find((one) => one.env === name || (!one.option.built && name.startsWith(`${one.env}_`)));
-    if (!key) throw unknownKey(name, source);
-    set(key, key.option.built ? key.option.fromText(text) : text, name, source, settings);
+const ENVIRONMENT: Source = { spelling: "env", place: () => "environment" };
+type Environment = NonNullable<ConfigSources["env"]>;
+
+function readEnvironment(env: Environment, settings: Settings): void {
+  for (const [name, text] of ownVariables(env)) {
+    const key = keyOf(name, text);
+    if (key) set(key, key.option.built ? key.option.fromText(text) : text, name, ENVIRONMENT, settings);
+    else if (isMisspelt(name, text)) throw unknownKey(name, ENVIRONMENT);
   }
 }
+
+/**
+ * The variables with our prefix that match no option, are not similar to one, and are in no section of options. They
+ * are ignored: other programs may set them, above all Kubernetes. The library prints nothing; programs print the names
+ * once.
+ */
+export function ignoredVariables(env: Environment): readonly string[] {
+  return ownVariables(env).flatMap(([name, text]) => (keyOf(name, text) || isMisspelt(name, text) ? [] : [name]));
+}
+
+function ownVariables(env: Environment): readonly (readonly [name: string, text: string])[] {
+  const others = [CONFIG_VARIABLE, ...OTHER_VARIABLES];
+  return Object.entries(env).flatMap(([name, text]) => {
+    const isOurs = name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && !others.includes(name);
+    return text === undefined || !isOurs ? [] : [[name, text] as const];
+  });
+}
+
+/**
+ * The option that a variable sets. A port given as an address is from Kubernetes, for a Service such as
+ * `holdfast-server`.
+ */
+function keyOf(name: string, text: string): Key | undefined {
+  if (isServiceVariable(name, text)) return undefined;
+  return KEYS.find((one) => one.env === name || (!one.option.built && name.startsWith(`${one.env}_`)));
+}
+
+/** Similar to an option, or in a section of options: HOLDFAST_SERVER_KEY_REQUIRED must not be ignored silently. */
+function isMisspelt(name: string, text: string): boolean {
+  if (isServiceVariable(name, text)) return false;
+  const known = [...namesIn(ENVIRONMENT).keys()].map((one) => one.slice(PREFIX.length));
+  const own = name.slice(PREFIX.length);
+  const isOfSection = known.some((one) => one.includes("_") && own.startsWith(one.slice(0, one.indexOf("_") + 1)));
+  return isOfSection || nearest(own, known, SHARE_MISSPELT_MAX) !== undefined;
+}
+
+const isServiceVariable = (name: string, text: string): boolean =>
+  SERVICE_VARIABLE.test(name) || (name.endsWith("_PORT") && SERVICE_ADDRESS.test(text));
 
 function readFile(path: string, settings: Settings): void {
   const lines = new LineCounter();
@@ -110,7 +154,7 @@ function readFile(path: string, settings: Settings): void {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return decodeUtf8(readPlainFile(path), "it");
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     const problem = missing ? "does not exist" : `cannot be read: ${(cause as Error).message}`;
@@ -130,7 +174,7 @@ function contentsOf(document: Document, path: string): unknown {
   }
 }
 
-/** Where a key stands in the text; the nearest group around it if it is not there by itself. */
+/** The offset of a key in the text; that of the nearest group around it if the key has none. */
 function offsetOf(root: unknown, key: string): number {
   let node = root;
   let offset = 0;
@@ -164,7 +208,7 @@ function readGroup(group: unknown, prefix: string, source: Source, settings: Set
   }
 }
 
-/** The first full key at or under a path: what a user would call the thing that is wrong. */
+/** The first full key at or below a path: the name that a user would use for it. */
 function firstLeaf(path: string, value: unknown, levels = 8): string {
   if (typeof value !== "object" || value === null || Array.isArray(value) || levels === 0) return path;
   const [first] = Object.entries(value);
@@ -176,7 +220,7 @@ function set(key: Key, value: unknown, name: string, source: Source, settings: S
   const place = source.place(name);
   if (!option.built) throw refuse(`${place}: ${name} cannot be set: ${option.part} is not built yet`, "take it out");
   if (option.codeOnly && source.spelling !== "code") {
-    throw refuse(`${place}: ${name} can only be given in code`, `openMemory({ ${key.code}: … })`);
+    throw refuse(`${place}: ${name} can only be set in code`, `openMemory({ ${key.code}: … })`);
   }
   if (!option.accepts(value)) {
     const got = typeof value === "string" ? quote(value) : typeof value === "number" ? String(value) : typeOf(value);
@@ -185,13 +229,19 @@ function set(key: Key, value: unknown, name: string, source: Source, settings: S
   settings.set(key, value);
 }
 
+/** The names that a source may use, and whether the option is built. */
+function namesIn({ spelling }: Source): ReadonlyMap<string, boolean> {
+  const known = KEYS.filter(({ option }) => spelling === "code" || !option.built || !option.codeOnly);
+  const names = new Map(known.map((key) => [key[spelling], key.option.built]));
+  if (spelling === "env") for (const one of [CONFIG_VARIABLE, ...OTHER_VARIABLES]) names.set(one, true);
+  return names;
+}
+
 function unknownKey(name: string, source: Source): HoldfastError {
-  const known = KEYS.filter(({ option }) => source.spelling === "code" || !option.built || !option.codeOnly);
-  const names = new Map(known.map((key) => [key[source.spelling], key.option.built]));
-  if (source.spelling === "env") for (const one of [CONFIG_VARIABLE, ...OTHER_VARIABLES]) names.set(one, true);
+  const names = namesIn(source);
   const hint = `known: ${[...names].flatMap(([one, built]) => (built ? [one] : [])).join(", ")}`;
   if (names.has(name)) return refuse(`${source.place(name)}: ${quote(name)} must be nested, one level per dot`, hint);
-  // What all variables begin with says nothing about which was meant.
+  // The common prefix of all variables is no evidence of which one was meant.
   const common = source.spelling === "env" ? PREFIX : "";
   const bare = [...names.keys()].map((one) => one.slice(common.length));
   const show = (right: string) => common + right + (names.get(common + right) ? "" : " (which is not built yet)");

@@ -1,76 +1,79 @@
-/** The one error type. `code` is for programs, `message` for people, `hint` says what to do next. */
+/** The one error type. `code` is for programs, `message` for people, and `hint` says what to do next. */
 
 export type ErrorCode =
-  /** The input is not of the documented form; nothing was written. */
+  /** The input does not have the documented form; nothing was written. */
   | "invalid_input"
-  /** The input is over a documented limit; nothing was written. */
+  /** The input exceeds a documented limit; nothing was written. */
   | "too_large"
-  /** What the call names does not exist. */
+  /** Something that the call names does not exist. */
   | "not_found"
-  /** It exists already with other content, or has changed meanwhile; nothing was written. */
+  /** It already exists with other content, or has changed meanwhile; nothing was written. */
   | "conflict"
-  /** The call needs an API key, or the one given is not valid (any more); nothing was read or written. */
+  /** The call needs an API key, or the given key is not valid (any more); nothing was read or written. */
   | "unauthorized"
-  /** The caller was not granted what it asks for; nothing was read or written. */
+  /** The caller has no permission for this; nothing was read or written. */
   | "forbidden"
-  /** It may not be changed; nothing was written. */
+  /** It must not be changed; nothing was written. */
   | "read_only"
-  /** Too much is waiting to be written; nothing was written, try again. */
+  /** Too many writes are waiting; nothing was written, try again. */
   | "overloaded"
-  /** The caller sends more requests than it may; nothing was done, try again later. */
+  /** The caller exceeds its request rate; nothing was done, try again later. */
   | "rate_limited"
-  /** The server could not be reached, or its answer did not arrive: whether the call was carried out is not known. */
+  /** The request arrived too slowly; nothing was done, except for lines of an import that had arrived. Try again. */
+  | "request_timeout"
+  /** The server could not be reached, or its answer did not arrive: whether the call was carried out is unknown. */
   | "unreachable"
-  /** Another process held the store for longer than the caller's deadline; nothing was written, try again. */
+  /** Another process held the store's lock past the caller's deadline; nothing was written, try again. */
   | "busy"
   /** The memory is closed. */
   | "closed"
-  /** A part of the design that this version does not have. */
+  /** This version does not support it. */
   | "unsupported"
-  /** The configuration is wrong. */
+  /** The configuration is invalid. */
   | "config"
-  /** The embedder failed; nothing was embedded, the same call may succeed later. */
+  /** The embedder failed; nothing was embedded, and the same call may succeed later. */
   | "embedder_failed"
-  /** The embedder cannot take one of the texts; `details.index` says which. */
+  /** The embedder cannot embed one of the texts; `details.index` says which. */
   | "text_refused"
   /** The extractor failed; nothing was extracted, and the same messages are offered to it again. */
   | "extractor_failed"
-  /** The vectors are of another space (model, runtime, dimensions) than those that are there; nothing was changed. */
+  /** The vectors belong to another space (model, runtime, dimensions) than the existing ones; nothing was changed. */
   | "vector_space"
-  /** The external vector index failed; what was to be sent is kept and sent again. */
+  /** The external vector index failed; unsent changes are kept and sent again. */
   | "index_failed"
-  /** The store is still making vectors ready for these spaces; ask again. */
+  /** The store is still loading vectors of these spaces; try again. */
   | "loading"
   /** The file was written by a newer version. */
   | "store_newer"
-  /** The file, or the place where it lies, cannot keep the promise of durability or privacy. */
+  /** The file, or its location, cannot guarantee durability or privacy. */
   | "store_unsafe"
   /** The store failed; nothing of this call was written. */
   | "store_failed"
-  /** The store failed while committing; whether this call was written could not be found out. */
+  /** The store failed while committing; whether this call was written could not be determined. */
   | "outcome_unknown";
 
 export interface ErrorDetails {
+  /** What to do next; the hint of the code by default. */
   readonly hint?: string;
   readonly cause?: unknown;
-  /** Facts for programs, such as the current version of what conflicts. Never message content. */
+  /** Data for programs, such as the current version in a conflict. Never message content. */
   readonly details?: { readonly [key: string]: unknown };
 }
 
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
   readonly code: ErrorCode;
-  readonly hint: string | undefined;
+  readonly hint: string;
   readonly details: { readonly [key: string]: unknown };
 
   constructor(code: ErrorCode, message: string, { hint, cause, details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.hint = hint;
+    this.hint = hint || hintOf(code);
     this.details = details ?? {};
   }
 
-  /** True when the same call may succeed later without a change. */
+  /** True if the same call may succeed later without a change. */
   get retryable(): boolean {
     return RETRYABLE.has(this.code);
   }
@@ -79,6 +82,7 @@ export class HoldfastError extends Error {
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "overloaded",
   "rate_limited",
+  "request_timeout",
   "unreachable",
   "busy",
   "store_failed",
@@ -88,26 +92,42 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "loading",
 ]);
 
-/** An error in a form that can cross a thread boundary. */
+/** Default hints by code. */
+const HINTS: { readonly [code in ErrorCode]?: string } = {
+  not_found: "check the name or id, and the scope",
+  conflict: "read the current state, then decide whether to repeat the call",
+  closed: "open the memory again",
+  store_failed: "nothing of this call was written; check the disk, run `holdfast doctor`, then repeat the call",
+  outcome_unknown: "check whether it was written, or repeat the call with the same ids or idempotency key",
+};
+
+const hintOf = (code: ErrorCode): string =>
+  HINTS[code] ?? (RETRYABLE.has(code) ? "try again in a moment" : "correct what the message names, then call again");
+
+/** An error in a form that can be sent between threads. */
 export interface ErrorRecord {
   readonly code: ErrorCode;
   readonly message: string;
   readonly hint?: string | undefined;
   readonly details?: { readonly [key: string]: unknown };
+  /** The stack of its cause, for debugging. It stays in the process. */
+  readonly cause?: string;
 }
 
-export function toRecord(error: unknown): ErrorRecord {
-  if (error instanceof HoldfastError) {
-    return { code: error.code, message: error.message, hint: error.hint, details: error.details };
-  }
-  return {
-    code: "store_failed",
-    message: error instanceof Error ? error.message : String(error),
-    hint: "nothing of this call was written; check the disk and the file, then repeat it",
-  };
+export function toRecord({ code, message, hint, details, cause }: HoldfastError): ErrorRecord {
+  const stack = cause instanceof Error ? (cause.stack ?? cause.message) : undefined;
+  return { code, message, hint, details, ...(stack !== undefined && { cause: stack }) };
 }
 
-export function fromRecord(record: ErrorRecord): HoldfastError {
-  const { code, message, hint, details } = record;
-  return new HoldfastError(code, message, { ...(hint && { hint }), ...(details && { details }) });
+export function fromRecord({ code, message, hint, details, cause }: ErrorRecord): HoldfastError {
+  return new HoldfastError(code, message, {
+    ...(hint && { hint }),
+    ...(details && { details }),
+    ...(cause !== undefined && { cause: causeOf(cause) }),
+  });
+}
+
+function causeOf(stack: string): Error {
+  const [message = ""] = stack.split("\n", 1);
+  return Object.assign(new Error(message), { stack });
 }

@@ -1,12 +1,18 @@
-/** Forgetting, from the first slice to the receipt. */
+/** Forgetting: runs a forget from its first slice to the receipt. */
 import type { Untold } from "./events/event.js";
 import type { Events } from "./events/events.js";
 import { FACT_STATES } from "./stores/facts.js";
 import type { Done, ForgetWrite, Store } from "./stores/store.js";
 import type { ForgetReceipt, SpaceRef } from "./types.js";
 
-/** How long a forget waits for other readers of the file before it says that the log still holds the text. */
+/** How long a forget waits for other readers of the file before it reports that the log still contains the text. */
 const PURGE_WAIT_MS = 5_000;
+
+/** Reported as left when an agent's space is forgotten. */
+export const AGENTS_ITEMS_LEFT = {
+  what: "items in other spaces",
+  why: "they belong to users and teams; they no longer name the agent",
+};
 
 export interface Forgetting {
   readonly store: Store;
@@ -14,7 +20,7 @@ export interface Forgetting {
   readonly write: (write: ForgetWrite) => Promise<Done>;
   readonly target: ForgetWrite["target"];
   readonly now: number;
-  /** Lets go of what is in memory, before the file is cleaned. */
+  /** Drops cached data, before the file is purged. */
   readonly onGone: (items: number) => unknown;
 }
 
@@ -22,28 +28,29 @@ export async function forgetAll({ store, events, write, target, now, onGone }: F
   const sum = { items: 0, sessions: 0, entries: 0, blocks: 0, facts: 0 };
   const factsLeft = new Set<string>();
   let copiesLeft = 0;
+  let keysLeft = false;
   for (let remaining = true; remaining; ) {
     const done = await write({ op: "forget", target });
     if (done.op !== "forget") break;
     for (const what of Object.keys(sum) as (keyof typeof sum)[]) sum[what] += done[what];
     for (const id of done.factsLeft) factsLeft.add(id);
     copiesLeft += done.copiesLeft;
+    keysLeft ||= done.keysLeft;
     remaining = done.remaining;
   }
   const isTouched = Object.values(sum).some((count) => count > 0);
   if (isTouched && "space" in target) events.tell(forgotten(target, sum));
   await onGone(sum.items);
   const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
-  const { commit } = await store.stats();
-  // A later slice may have taken what an earlier one left.
+  // A later slice may have removed facts that an earlier one left.
   const staying = "space" in target ? await factsAmong(store, target.space, [...factsLeft], now) : [];
-  const others = [...factsThatStay(staying), ...copiesThatStay(copiesLeft)];
+  const isWhole = "entry" in target && target.entry; // in that case the keys are removed with the entry
+  const others = [...factsThatStay(staying), ...copiesThatStay(copiesLeft), ...(keysLeft && !isWhole ? KEYS_STAY : [])];
   return {
     ...sum,
     missing: [],
     purged,
     left: [...left, ...others, ...(isTouched ? await leftOutside(store) : [])],
-    commit,
   };
 }
 
@@ -58,7 +65,7 @@ function forgotten(
   return { type: "forgotten", space, ...session, items, facts };
 }
 
-/** Which of these are facts of the space. One that holds no longer has no item, and can be forgotten all the same. */
+/** The ids that are facts of the space. A fact that no longer holds has no item, but can be forgotten too. */
 export async function factsAmong(
   store: Store,
   space: SpaceRef,
@@ -71,7 +78,7 @@ export async function factsAmong(
 }
 
 const factsThatStay = (ids: readonly string[]): ForgetReceipt["left"] =>
-  ids.map((id) => ({ what: id, why: "the fact also rests on something that was not forgotten" }));
+  ids.map((id) => ({ what: id, why: "the fact has another source that was not forgotten" }));
 
 function copiesThatStay(count: number): ForgetReceipt["left"] {
   if (count === 0) return [];
@@ -79,7 +86,14 @@ function copiesThatStay(count: number): ForgetReceipt["left"] {
   return [{ what, why: "it was promoted there on purpose; forget it there too" }];
 }
 
-/** An external index is told after the commit; until it has acknowledged, it still has vectors. */
+const KEYS_STAY: ForgetReceipt["left"] = [
+  {
+    what: "idempotency keys and ids of these messages",
+    why: "a retry must not bring them back; they go after 7 days in use, or with their session or space",
+  },
+];
+
+/** An external index is updated after the commit, and keeps the vectors until it has acknowledged their removal. */
 async function leftOutside(store: Store): Promise<ForgetReceipt["left"]> {
   const { index, unsent } = await store.indexingStats();
   if (index === undefined || unsent === 0) return [];

@@ -1,4 +1,7 @@
-/** Ids. The random part comes from the Web Crypto API, which browsers have too: the client makes ids as the engine does. */
+/**
+ * Ids. The random part comes from the Web Crypto API, which browsers have too, so the client creates ids in the same
+ * way.
+ */
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const pool = new Uint8Array(16 * 256);
@@ -7,8 +10,8 @@ let lastMs = 0;
 let counter = 0;
 
 /**
- * A UUIDv7: sorts by time of making, also within a millisecond (a 12-bit counter follows the time; RFC 9562, method 1).
- * A clock that steps back does not step the ids back.
+ * A UUIDv7: sorts by creation time, even within a millisecond (a 12-bit counter follows the time; RFC 9562, method 1).
+ * Ids keep increasing when the clock is set back.
  */
 export function newId(now: number): string {
   if (now > lastMs) {

@@ -14,20 +14,30 @@ export type { Blocks } from "./blocks/session-blocks.js";
 export type { Condition, Health, Indicator } from "./buffers/health.js";
 export type { MeaningStats } from "./buffers/meaning-path.js";
 export type { Latencies, Latency } from "./buffers/meter.js";
-export type { EmbeddingCacheStats } from "./buffers/query/embeddings.js";
-export type { QueryStats } from "./buffers/query/query-path.js";
 export type { RoundView, TransferReason } from "./buffers/round-buffer.js";
 export { type BufferedWrite, Turn } from "./buffers/turn.js";
 export type { WriteBufferStats } from "./buffers/write.js";
 export { type Clock, systemClock } from "./clock.js";
+export { MemoryManager, type MemoryManagerOptions } from "./compat/agent-teams/memory-manager.js";
+export { exportGraphLines } from "./compat/knowledge-graph/export-graph.js";
+export type { Entity, Graph, Relation } from "./compat/knowledge-graph/graph.js";
+export type { NewObservations, OldObservations } from "./compat/knowledge-graph/graph-input.js";
+export type { GraphSession } from "./compat/knowledge-graph/graph-items.js";
+export {
+  type GraphImportOptions,
+  type GraphImportReport,
+  importGraph,
+  type UnreadLine,
+} from "./compat/knowledge-graph/import-graph.js";
+export { type AddedObservations, KnowledgeGraph } from "./compat/knowledge-graph/knowledge-graph.js";
 export type { Context, ContextItem, LeftItem, RetractedItem } from "./context/context.js";
 export { renderAnthropic, renderOpenAI, renderText } from "./context/render.js";
 export { ConversationMemory } from "./conversation/conversation-memory.js";
 export type { MemoryConfig } from "./conversation/memory-config.js";
-export { MemoryManager, type MemoryManagerOptions } from "./conversation/memory-manager.js";
 export type { SerialisedMemory } from "./conversation/serialised-memory.js";
 export { SessionConversation } from "./conversation/session-conversation.js";
 export type { Speaker, TurnRecord } from "./conversation/turn-record.js";
+export type { EmbeddingCacheStats } from "./embedding/question-cache.js";
 export { type ErrorCode, HoldfastError } from "./errors.js";
 export type { MemoryEvent, MissedEvents } from "./events/event.js";
 export type { EventStream } from "./events/event-stream.js";
@@ -38,13 +48,7 @@ export type { Extraction, ExtractOptions } from "./facts/extraction-run.js";
 export type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "./facts/fact-input.js";
 export type { FactOutcome, MemoryFacts } from "./facts/memory-facts.js";
 export type { Facts } from "./facts/session-facts.js";
-export { exportGraphLines } from "./graph/export-graph.js";
-export type { Entity, Graph, Relation } from "./graph/graph.js";
-export type { NewObservations, OldObservations } from "./graph/graph-input.js";
-export type { GraphSession } from "./graph/graph-items.js";
-export { type GraphImportOptions, type GraphImportReport, importGraph, type UnreadLine } from "./graph/import-graph.js";
-export { type AddedObservations, KnowledgeGraph } from "./graph/knowledge-graph.js";
-export type { AddOptions, UpdateOptions } from "./input/call.js";
+export type { UpdateOptions, WriteOptions } from "./input/call.js";
 export type { ContextOptions, ContextPart, ContextShares } from "./input/context.js";
 export type { SessionOptions } from "./input/grants.js";
 export type { ListOptions } from "./input/list.js";
@@ -55,12 +59,19 @@ export type { ApiKeys, CreatedKey } from "./keys/api-keys.js";
 export type { KeysOptions, NewKey } from "./keys/key-input.js";
 export { Memory, type MemoryHandle, type OpenOptions, openMemory } from "./memory.js";
 export type { Options } from "./options.js";
-export type { Entries, SessionQuery, Sessions } from "./registry.js";
+export type { Entries, EntryChange, SessionQuery, Sessions } from "./registry.js";
 export type { ReindexReport } from "./reindexing/reindex-run.js";
 export type { ReindexOptions } from "./reindexing/reindexing.js";
-export type { Buffers, CloseReport, FlushReport, ServiceParts, ServiceStats } from "./reports.js";
-export { BufferService } from "./service.js";
+export { BufferService, type ServiceParts } from "./service.js";
 export type { Session } from "./session.js";
+export type {
+  Buffers,
+  CloseReport,
+  FlushReport,
+  MemoryStats,
+  QueryStats,
+  ServiceStats,
+} from "./stats.js";
 export type { Block, BlockEdit, BlockPolicy } from "./stores/blocks.js";
 export type { Fact, FactSource, FactSpan, FactState } from "./stores/facts.js";
 export type { ParkedItem } from "./stores/indexing.js";

@@ -1,42 +1,48 @@
-/** Memory: an open file as callers hold it. */
-import { mirrorBytes, rosterBytes } from "./buffers/query/budget.js";
-import { readAhead } from "./buffers/query/reading.js";
-import { loadConfig } from "./config.js";
+/** Memory: an open memory file. This is the object that callers use. */
+import { mirrorBytes } from "./buffers/query/budget.js";
+import { readAhead } from "./buffers/query/retriever.js";
+import { ignoredVariables, loadConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
 import type { MemoryEvents } from "./events/events.js";
 import { chooseExtractor } from "./extraction/choose.js";
 import type { SessionOptions } from "./input/grants.js";
+import { wrongType } from "./input/refusal.js";
 import { ApiKeys } from "./keys/api-keys.js";
-import { IN_MEMORY, type Options, type ResolvedOptions } from "./options.js";
+import type { Options, ResolvedOptions } from "./options.js";
 import { type Entries, LocalEntries, LocalSessions, type Sessions } from "./registry.js";
 import type { ReindexReport } from "./reindexing/reindex-run.js";
 import type { ReindexOptions } from "./reindexing/reindexing.js";
-import type { CloseReport, FlushReport, ServiceStats } from "./reports.js";
 import { BufferService } from "./service.js";
 import { LocalSession, type Session } from "./session.js";
-import { MemoryStore } from "./stores/memory/memory-store.js";
+import type { CloseReport, FlushReport, MemoryStats } from "./stats.js";
 import { chooseIndex } from "./stores/qdrant/choose.js";
 import { SqliteStore } from "./stores/sqlite/store.js";
 import type { ForgetReceipt, Scope } from "./types.js";
 
 export interface OpenOptions extends Options {
-  /** A YAML file with the same options; those given in code win. */
+  /** Path of a YAML file with the same options. Options given in code take precedence. */
   readonly config?: string;
 }
 
-/** Opens a memory on one file, which is made if it does not exist. Any number of processes may open the same file. */
+/**
+ * Opens a memory on one file, which is created if it does not exist. Any number of processes may open the same file.
+ */
 export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
+  if (typeof options !== "object" || options === null) throw wrongType("options", "an object", options);
   return openWithFallback(options, {});
 }
 
-/** The same where `fallback` holds instead of the options' own defaults: for programs that know better what they are for. */
+/**
+ * Like `openMemory`, with other default values: `fallback` replaces the options' own defaults, for programs with
+ * specific needs.
+ */
 export async function openWithFallback(options: OpenOptions, fallback: Options): Promise<Memory> {
   const { config, ...code } = options;
   const resolved = loadConfig({ file: config, env: process.env, code, fallback });
   const embedder = resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) });
   const extractor = resolved.extractor ?? chooseExtractor(resolved.extraction, resolved.clock);
   const index = resolved.vectorIndex ?? chooseIndex(resolved.qdrant);
-  const store = resolved.path === IN_MEMORY ? new MemoryStore() : await openStore(resolved, embedder !== undefined);
+  const store = await openStore(resolved, embedder !== undefined);
   const service = new BufferService(store, resolved, { embedder, index, extractor });
   try {
     await service.start();
@@ -44,31 +50,30 @@ export async function openWithFallback(options: OpenOptions, fallback: Options):
     await service.close();
     throw error;
   }
-  return new Memory(service);
+  return new Memory(service, ignoredVariables(process.env));
 }
 
 async function openStore(resolved: ResolvedOptions, hasMeaning: boolean): Promise<SqliteStore> {
   const { path, store, buffer } = resolved;
   const { maxBytes } = buffer.query;
   const warm = warmed(resolved, hasMeaning);
-  const bytes = { mirrorBytes: mirrorBytes(maxBytes), rosterBytes: rosterBytes(maxBytes) };
-  const opening = SqliteStore.open({ path, ...store, ...bytes, warm });
-  if (warm.length > 0) readAhead(); // here, while threads start
+  const opening = SqliteStore.open({ path, ...store, mirrorBytes: mirrorBytes(maxBytes), warm });
+  if (warm.length > 0) readAhead(); // runs while the threads start
   return opening;
 }
 
 /**
- * What is started before it is asked. Whoever does not embed eagerly wants to stay small until there is a question; who
- * asks by meaning waits longest for the vectors, and any other thread would slow that down.
+ * The threads to start before the first query. Without eager embedding, a process should stay small until it is
+ * queried. A query by meaning waits longest for the vectors, and any other thread would slow that down.
  */
-function warmed({ buffer }: ResolvedOptions, hasMeaning: boolean): readonly ("reader" | "vectors")[] {
+function warmed({ buffer }: ResolvedOptions, hasMeaning: boolean): readonly "search"[] {
   if (hasMeaning && !buffer.roundBuffer.eager) return [];
-  return hasMeaning ? ["vectors"] : ["reader"];
+  return ["search"];
 }
 
 const embeddingModel = ({ buffer }: ResolvedOptions): string => buffer.hybridBuffer.embeddingModel;
 
-/** What callers may do with a memory wherever it is: in this process, or behind a server (`connect`). */
+/** The operations available on any memory, in this process or behind a server (`connect`). */
 export type MemoryHandle = Pick<
   Memory,
   "users" | "agents" | "teams" | "sessions" | "session" | "forget" | "flush" | "stats"
@@ -81,11 +86,13 @@ export class Memory {
   readonly teams: Entries;
   readonly sessions: Sessions;
   readonly keys: ApiKeys;
-  /** What moves through the buffers, to listen to. */
+  /** Subscriptions to what happens in the buffers. */
   readonly events: MemoryEvents;
+  readonly #ignoredVariables: readonly string[];
 
-  constructor(service: BufferService) {
+  constructor(service: BufferService, ignoredVariables: readonly string[] = []) {
     this.service = service;
+    this.#ignoredVariables = ignoredVariables;
     this.events = service.events;
     this.users = new LocalEntries(service, "user");
     this.agents = new LocalEntries(service, "agent");
@@ -93,45 +100,45 @@ export class Memory {
     this.sessions = new LocalSessions(service);
     this.keys = new ApiKeys({
       store: service.store,
-      write: (write) => service.write(write),
+      write: (write, once) => service.write(write, once),
       now: () => service.clock.now(),
     });
   }
 
   /**
-   * A handle on one scope. Makes nothing; user, agent and session are registered by the first add. It may read the spaces
-   * that the scope names and those that are granted, and writes to one: its own.
+   * A handle on one scope. Creates nothing: the first add registers user, agent and session. The session may read the
+   * spaces that the scope names and those that are granted. It writes only to its own space.
    */
   session(scope: Scope, options?: SessionOptions): Session {
     return new LocalSession(this.service, scope, options);
   }
 
-  /** Forgets a whole user, agent or team, or one session: items, words, registry entry, bytes. */
+  /** Forgets a whole user, agent or team, or one session: items, words, registry entry and the bytes in the file. */
   forget(scope: Scope): Promise<ForgetReceipt> {
     return this.service.forget(scope);
   }
 
-  /** Resolves when all that was added is embedded and written; says what could not be. */
+  /** Resolves when everything added is embedded and written. Reports what could not be embedded. */
   flush(): Promise<FlushReport> {
     return this.service.flush();
   }
 
   /**
-   * Embeds everything anew with another model, while this process and all others on the file go on with the old one. Then
-   * the new vectors are served: open the memory with the new model from there on. A call that was stopped, or whose process
-   * was killed, is taken up by the next one with the same model.
+   * Re-embeds everything with another model, while this process and all others on the file continue with the old one.
+   * Then the new vectors are in use: from that point on, open the memory with the new model. A call that was stopped,
+   * or whose process was killed, is resumed by the next call with the same model.
    */
   reindex(options: ReindexOptions): Promise<ReindexReport> {
     return this.service.reindexing.run(options);
   }
 
-  /** Gives up a half-done `reindex`, of whichever process. False if there is none. */
+  /** Abandons an unfinished `reindex` of any process. Returns false if there is none. */
   abandonReindex(): Promise<boolean> {
     return this.service.reindexing.abandon();
   }
 
-  stats(): Promise<ServiceStats> {
-    return this.service.stats();
+  async stats(): Promise<MemoryStats> {
+    return { ...(await this.service.stats()), ignoredVariables: this.#ignoredVariables };
   }
 
   close(): Promise<CloseReport> {

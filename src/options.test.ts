@@ -31,7 +31,7 @@ test("the defaults are these", () => {
         leaseMs: 10_000,
       },
       query: {
-        maxSize: 15,
+        maxSize: 1000,
         defaultSortBy: "score",
         defaultOrder: "desc",
         cacheSize: 100,
@@ -79,7 +79,7 @@ test("a default is a value that its own field accepts", () => {
   }
 });
 
-test("the types name the keys that are built, and no others", () => {
+test("the types contain exactly the keys that are built", () => {
   expectTypeOf<ResolvedOptions>().toEqualTypeOf<{
     readonly path: string;
     readonly store: { readonly busyTimeoutMs: number };
@@ -153,7 +153,7 @@ test("the types name the keys that are built, and no others", () => {
   expect([early, wrong]).toHaveLength(2);
 });
 
-/** The nested form of one key, as the file or code would hold it. */
+/** The nested form of one key, as in the file or in code. */
 function nested(key: string, value: unknown): { [key: string]: unknown } {
   return key.split(".").reduceRight<unknown>((inner, step) => ({ [step]: inner }), value) as { [key: string]: unknown };
 }
@@ -162,7 +162,9 @@ function at(options: ResolvedOptions, key: string): unknown {
   return key.split(".").reduce<unknown>((inner, step) => (inner as { [key: string]: unknown })[step], options);
 }
 
-/** Per key: a value for the file, one for the environment, one for code; the first not the default, each unlike the last. */
+/**
+ * Per key: a value for the file, the environment and code; the first differs from the default, and each from the last.
+ */
 const VALUES: { readonly [code: string]: readonly [file: unknown, env: unknown, code: unknown] } = {
   path: ["file.db", "env.db", "code.db"],
   "store.busyTimeoutMs": [1, 2, 0],
@@ -280,7 +282,7 @@ describe.each(readable)("$code", ({ code, file, env }) => {
     const options = nested(code, inCode) as Options;
     expect(at(loadConfig({ file: source, env: { [env]: String(inEnv) }, code: options }), code)).toBe(inCode);
   });
-  test("falls back to the environment when code says undefined", () => {
+  test("falls back to the environment if code gives undefined", () => {
     const options = nested(code, undefined) as Options;
     expect(at(loadConfig({ env: { HOLDFAST_STORE_PATH: "a.db", [env]: String(inEnv) }, code: options }), code)).toBe(
       inEnv,

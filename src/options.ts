@@ -1,10 +1,10 @@
 /**
- * The options: every key with its default and the price of changing it.
+ * The options: every key with its default and the trade-off of changing it.
  *
- * `OPTIONS` is the only list of keys; types, names and checks come from it. A key is spelled as below in code
- * (`buffer.query.maxSize`), in snake case in the YAML file (`buffer.query.max_size`), and in capitals in the environment
- * (`HOLDFAST_BUFFER_QUERY_MAX_SIZE`). One key has another place in the file: `path` is `store.path` there, and
- * `HOLDFAST_STORE_PATH`. Code wins over the environment, the environment over the file.
+ * `OPTIONS` is the only list of keys; types, names and checks are derived from it. A key is written as below in code
+ * (`buffer.query.maxSize`), in snake case in the YAML file (`buffer.query.max_size`), and in capitals in the
+ * environment (`HOLDFAST_BUFFER_QUERY_MAX_SIZE`). One key has another name in the file: `path` is `store.path` there,
+ * and `HOLDFAST_STORE_PATH`. Code overrides the environment, which overrides the file.
  */
 import { type Clock, systemClock } from "./clock.js";
 import type { Embedder } from "./embedding/embedder.js";
@@ -12,28 +12,29 @@ import { MODEL_NAME } from "./embedding/minilm/choice.js";
 import type { Extractor } from "./extraction/extractor.js";
 import { CHUNK_STRATEGIES } from "./retrieval/chunks/chunk.js";
 import type { VectorIndex } from "./stores/vector-index.js";
+import { isSoundIdentity } from "./text.js";
 import { isKnownTokenModel } from "./tokens/models.js";
 import type { Order } from "./types.js";
 
-/** One option: what it may be and what it is when nobody says. */
+/** One option: its valid values and its default. */
 export interface Field<T> {
   readonly built: true;
-  /** What the value must be, in words. */
+  /** A description of valid values. */
   readonly expected: string;
-  /** Undefined: it has to be given. */
+  /** Undefined if the option is required. */
   readonly fallback: T | undefined;
-  /** Where the key stands in the file, if not at its place in code. */
+  /** The key in the file, if it differs from that in code. */
   readonly fileKey?: string;
-  /** True for what text cannot say. */
+  /** True for values that cannot be given as text. */
   readonly codeOnly?: boolean;
-  /** True for what may stay undefined. */
+  /** True if the value may stay undefined. */
   readonly optional?: boolean;
   accepts(value: unknown): value is T;
-  /** The value that a text from the environment stands for, still to be checked. */
+  /** The value of an environment variable, not yet checked. */
   fromText(text: string): unknown;
 }
 
-/** A key of the design whose part does not exist yet. It is refused, so that nobody believes it does something. */
+/** A documented key whose feature does not exist yet. It is refused, so that it is not mistaken for a working one. */
 export interface NotBuilt {
   readonly built: false;
   readonly part: string;
@@ -43,68 +44,71 @@ export const SORTS = ["score", "timestamp"] as const;
 export type SortBy = (typeof SORTS)[number];
 export const ORDERS = ["desc", "asc"] as const satisfies readonly Order[];
 
-export const LOG_LEVELS = ["debug", "error", "silent"] as const;
+const LOG_LEVELS = ["debug", "error", "silent"] as const;
 
-/** The `path` that keeps everything in this process's memory. */
+/** The `path` that keeps everything in the memory of this process. */
 export const IN_MEMORY = ":memory:";
 
 const ADDRESS = "an http or https address";
 const HOUR_MS = 3_600_000;
 const MIB = 1024 * 1024;
+/** The maximal length of the name of a model, an index or an extractor. */
+const NAME_MAX = 200;
 
 export const OPTIONS = {
   /**
-   * The file that holds everything; made if it does not exist, and taken from the working directory if relative.
-   * ":memory:" keeps everything in this process's memory instead: faster, and gone when the process ends.
+   * The database file; created if it does not exist. A relative path is relative to the working directory. ":memory:"
+   * keeps everything in this process's memory instead: faster, and gone when the process ends.
    */
   path: path(),
 
   store: {
     /**
-     * How long a write waits while another process holds the file's write lock, before it is refused with `busy`.
-     * Shorter: errors sooner when a neighbour writes much. Longer: calls that hang when a neighbour does.
+     * How long a write waits while another process holds the file's write lock, before it fails with `busy`. Shorter:
+     * earlier errors when another process writes a lot. Longer: calls may hang that long.
      */
     busyTimeoutMs: integer(10_000, 0, HOUR_MS),
   },
 
   buffer: {
     /**
-     * False: adds wait until what they added is embedded and its vectors are written, in the same call. Same promises,
+     * False: adds wait until their items are embedded and the vectors are written, in the same call. Same guarantees,
      * slower adds, more transactions.
      */
     enabled: flag(true),
     /**
-     * How long `close` goes on embedding what waits. What is not done by then stays pending in the file. Longer: a
-     * slower end; shorter: more left for whoever opens the file next.
+     * How long `close` continues to embed pending items. The rest stays pending in the file; a text that cannot be
+     * finished in time is not started. Longer: slower exit. Shorter: more work left for the next process that opens the
+     * file.
      */
     closeMs: integer(5_000, 0, HOUR_MS),
 
     writeBuffer: {
       /**
-       * Bytes of messages that may wait to be committed; adds beyond it wait for room. Less: adds meet back-pressure
-       * in shorter bursts. More: that much more memory, and later news of a disk that cannot keep up.
+       * Bytes of messages that may wait to be committed; further adds wait for room. Less: back-pressure after shorter
+       * bursts. More: more memory, and a slow disk is noticed later.
        */
       maxWaitingBytes: integer(64 * MIB, 1, 1024 * 1024 * MIB),
       /**
-       * How long an add waits for room before it is refused with `overloaded`. 0 refuses at once. Longer: slow calls
-       * instead of errors.
+       * How long an add waits for room before it fails with `overloaded`. 0 fails at once. Longer: slow calls instead
+       * of errors.
        */
       maxWaitMs: integer(5_000, 0, HOUR_MS),
     },
 
     roundBuffer: {
-      /** A session with more tokens waiting than this is transferred. Less: smaller batches, more of them. */
+      /** A session with more waiting tokens than this is transferred. Less: smaller batches, more of them. */
       maxTokens: integer(800, 1, 1_000_000),
-      /** A session with this many rounds waiting is transferred. 1 transfers every round by itself. */
+      /** A session with this many waiting rounds is transferred. 1 transfers every round separately. */
       maxSize: integer(5, 1, 10_000),
-      /** Whose tokens are counted. A name of no known family is refused. */
+      /** The model whose tokens are counted. An unknown model family is refused. */
       tokenModel: text("gpt-4o-mini", "the name of a model whose tokens can be counted", isKnownTokenModel),
-      /** A session to which nothing was added for so long is transferred, whatever has gathered. */
+      /** A session that had no new messages for this long is transferred, however little is waiting. */
       idleMs: integer(60_000, 1, 24 * HOUR_MS),
       /**
-       * True: the thresholds are upper bounds; what waits is transferred as soon as the embedder has time. False: batches
-       * gather as the thresholds say, and the embedder is called less often; until then a question has the newest
-       * messages embedded itself.
+       * True: the thresholds are upper bounds, and waiting items are transferred as soon as the embedder is free.
+       * False: batches grow up to the thresholds, and the embedder is called less often; until then a query embeds the
+       * newest messages itself.
        */
       eager: flag(true),
     },
@@ -112,40 +116,44 @@ export const OPTIONS = {
     hybridBuffer: {
       /** Vectors are written when this many rounds are queued. Less: more transactions. */
       maxSize: integer(5, 1, 10_000),
-      /** How text is cut for embedding. `contextual` adds what came before: more text per vector, fewer bare "yes". */
+      /**
+       * How text is cut for embedding. `contextual` adds what was said before: more text per vector, fewer bare "yes".
+       */
       chunkStrategy: choice("message", CHUNK_STRATEGIES),
       /**
-       * The model that embeds: the one that ships with the package, one that `embedding.baseUrl` serves, or "none":
-       * words only, nothing is embedded.
+       * The embedding model: the one in the package, one that `embedding.baseUrl` serves, or "none" for words only,
+       * without embedding.
        */
-      embeddingModel: text(MODEL_NAME, "the name of a model", (value) => value.length <= 200),
-      /** Vectors are written when nothing new was queued for so long. */
+      embeddingModel: text(MODEL_NAME, "the name of a model", isName),
+      /** Vectors are written when no new ones were queued for this long. */
       idleMs: integer(60_000, 1, 24 * HOUR_MS),
-      /** Vectors are written when the oldest has waited for so long. */
+      /** Vectors are written when the oldest has waited this long. */
       forceMs: integer(1_800_000, 1, 24 * HOUR_MS),
-      /** Bytes of vectors in memory; beyond half of it they are written, beyond it embedding waits. */
+      /** Bytes of vectors in memory. Above half of it they are written; above all of it embedding waits. */
       maxBytes: integer(32 * MIB, 1, 1024 * MIB),
       /**
-       * How long a process that embeds a session may be silent before another takes over. Shorter: sooner after a crash
-       * on another host, and more work done twice when a machine stalls.
+       * How long a process that embeds a session may be silent before another takes over. Shorter: earlier recovery
+       * after a crash on another host, but more duplicate work when a machine stalls.
        */
       leaseMs: integer(10_000, 30, HOUR_MS),
     },
 
     query: {
       /**
-       * Results at most when the caller does not ask for a number; the library itself asks for 10, so only a smaller
-       * value shows there. More: longer prompts for the same question.
+       * The maximal number of results of a query, whatever it asks for. Less: shorter prompts and smaller answers, even
+       * for callers that ask for too much; pages are limited too.
        */
-      maxSize: integer(15, 1, 1000),
-      /** How hits are sorted when the caller does not say. `timestamp` puts the best match anywhere in the list. */
+      maxSize: integer(1000, 1, 1000),
+      /** The default sort key of hits. With `timestamp`, the best match may be anywhere in the list. */
       defaultSortBy: choice("score", SORTS),
-      /** Which end comes first when the caller does not say. `asc` with `score` puts the best match last. */
+      /** The default sort order. `asc` with `score` puts the best match last. */
       defaultOrder: choice("desc", ORDERS),
-      /** Questions whose answers are kept until something in their spaces changes. 0 keeps none. */
+      /**
+       * The number of queries whose answers are cached until something in their spaces changes. 0 disables the cache.
+       */
       cacheSize: integer(100, 0, 100_000),
       /**
-       * Bytes of memory for finished answers, vectors of questions, and the vectors of the spaces asked last, together.
+       * Bytes of memory for cached answers, vectors of questions, and vectors of recently searched spaces, together.
        * Less: spaces are loaded from the file more often. A space that does not fit is searched in the file, slowly.
        */
       maxBytes: integer(256 * MIB, MIB, 4096 * MIB - 1),
@@ -155,73 +163,79 @@ export const OPTIONS = {
   },
 
   embedding: {
-    /** An OpenAI-compatible server, up to and without "/embeddings". Left out: the model in the package. */
+    /** An OpenAI-compatible server, without "/embeddings". Default: the model in the package. */
     baseUrl: maybe(text("", ADDRESS, isAddress)),
     /** Sent as a bearer token. */
     apiKey: maybe(text("", "a key", (value) => value !== "")),
-    /** How long one request may take. */
+    /** The timeout of one request. */
     timeoutMs: integer(30_000, 1, HOUR_MS),
     /** Texts per request. More: fewer requests; too many, and the server refuses them. */
     batchSize: integer(64, 1, 10_000),
-    /** Asked of servers that can shorten their vectors. Left out: as long as the model makes them. */
+    /** Requested from servers that can shorten their vectors. Default: the model's own dimensions. */
     dimensions: maybe(integer(384, 1, 65_536)),
-    /** The longest text the model takes, in tokens. Left out: what is known of the model, or 512. */
+    /** The longest text that the model accepts, in tokens. Default: what is known of the model, or 512. */
     tokensMax: maybe(integer(512, 1, 10_000_000)),
   },
 
   qdrant: {
-    /** A Qdrant server that is kept up to date with the file's vectors and searched instead of them. Left out: none. */
+    /** A Qdrant server that mirrors the file's vectors and is searched instead of them. Default: none. */
     url: maybe(text("", ADDRESS, isAddress)),
     apiKey: maybe(text("", "a key", (value) => value !== "")),
-    /** How the names of its collections begin. */
+    /** The prefix of its collections' names. */
     collection: text("holdfast", "letters, digits, - and _", (value) => /^[\w-]{1,64}$/.test(value)),
   },
 
   extraction: {
-    /** An OpenAI-compatible server that reads facts out of messages, up to and without "/chat/completions". */
+    /** An OpenAI-compatible server that extracts facts from messages, without "/chat/completions". */
     baseUrl: maybe(text("", ADDRESS, isAddress)),
-    /** The model there. Left out, with `baseUrl`: nothing is extracted. */
-    model: maybe(text("", "the name of a model", (value) => value.length <= 200)),
+    /** Its model. Without `baseUrl` and `model`, nothing is extracted. */
+    model: maybe(text("", "the name of a model", isName)),
     /** Sent as a bearer token. */
     apiKey: maybe(text("", "a key", (value) => value !== "")),
-    /** How long one request may take. */
+    /** The timeout of one request. */
     timeoutMs: integer(120_000, 1, HOUR_MS),
   },
 
-  /** Read by `holdfast serve` and `serve()`; a memory that is opened in code has no use for them. */
+  /** Used by `holdfast serve` and `serve()`, not by a memory that is opened in code. */
   server: {
-    /** The address to listen at. Beyond this machine (not 127.0.0.1, ::1 or localhost) every request needs a key. */
+    /** The address to listen on. If it is not local (127.0.0.1, ::1 or localhost), every request needs a key. */
     host: text("127.0.0.1", "the name or address of an interface", (value) => /^[\w.:-]{1,255}$/.test(value)),
-    /** 0: any that is free. One that is taken is an error, never another port. */
+    /** 0 uses any free port. A port in use is an error; no other port is tried. */
     port: integer(8000, 0, 65_535),
-    /** True: every request needs a key, on this machine too. */
+    /** True: every request needs a key, local ones too. */
     requireKey: flag(false),
     /**
-     * Names beside `host` and localhost by which the server may be called, with commas between; guards against DNS rebinding.
-     * With any of them every request needs a key: others than this machine are to reach the server, through a proxy maybe.
+     * Names besides `host` and localhost by which the server may be called, comma-separated; protects against DNS
+     * rebinding. If set, every request needs a key, because others than this machine may reach the server, for instance
+     * through a proxy.
      */
-    allowedHosts: maybe(text("", "host names with commas between", isNameList)),
-    /** Web pages that may call the server, such as https://app.example.com, with commas between. Left out: none (no CORS). */
-    allowedOrigins: maybe(text("", "origins with commas between", isOriginList)),
-    /** The largest body of a request. Imports are streams and have no such limit. */
+    allowedHosts: maybe(text("", "host names, separated by commas", isNameList)),
+    /**
+     * Web pages that may call the server, such as https://app.example.com, comma-separated. Default: none (no CORS).
+     */
+    allowedOrigins: maybe(text("", "origins, separated by commas", isOriginList)),
+    /** The largest request body. Imports are streams and have no such limit. */
     maxBodyBytes: integer(16 * MIB, 1024, 1024 * MIB),
-    /** Requests worked on at the same time; more are refused with 503. Less: sheds sooner, and keeps answers quick. */
+    /**
+     * Requests handled at the same time; more are refused with 503. One caller gets about half of them at most, and 429
+     * beyond that. Less: sheds load earlier, and keeps answers fast.
+     */
     maxRequests: integer(512, 1, 100_000),
-    /** Requests per second that one key (or one address, without keys) may send; more are refused with 429. 0: any. */
+    /** Requests per second of one key (or one address, without keys); more are refused with 429. 0: no limit. */
     ratePerSecond: integer(0, 0, 1_000_000),
     /** error: failures of the server · debug: also every request, by its route, never its content. */
     logLevel: choice("error", LOG_LEVELS),
   },
 
-  /** An embedder of your own; it wins over `embeddingModel` and `embedding`. */
-  embedder: instance<Embedder>("an Embedder", ["describe", "countTokens", "embed", "close"]),
-  /** An extractor of your own; it wins over `extraction`. Without either `facts.extract` is refused. */
-  extractor: instance<Extractor>("an Extractor", ["extract"]),
+  /** Your own embedder; overrides `embeddingModel` and `embedding`. */
+  embedder: instance<Embedder>("an Embedder", "model", ["describe", "countTokens", "embed", "close"]),
+  /** Your own extractor; overrides `extraction`. Without either, `facts.extract` is refused. */
+  extractor: instance<Extractor>("an Extractor", "name", ["extract"]),
 
-  /** A vector index of your own; it wins over `qdrant`. */
-  vectorIndex: instance<VectorIndex>("a VectorIndex", ["prepare", "upsert", "delete", "search", "close"]),
+  /** Your own vector index; overrides `qdrant`. */
+  vectorIndex: instance<VectorIndex>("a VectorIndex", "name", ["prepare", "upsert", "delete", "search", "close"]),
 
-  /** Where time comes from. Another clock than the system's is for tests: expiry and ids follow it. */
+  /** The source of time. A clock other than the system's is for tests: expiry and ids follow it. */
   clock: clock(),
 } as const;
 
@@ -232,7 +246,7 @@ type Built<T> = { [K in keyof T]: T[K] extends Absent ? never : K }[keyof T];
 export type ResolvedOptions = Resolved<typeof OPTIONS>;
 type Resolved<T> = { readonly [K in keyof T as K & Built<T>]: T[K] extends Field<infer V> ? V : Resolved<T[K]> };
 
-/** The options as code gives them: all may be left out if the file or the environment gives the `path`. */
+/** The options as given in code: all are optional if the file or the environment has the `path`. */
 export type Options = Partly<typeof OPTIONS>;
 type Partly<T> = {
   readonly [K in keyof T as K & Built<T>]?: (T[K] extends Field<infer V> ? V : Partly<T[K]>) | undefined;
@@ -294,20 +308,30 @@ function maybe<T>(field: Field<T>): Field<T | undefined> {
   return { ...field, fallback: undefined, optional: true };
 }
 
-/** An object with these methods, given in code. Undefined if it is not. */
-function instance<T extends object>(expected: string, methods: readonly (keyof T & string)[]): Field<T | undefined> {
+/** An object with this name and these methods, given in code. Undefined by default. */
+function instance<T extends object>(
+  noun: string,
+  name: keyof T & string,
+  methods: readonly (keyof T & string)[],
+): Field<T | undefined> {
   return {
     built: true,
-    expected,
+    expected: `${noun} with ${name} (a name of 1 to ${NAME_MAX} characters) and the methods ${methods.join(", ")}`,
     fallback: undefined,
     optional: true,
     codeOnly: true,
-    accepts: (value): value is T =>
-      typeof value === "object" &&
-      value !== null &&
-      methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function"),
+    accepts: (value): value is T => {
+      if (typeof value !== "object" || value === null) return false;
+      const given = value as { readonly [key: string]: unknown };
+      return isName(given[name]) && methods.every((method) => typeof given[method] === "function");
+    },
     fromText: (value) => value,
   };
+}
+
+/** Whether the file can store the name unchanged: a file is reopened only with the names that it stores. */
+function isName(value: unknown): boolean {
+  return typeof value === "string" && value !== "" && value.length <= NAME_MAX && isSoundIdentity(value);
 }
 
 function isAddress(value: string): boolean {

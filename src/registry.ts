@@ -1,15 +1,27 @@
-/** The registry as callers see it: users, agents, teams and sessions by name. */
-import { HoldfastError } from "./errors.js";
+/** The registry: users, agents, teams and sessions by name. */
+import { parseWriteOptions, type WriteOptions } from "./input/call.js";
 import { parseIdentity } from "./input/identity.js";
 import { parseInteger } from "./input/integer.js";
+import { onceOf } from "./input/once.js";
 import { type PageOptions, parsePage } from "./input/page.js";
+import { objectWith, wrongType } from "./input/refusal.js";
 import { parseSpace } from "./input/scope.js";
 import type { BufferService } from "./service.js";
+import type { OnceWrite } from "./stores/receipts.js";
 import type { AmendWrite, RegisterWrite } from "./stores/store.js";
 import { repairText } from "./text.js";
 import type { Entry, ForgetReceipt, Page, SessionEntry, SpaceKind, SpaceRef } from "./types.js";
 
-/** Users, agents or teams as callers see them, here or behind a server. */
+/** Changes to a user, an agent or a team. Omitted keys stay unchanged. */
+export interface EntryChange {
+  readonly name?: string;
+  /** null removes it. */
+  readonly description?: string | null;
+  /** How long items of its space are kept after they were recorded; null keeps them forever. */
+  readonly retentionMs?: number | null;
+}
+
+/** Users, agents or teams, in process or through a server. */
 export type Entries = Pick<LocalEntries, keyof LocalEntries>;
 
 export class LocalEntries {
@@ -21,8 +33,8 @@ export class LocalEntries {
     this.#kind = kind;
   }
 
-  /** In the order of their making. */
-  list(options: PageOptions = {}): Promise<Page<Entry>> {
+  /** In order of creation. */
+  async list(options: PageOptions = {}): Promise<Page<Entry>> {
     return this.#service.store.entries({ kind: this.#kind, ...parsePage(options) });
   }
 
@@ -37,50 +49,67 @@ export class LocalEntries {
   }
 
   /** Registers a name; `conflict` if it is taken. */
-  create(name: string, description?: string): Promise<Entry> {
-    const about = description === undefined ? {} : { description: repairText(description) };
-    return this.#register({
-      op: "register",
-      create: "new",
-      entry: { kind: this.#kind, name: this.#name(name), ...about },
-    });
+  async create(name: string, description?: string, options?: WriteOptions): Promise<Entry> {
+    const entry = {
+      kind: this.#kind,
+      name: this.#name(name),
+      ...(description !== undefined && { description: parseDescription(description) }),
+    };
+    const once = onceOf(parseWriteOptions(options), { space: this.#space(name) }, "entries.create", description);
+    return this.#write({ op: "register", create: "new", entry }, once);
   }
 
-  /** The entry of this name, registered if it is new. */
+  /** The entry with this name. Registers it if it is new. */
   ensure(name: string): Promise<Entry> {
-    return this.#register({ op: "register", create: "ensure", entry: { kind: this.#kind, name: this.#name(name) } });
+    return this.#write({ op: "register", create: "ensure", entry: { kind: this.#kind, name: this.#name(name) } });
   }
 
-  rename(name: string, to: string): Promise<Entry> {
-    return this.#amend(name, { name: this.#name(to) });
+  /** Changes several properties in one commit. */
+  async amend(name: string, change: EntryChange, options?: WriteOptions): Promise<Entry> {
+    const { name: to, description, retentionMs } = objectWith(change, CHANGE_KEYS, "change") as EntryChange;
+    if (typeof retentionMs === "number") parseInteger(retentionMs, "retentionMs", 1, Number.MAX_SAFE_INTEGER);
+    const write: AmendWrite = {
+      op: "amend",
+      entry: { kind: this.#kind, name: this.#name(name) },
+      ...(to !== undefined && { name: this.#name(to) }),
+      ...(description !== undefined && { description: description === null ? null : parseDescription(description) }),
+      ...(retentionMs !== undefined && { retentionMs }),
+    };
+    return this.#write(write, await this.#amendingOnce(parseWriteOptions(options), name, change));
   }
 
-  describe(name: string, description: string | null): Promise<Entry> {
-    return this.#amend(name, { description: description === null ? null : repairText(description) });
+  /** A retry of a rename finds the entry under its new name, with the same id. */
+  async #amendingOnce(key: string | undefined, name: string, change: EntryChange): Promise<OnceWrite | undefined> {
+    if (key === undefined) return undefined;
+    const { name: to = name } = change;
+    const entry = (await this.get(name)) ?? (await this.get(to));
+    return onceOf(key, { space: this.#space(to) }, "entries.amend", entry?.id, change);
   }
 
-  /** Keeps items of this space for so long after they were recorded; null: for ever. */
-  retain(name: string, retentionMs: number | null): Promise<Entry> {
-    if (retentionMs !== null) parseInteger(retentionMs, "retentionMs", 1, Number.MAX_SAFE_INTEGER);
-    return this.#amend(name, { retentionMs });
+  rename(name: string, to: string, options?: WriteOptions): Promise<Entry> {
+    return this.amend(name, { name: to }, options);
   }
 
-  /** Forgets the entry with everything in its space. */
+  describe(name: string, description: string | null, options?: WriteOptions): Promise<Entry> {
+    return this.amend(name, { description }, options);
+  }
+
+  /** Keeps items of this space for this long after they were recorded; null keeps them forever. */
+  retain(name: string, retentionMs: number | null, options?: WriteOptions): Promise<Entry> {
+    return this.amend(name, { retentionMs }, options);
+  }
+
+  /** Forgets the entry and everything in its space. */
   delete(name: string): Promise<ForgetReceipt> {
     return this.#service.forget({ [this.#kind]: this.#name(name) });
   }
 
-  async #register(write: RegisterWrite): Promise<Entry> {
-    const done = await this.#service.write(write);
-    if (done.op === "register") return done.entry as Entry;
-    throw new HoldfastError("store_failed", "the store gave another answer than was asked for");
+  async #write(write: RegisterWrite | AmendWrite, once?: OnceWrite): Promise<Entry> {
+    return (await this.#service.write(write, once)).entry as Entry;
   }
 
-  async #amend(name: string, change: Omit<AmendWrite, "op" | "entry">): Promise<Entry> {
-    const entry = { kind: this.#kind, name: this.#name(name) };
-    const done = await this.#service.write({ op: "amend", entry, ...change });
-    if (done.op === "amend") return done.entry as Entry;
-    throw new HoldfastError("store_failed", "the store gave another answer than was asked for");
+  #space(name: string): SpaceRef {
+    return { [this.#kind]: name } as unknown as SpaceRef;
   }
 
   #name(name: string): string {
@@ -88,12 +117,20 @@ export class LocalEntries {
   }
 }
 
+const CHANGE_KEYS = new Set(["name", "description", "retentionMs"]);
+const QUERY_KEYS = new Set(["space", "agent", "limit", "cursor"]);
+
+function parseDescription(description: unknown): string {
+  if (typeof description !== "string") throw wrongType("description", "a string", description);
+  return repairText(description);
+}
+
 export interface SessionQuery extends PageOptions {
   readonly space?: SpaceRef;
   readonly agent?: string;
 }
 
-/** Sessions as callers see them; their names are unique in their space. */
+/** Sessions, in process or through a server. Names are unique within a space. */
 export type Sessions = Pick<LocalSessions, keyof LocalSessions>;
 
 export class LocalSessions {
@@ -103,7 +140,8 @@ export class LocalSessions {
     this.#service = service;
   }
 
-  list({ space, agent, ...page }: SessionQuery = {}): Promise<Page<SessionEntry>> {
+  async list(query: SessionQuery = {}): Promise<Page<SessionEntry>> {
+    const { space, agent, ...page } = objectWith(query, QUERY_KEYS, "options") as SessionQuery;
     return this.#service.store.sessions({
       kind: "session",
       ...parsePage(page),
@@ -123,27 +161,31 @@ export class LocalSessions {
   }
 
   /** Registers a session before its first message; `conflict` if the name is taken. */
-  async create(space: SpaceRef, name: string, agent?: string): Promise<SessionEntry> {
+  async create(space: SpaceRef, name: string, agent?: string, options?: WriteOptions): Promise<SessionEntry> {
+    const place = { space: parseSpace(space), session: parseIdentity(name, "name") };
     const entry = {
       kind: "session",
-      space: parseSpace(space),
-      name: parseIdentity(name, "name"),
+      space: place.space,
+      name,
       ...(agent !== undefined && { agent: parseIdentity(agent, "agent") }),
     } as const;
-    const done = await this.#service.write({ op: "register", create: "new", entry });
-    if (done.op === "register") return done.entry as SessionEntry;
-    throw new HoldfastError("store_failed", "the store gave another answer than was asked for");
+    const once = onceOf(parseWriteOptions(options), place, "sessions.create", agent);
+    return this.#write({ op: "register", create: "new", entry }, once);
   }
 
-  async rename(space: SpaceRef, name: string, to: string): Promise<SessionEntry> {
-    const entry = { kind: "session", space: parseSpace(space), name: parseIdentity(name, "name") } as const;
-    const done = await this.#service.write({ op: "amend", entry, name: parseIdentity(to, "to") });
-    if (done.op === "amend") return done.entry as SessionEntry;
-    throw new HoldfastError("store_failed", "the store gave another answer than was asked for");
+  async rename(space: SpaceRef, name: string, to: string, options?: WriteOptions): Promise<SessionEntry> {
+    const place = { space: parseSpace(space), session: parseIdentity(to, "to") };
+    const entry = { kind: "session", space: place.space, name: parseIdentity(name, "name") } as const;
+    const once = onceOf(parseWriteOptions(options), place, "sessions.rename", name);
+    return this.#write({ op: "amend", entry, name: to }, once);
   }
 
-  /** Forgets the session with all its items. */
+  /** Forgets the session and all its items. */
   delete(space: SpaceRef, name: string): Promise<ForgetReceipt> {
     return this.#service.forget({ ...parseSpace(space), session: parseIdentity(name, "name") });
+  }
+
+  async #write(write: RegisterWrite | AmendWrite, once: OnceWrite | undefined): Promise<SessionEntry> {
+    return (await this.#service.write(write, once)).entry as SessionEntry;
   }
 }

@@ -1,4 +1,4 @@
-/** Session: the service with a scope bound to it, as callers hold it. */
+/** Session: the service bound to one scope. This is the object that callers use. */
 import { type Blocks, SessionBlocks } from "./blocks/session-blocks.js";
 import { Turn } from "./buffers/turn.js";
 import type { Context } from "./context/context.js";
@@ -6,7 +6,7 @@ import type { MemoryConfig } from "./conversation/memory-config.js";
 import { SessionConversation } from "./conversation/session-conversation.js";
 import { HoldfastError } from "./errors.js";
 import { type Facts, SessionFacts } from "./facts/session-facts.js";
-import type { AddOptions, UpdateOptions } from "./input/call.js";
+import type { UpdateOptions, WriteOptions } from "./input/call.js";
 import type { ContextOptions } from "./input/context.js";
 import { Grants, type SessionOptions } from "./input/grants.js";
 import type { ListOptions } from "./input/list.js";
@@ -14,14 +14,14 @@ import type { PageOptions } from "./input/page.js";
 import type { PromoteOptions } from "./input/promotion.js";
 import type { QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
-import type { FlushReport } from "./reports.js";
 import type { BufferService } from "./service.js";
+import type { FlushReport } from "./stats.js";
 import type { ParkedItem } from "./stores/indexing.js";
 import type { Ledger } from "./stores/ledger.js";
 import type { Promotion } from "./stores/promotions.js";
 import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";
 
-/** A scope as callers hold it: the same for a memory in this process and for one behind a server. */
+/** The session interface. It is the same for an in-process memory and for one behind a server. */
 export type Session = Pick<LocalSession, keyof LocalSession>;
 
 export class LocalSession {
@@ -42,21 +42,21 @@ export class LocalSession {
     this.facts = new SessionFacts(service.facts, place, this.#grants);
   }
 
-  /** Adds messages, in order. When it resolves they are durable and searchable. */
-  add(messages: readonly NewMessage[], options?: AddOptions): Promise<Added> {
+  /** Adds messages, in order. They are durable and searchable when the promise resolves. */
+  add(messages: readonly NewMessage[], options?: WriteOptions): Promise<Added> {
     return this.#service.add(this.scope, messages, options);
   }
 
-  addBatch(rounds: readonly (readonly NewMessage[])[], options?: AddOptions): Promise<readonly Added[]> {
+  addBatch(rounds: readonly (readonly NewMessage[])[], options?: WriteOptions): Promise<readonly Added[]> {
     return this.#service.addBatch(this.scope, rounds, options);
   }
 
-  /** Adds knowledge and other items that nobody said. */
-  addItems(items: readonly NewItem[], options?: AddOptions): Promise<Added> {
+  /** Adds knowledge and other items that are not messages. */
+  addItems(items: readonly NewItem[], options?: WriteOptions): Promise<Added> {
     return this.#service.addItems(this.scope, items, options);
   }
 
-  /** Resolves when all of this session is embedded and written; says what could not be. */
+  /** Resolves when the whole session is embedded and written. Reports what could not be embedded. */
   flush(): Promise<FlushReport> {
     return this.#service.flush(this.scope);
   }
@@ -66,33 +66,36 @@ export class LocalSession {
     return this.#service.parked(this.scope, options);
   }
 
-  /** Tries again to embed parked items: these, or all of the space. */
+  /** Retries parked items: the given ids, or all of the space. */
   replay(ids?: readonly string[]): Promise<number> {
     return this.#service.replay(this.scope, ids);
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Hits> {
-    this.#grants.check(options?.spaces);
+    if (options?.spaces) this.#grants.check(options.spaces);
     return this.#service.ask(this.#place, text, options);
   }
 
-  /** What the model is given before its next turn: blocks, facts, recent turns and recalled text, within a budget. */
+  /** Builds the context for the model's next turn: blocks, facts, recent turns and recalled text, within a budget. */
   async context(options: ContextOptions = {}): Promise<Context> {
-    this.#grants.check(options?.spaces);
+    if (options?.spaces) this.#grants.check(options.spaces);
     return this.#service.context(this.scope, options);
   }
 
-  /** The model's window is empty again, after a compaction for instance: what stood in it may be given again. */
-  async windowReset(): Promise<void> {
-    return this.#service.carried.windowReset(this.#place);
+  /**
+   * Records that the model's window is empty again, for instance after a compaction. Later contexts may repeat text
+   * that was in it.
+   */
+  async windowReset(options?: WriteOptions): Promise<void> {
+    return this.#service.working.windowReset(this.#place, options);
   }
 
-  /** What stands in the window of the session's model, as far as it was given by `context`. */
+  /** The contents of the model's window, as far as `context` supplied them. */
   ledger(): Promise<Ledger> {
-    return this.#service.carried.ledger(this.#place);
+    return this.#service.working.ledger(this.#place);
   }
 
-  /** The last turns of this session, for models that keep none themselves. What is recorded is added to the session. */
+  /** The last turns of this session, for models that keep no history. Recorded turns are added to the session. */
   async conversation(config?: Partial<MemoryConfig>): Promise<SessionConversation> {
     if (this.scope.session === undefined) {
       throw new HoldfastError("invalid_input", "the scope names no session", {
@@ -102,15 +105,18 @@ export class LocalSession {
     return SessionConversation.open(this, config, this.#service.clock);
   }
 
-  /** Copies items into another space, for others to read, and logs that there. Answers with their ids. */
+  /**
+   * Copies items into another space, where others can read them, and logs the promotion there. Returns the ids of the
+   * copies.
+   */
   async promote(ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
     if (options?.to !== undefined) this.#grants.checkOne(options.to, "options.to");
-    return this.#service.carried.promote(this.#place, ids, options);
+    return this.#service.promote(this.#place, ids, options);
   }
 
-  /** What was promoted into this space, newest first. */
+  /** A page of the promotions into this space, newest first. */
   async promotions(options?: PageOptions): Promise<Page<Promotion>> {
-    return this.#service.carried.promotions(this.#place, options ?? {});
+    return this.#service.promotions(this.#place, options ?? {});
   }
 
   get(ids: readonly string[]): Promise<readonly Item[]> {
@@ -129,17 +135,21 @@ export class LocalSession {
     return this.#service.delete(this.scope, ids);
   }
 
-  /** Forgets this session with all its items; the whole space if the scope names no session. */
+  /** Forgets this session and all its items, or the whole space if the scope names no session. */
   forget(): Promise<ForgetReceipt> {
     return this.#service.forget(this.scope);
   }
 
-  /** A turn to gather writes in; `commit` writes them in one transaction. */
+  /** A turn that collects writes for this scope. `commit` writes them in one transaction. */
   turn(capacity?: number): Turn {
-    return new Turn(capacity);
+    return new Turn(capacity, this.#place);
   }
 
-  commit(turn: Turn): Promise<Added> {
-    return this.#service.commit(this.scope, turn);
+  /**
+   * Commits the writes collected in the turn. On failure the turn keeps them for a retry, which writes nothing twice.
+   * Writes pushed since then are committed after the retry.
+   */
+  commit(turn: Turn, options?: WriteOptions): Promise<Added> {
+    return this.#service.commit(this.scope, turn, options);
   }
 }

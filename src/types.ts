@@ -1,15 +1,15 @@
-/** The model: spaces, the registry, items, messages, and what reads and writes say about them. */
+/** The data model: spaces, the registry, items, messages, and the results of reads and writes. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type Metadata = { readonly [key: string]: Json };
 
-/** What isolates. An item belongs to exactly one space; every read names the spaces it may see. */
+/** The unit of isolation. An item belongs to exactly one space, and every read names the spaces that it may see. */
 export type SpaceRef = { readonly user: string } | { readonly agent: string } | { readonly team: string };
 export type SpaceKind = "user" | "agent" | "team";
 
 /**
- * Where a caller stands. The item space is the user's if there is a user, else the team's, else the agent's, unless
- * `space` says which. Agent and session are attributes that items carry.
+ * A caller's position. The item space is the user's if there is a user, else the team's, else the agent's, unless
+ * `space` names one. Agent and session are attributes of items.
  */
 export interface Scope {
   readonly user?: string;
@@ -30,23 +30,25 @@ export type Tier = (typeof TIERS)[number];
 export const KINDS = ["message", "knowledge", "fact", "overflow"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A point in time as callers may give it: epoch milliseconds, a Date, or an ISO 8601 string. */
+/** A point in time: epoch milliseconds, a Date, or an ISO 8601 string. */
 export type Instant = number | Date | string;
 
-/** A piece of a message's content. Text is searched; any other type is kept as it is and searched by its description. */
+/**
+ * A part of a message's content. Text is searched; any other type is stored unchanged and searched by its description.
+ */
 export type Part =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: string; readonly description?: string; readonly [key: string]: Json | undefined };
 
-/** A message as a caller gives it. */
+/** A message to add. */
 export interface NewMessage {
-  /** The caller's own id, unique in the space. Left out, a UUIDv7 is made. */
+  /** Your own id, unique in the space. Default: a new UUIDv7. */
   readonly id?: string;
   readonly role: Role;
-  /** Who speaks, where the role is not enough. */
+  /** The speaker, if the role is not enough. */
   readonly name?: string;
   readonly content: string | readonly Part[];
-  /** When it was said; the time of the call if left out. Orders nothing. */
+  /** When it was said; the time of the call by default. It does not affect order. */
   readonly occurredAt?: Instant;
   readonly metadata?: Metadata;
   readonly tier?: Tier;
@@ -54,13 +56,13 @@ export interface NewMessage {
   readonly expiresAt?: Instant;
 }
 
-/** An item of another kind than message as a caller gives it. */
+/** An item to add that is not a message. */
 export interface NewItem extends Omit<NewMessage, "role"> {
   readonly kind: Exclude<Kind, "message">;
   readonly role?: Role;
 }
 
-/** One searchable unit, as it is stored. Times are epoch milliseconds. */
+/** One searchable unit, as stored. Times are epoch milliseconds. */
 export interface Item {
   readonly id: string;
   readonly kind: Kind;
@@ -69,7 +71,7 @@ export interface Item {
   readonly session?: string;
   readonly sessionId?: string;
   readonly agent?: string;
-  /** Place in the session: 1, 2, 3… without collisions, assigned inside the transaction. */
+  /** The position in the session: 1, 2, 3… without collisions, assigned inside the transaction. */
   readonly sequence?: number;
   /** The sequence of the first message of the same add call. */
   readonly round?: number;
@@ -83,11 +85,11 @@ export interface Item {
   readonly recordedAt: number;
   readonly updatedAt: number;
   readonly expiresAt?: number;
-  /** 1 when added, one more with each edit. */
+  /** 1 when added, incremented by each edit. */
   readonly version: number;
 }
 
-/** What of an item can be edited. `null` takes an optional field away. */
+/** The editable fields of an item. `null` removes an optional field. */
 export interface ItemPatch {
   readonly content?: string | readonly Part[];
   readonly role?: Role;
@@ -98,79 +100,79 @@ export interface ItemPatch {
   readonly expiresAt?: Instant | null;
 }
 
-/** Narrows a read. All that is given must hold; a list means any of its values. */
+/** Narrows a read. All given conditions must hold; a list matches any of its values. */
 export interface Filter {
   readonly session?: string | readonly string[];
   readonly agent?: string | readonly string[];
   readonly role?: Role | readonly Role[];
   readonly kind?: Kind | readonly Kind[];
   readonly tier?: Tier | readonly Tier[];
-  /** `occurredAt` at or after / before. */
+  /** `occurredAt` at or after `from`, and before `to`. */
   readonly from?: Instant;
   readonly to?: Instant;
-  /** Exact values by key; a dotted key reaches into objects; a list means any of its values. */
+  /** Exact values by key; a dotted key reaches into objects; a list matches any of its values. */
   readonly metadata?: { readonly [key: string]: Scalar | readonly Scalar[] };
 }
 export type Scalar = string | number | boolean | null;
 
 export type Order = "asc" | "desc";
 
-/** The answer to an add: what was written, where, and in which commit. */
+/** The answer to an add: what was written, and where. */
 export interface Added {
   readonly ids: readonly string[];
   /** Session sequences of the messages, in the order given; empty outside a session. */
   readonly sequences: readonly number[];
-  /** The global commit number; any process that has read this commit sees these messages. */
-  readonly commit: number;
   /** True when this is a retry and nothing new was written. */
   readonly repeated: boolean;
 }
 
 /**
- * What kind of vectors these are. Only vectors of one space can be compared; a store refuses those of another one
- * instead of mixing them.
+ * The kind of vectors. Only vectors of one space can be compared; a store refuses vectors of another instead of mixing
+ * them.
  */
 export interface VectorSpace {
   readonly model: string;
-  /** What computed them, where that makes a difference. */
+  /** What computed them, if that makes a difference. */
   readonly runtime: string;
   readonly dimensions: number;
 }
 
 /**
- * round: embedded for this question, because its batch was not due yet · hybrid: embedded, not yet written (the
+ * round: embedded for this query, because its batch was not due yet · hybrid: embedded but not yet written (the
  * HybridBuffer's VectorCache) · store: from the store, by words or by meaning.
  */
 export type Level = "round" | "hybrid" | "store";
 
-/** One found item. */
+/** An item that was found. */
 export interface Hit extends Item {
   readonly score: number;
-  /** Which level of the hierarchy answered; the youngest one, if several did. */
+  /** Which level of the hierarchy answered; the newest, if several did. */
   readonly level: Level;
-  /** Whether the item belongs to the session that asks. */
+  /** Whether the item belongs to the caller's session. */
   readonly scope: "in_session" | "cross_session";
-  /** What the score is made of; with `explain`. */
+  /** The components of the score; with `explain`. */
   readonly why?: Why;
 }
 
-/** What a score is made of. Each arm's own score, and its share of the whole after scaling over all candidates. */
+/** The components of a score: each arm's own score, and its share of the total after scaling over all candidates. */
 export interface Why {
   /** BM25 over the item's words and, with less weight, those of the messages around it. */
   readonly words?: { readonly score: number; readonly share: number };
-  /** The cosine of its best piece. */
+  /** The cosine of its best chunk. */
   readonly meaning?: { readonly score: number; readonly share: number };
-  /** Shares that were added because of who said it, when, in which conversation, and how new it is. */
+  /** The bonus for containing identifiers of the question; larger than all others together. */
+  readonly exact: number;
+  /** The bonuses for role, date, session and recency. */
   readonly role: number;
   readonly date: number;
   readonly session: number;
   readonly recency: number;
 }
 
-/** query: finished answers · round, hybrid: RAM · words, meaning: the store · index: an external vector index. */
+/** query: cached answers · round, hybrid: RAM · words, meaning: the store · index: an external vector index. */
 export type Source = "query" | "round" | "hybrid" | "words" | "meaning" | "index";
 
-/** What one source was asked and gave. A source that could add nothing is not asked, and `why` says so. */
+/** What one source was asked and returned. A source that could add nothing is not asked, and `why` says so. */
 export interface SourceReport {
   readonly source: Source;
   readonly asked: boolean;
@@ -179,30 +181,30 @@ export interface SourceReport {
   readonly ms: number;
 }
 
-/** How an answer came about. */
+/** How an answer was found. */
 export interface Explanation {
-  /** How the question was read. */
+  /** How the question was interpreted. */
   readonly question: {
     readonly text: string;
-    /** The words that were searched for. */
+    /** The words that were searched. */
     readonly terms: readonly string[];
-    /** What was embedded; a question about one speaker is put into that speaker's mouth. */
+    /** The text that was embedded. A question about one speaker is rephrased in that speaker's voice. */
     readonly embedded?: string;
-    /** The time that the question names. */
+    /** The times that the question names. */
     readonly dates?: readonly { readonly from: number; readonly to: number }[];
     /** Whether it asks for what the assistant said. */
     readonly refersBack: boolean;
   };
   readonly sources: readonly SourceReport[];
-  /** How many items were ranked. */
+  /** The number of items that were ranked. */
   readonly candidates: number;
-  /** Items that were asked about and are not among the hits, each with the reason. */
+  /** Requested items that are not among the hits, each with the reason. */
   readonly missing: readonly { readonly id: string; readonly why: string }[];
 }
 
-/** The hits of a query, best first, with what the caller should know about them. */
+/** The hits of a query, best first, and the quality of the answer. */
 export interface Hits extends ReadonlyArray<Hit> {
-  /** True when something was left out to keep a deadline: some items were searched by words only. */
+  /** True if something was left out to keep a deadline: some items were searched by words only. */
   readonly partial: boolean;
   /** Why the question was answered by words alone, if it was. */
   readonly degraded?: string;
@@ -212,7 +214,7 @@ export interface Hits extends ReadonlyArray<Hit> {
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Give it back as `cursor` for the next page; absent on the last one. */
+  /** Pass it as `cursor` to get the next page; absent on the last one. */
   readonly next?: string;
 }
 
@@ -224,7 +226,7 @@ export interface Entry {
   readonly description?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** How long items of this space are kept, counted from `recordedAt`; absent: for ever. */
+  /** How long items of this space are kept, counted from `recordedAt`; absent if for ever. */
   readonly retentionMs?: number;
 }
 
@@ -238,20 +240,19 @@ export interface SessionEntry {
   readonly updatedAt: number;
 }
 
-/** What a forget has touched, and what it left. */
+/** What a forget removed, and what it left. */
 export interface ForgetReceipt {
   /** Items removed, with their words. */
   readonly items: number;
   readonly sessions: number;
   readonly entries: number;
   readonly blocks: number;
-  /** Facts removed: those asked for, and those that rested on nothing else. */
+  /** Facts removed: those requested, and those without any other source. */
   readonly facts: number;
-  /** Ids that were asked for and do not exist (any more). */
+  /** Requested ids that do not exist (any more). */
   readonly missing: readonly string[];
-  /** True when the bytes were checked to be gone from the file and its log. */
+  /** True if the bytes were verified to be gone from the file and its log. */
   readonly purged: boolean;
   /** What remains on purpose or for now, each with its reason. */
   readonly left: readonly { readonly what: string; readonly why: string }[];
-  readonly commit: number;
 }

@@ -1,47 +1,49 @@
-/** What callers say about blocks → what is done with them. */
-import { parseChoice } from "../input/choice.js";
+/** Parses callers' input about blocks. */
+
 import { parseText } from "../input/content.js";
 import { parseIdentity } from "../input/identity.js";
 import { parseInteger } from "../input/integer.js";
-import { type Fields, invalid, objectWith, tooLarge, wrongType } from "../input/refusal.js";
+import { type Fields, invalid, objectWith, parseChoice, tooLarge, wrongType } from "../input/refusal.js";
 import { BLOCK_POLICIES, type BlockPolicy, type BlockState } from "../stores/blocks.js";
 import { CHARS4 } from "../tokens/chars4.js";
 import { type BlockChange, CHANGE_KEYS, parseChange } from "./edit.js";
 
-/** What is noted with every edit. */
+/** A note kept with every edit. */
 export interface EditNote {
-  /** Why; kept in the history. */
+  /** The reason; kept in the history. */
   readonly reason?: string;
-  /** Who; left out, the scope's agent or user. */
+  /** Who made the edit; the scope's agent or user by default. */
   readonly actor?: string;
 }
 
 export interface NewBlock extends EditNote {
   readonly name: string;
   readonly content?: string;
-  /** What the block is for, in words for whoever edits it. */
+  /** The purpose of the block, for those who edit it. */
   readonly description?: string;
-  /** 4096 if left out. */
+  /** 4096 by default. */
   readonly maxTokens?: number;
-  /** `chars4` (four characters a token, the default), or the name of a model whose tokens are counted. */
+  /** `chars4` (four characters per token, the default), or the name of a model whose tokens are counted. */
   readonly counter?: string;
-  /** What becomes of an edit that makes it larger than `maxTokens`; `manual` if left out. */
+  /** What to do with an edit that exceeds `maxTokens`; `manual` by default. */
   readonly policy?: BlockPolicy;
-  /** True: no edit, rename or delete until `configure` says otherwise. */
+  /** If true, edits, renames and deletes are refused until `configure` changes it. */
   readonly readOnly?: boolean;
 }
 
 export interface EditOptions extends EditNote {
-  /** The version the edit was made from; if the block has another one by now, the edit is refused (`conflict`). */
+  /**
+   * The version that the edit was made from. If the block has another version by now, the edit is refused (`conflict`).
+   */
   readonly expectVersion?: number;
-  /** With `expectVersion`: edits that do not overlap with what came meanwhile are merged instead of refused. */
+  /** With `expectVersion`: merge edits that do not overlap with later ones, instead of refusing. */
   readonly merge?: boolean;
 }
 
 export type BlockEditInput = BlockChange & EditOptions;
 
 export interface BlockSettings extends EditNote {
-  /** null takes it away. */
+  /** null removes it. */
   readonly description?: string | null;
   readonly maxTokens?: number;
   readonly counter?: string;
@@ -50,11 +52,11 @@ export interface BlockSettings extends EditNote {
 }
 
 export interface HistoryOptions {
-  /** The newest so many; 0: all. 20 if left out. */
+  /** The number of edits, newest first; 0 for all. 20 by default. */
   readonly limit?: number;
 }
 
-/** An edit, a note and a condition, each by itself. */
+/** An edit, its note and its condition. */
 export interface ParsedEdit {
   readonly change: BlockChange;
   readonly options: EditOptions;
@@ -76,6 +78,7 @@ export function parseNewBlock(value: unknown): { readonly state: BlockState; rea
   const fields = objectWith(value, NEW_KEYS, "block");
   const { content } = fields;
   if (content !== undefined && typeof content !== "string") throw wrongType("block.content", "a string", content);
+  if (fields["description"] === null) throw wrongType("block.description", "a string", null, "leave it out for none");
   const state: BlockState = {
     name: parseBlockName(fields["name"]),
     content: content === undefined ? "" : parseText(content, "block.content"),
@@ -91,7 +94,7 @@ export function parseBlockName(value: unknown): string {
   return parseIdentity(value, "block.name");
 }
 
-/** One object has the change and the options, as callers write it. */
+/** The change and the options are keys of one object. */
 export function parseEdit(value: unknown): ParsedEdit {
   const fields = objectWith(value, EDIT_AND_CHANGE_KEYS, "edit");
   const of = (keys: ReadonlySet<string>): Fields =>

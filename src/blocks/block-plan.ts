@@ -1,8 +1,8 @@
 /**
- * How an edit becomes writes: the block's next version, and what overflows its budget as an item, in one unit.
+ * Turns an edit into writes: the block's next version, and the overflow of its budget as an item, in one unit.
  *
- * A plan is made from what was read. The store checks that the block is still at that version; if it is not, whoever planned
- * reads again and plans anew.
+ * A plan is made from the block as read. The store checks that the block still has that version; if not, the caller
+ * reads and plans again.
  */
 import { HoldfastError } from "../errors.js";
 import { parseItems } from "../input/message.js";
@@ -15,9 +15,9 @@ import { splitOverflow } from "./overflow.js";
 
 export interface BlockPlan {
   readonly writes: readonly (PutBlockWrite | AddWrite)[];
-  /** The block as it will be, for a further edit in the same unit. */
+  /** The block after the edit, for a further edit in the same unit. */
   readonly next: Block;
-  /** What left the block, and the id of the item that holds it now. */
+  /** The text removed from the block, and the id of the item that contains it now. */
   readonly archived?: Archived;
 }
 
@@ -28,11 +28,11 @@ export interface Archived {
 
 export interface PlanRequest {
   readonly place: ParsedScope;
-  /** As it is now; version 0 if it is to be created. */
+  /** The current block; version 0 if it is to be created. */
   readonly block: Block;
   readonly state: BlockState;
   readonly note: EditNote;
-  /** What to do with what is over the budget: as the block's policy says, cut it off, or leave it. */
+  /** How to treat text over the budget: follow the block's policy, archive it, or leave it. */
   readonly overflow: "policy" | "archive" | "leave";
   readonly now: number;
 }
@@ -59,7 +59,7 @@ export async function planBlock(request: PlanRequest, counters: Counters): Promi
   return { writes: [put, add], next, archived: { id: row.id, text: archived } };
 }
 
-/** An overflow points back to its block, and to the version that no longer has it. */
+/** An overflow item refers to its block, and to the version that removed it. */
 const overflowItem = (id: string, name: string, version: number, content: string) => ({
   kind: "overflow",
   content,
@@ -72,7 +72,7 @@ async function withinBudget(
   counters: Counters,
 ): Promise<{ readonly state: BlockState; readonly archived?: string }> {
   const policy = overflow === "policy" ? state.policy : overflow === "archive" ? "archive" : "manual";
-  const counter = counters.of(state.counter); // an unknown one is refused whether it is needed now or not
+  const counter = counters.of(state.counter); // refuses an unknown counter even if it is not needed now
   if (policy === "manual") return { state };
   const split = await splitOverflow(state.content, state.maxTokens, counter);
   if (!split) return { state };

@@ -75,14 +75,14 @@ describe("the diff of two versions", () => {
     expect(unifiedDiff("same\n", "same\n", LABELS)).toBe("");
   });
 
-  it("shows a name as it is, unless it would break the line", () => {
+  it("shows a name as it is, unless it contains control characters", () => {
     expect(unifiedDiff("a", "b", { name: "Persönlichkeit „ich“", from: 1, to: 2 })).toMatch(
       /^--- Persönlichkeit „ich“ \(version 1\)\n\+\+\+ Persönlichkeit „ich“ \(version 2\)\n@@/,
     );
     expect(unifiedDiff("a", "b", { name: "x\n+++ y", from: 1, to: 2 })).toMatch(/^--- "x\\n\+\+\+ y" \(version 1\)\n/);
   });
 
-  it("makes the second text of the first, for any two texts", () => {
+  it("turns the first text into the second, for any two texts", () => {
     fc.assert(
       fc.property(twoTexts, fc.string({ minLength: 1 }), ([before, after], name) => {
         const patch = unifiedDiff(before, after, { name, from: 1, to: 2 });
@@ -92,7 +92,7 @@ describe("the diff of two versions", () => {
     );
   });
 
-  it("takes all lines out and in where more differ than are compared", () => {
+  it("replaces all lines if more differ than are compared", () => {
     const text = (name: string): string => Array.from({ length: DIFF_EDITS_MAX }, (_, i) => `${name} ${i}`).join("\n");
     const patch = unifiedDiff(text("before"), text("after"), LABELS);
     expect(patch).toContain(`@@ -1,${DIFF_EDITS_MAX} +1,${DIFF_EDITS_MAX} @@`);

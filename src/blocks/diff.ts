@@ -1,6 +1,6 @@
 /**
- * What changed between two versions of a block, as a unified diff. `applyPatch` makes the second text of the first and the
- * diff, for any two texts.
+ * The unified diff of two versions of a block. `applyPatch` applied to the first text and the diff gives the second
+ * text, for any two texts.
  */
 import { formatPatch, OMIT_HEADERS, type StructuredPatch, structuredPatch } from "diff";
 
@@ -13,8 +13,8 @@ export interface DiffLabels {
 }
 
 /**
- * Texts that differ in more lines than this are compared no further: time grows with the square (0.1 s for this many,
- * measured), and such a diff tells nothing that the two texts do not.
+ * Texts that differ in more lines than this are not compared further: time is quadratic (0.1 s for this many,
+ * measured), and such a diff is no more useful than the two texts.
  */
 export const DIFF_EDITS_MAX = 1_000;
 const CONTEXT_LINES = 3;
@@ -27,7 +27,7 @@ export function unifiedDiff(before: string, after: string, { name, from, to }: D
   return `--- ${label(name, from)}\n+++ ${label(name, to)}\n${formatPatch(patch, OMIT_HEADERS)}`;
 }
 
-/** All lines out, all lines in. */
+/** Removes all lines and adds all lines. */
 function wholeText(before: string, after: string): StructuredPatch {
   const [removed] = structuredPatch("", "", before, "").hunks;
   const [added] = structuredPatch("", "", "", after).hunks;
@@ -41,7 +41,7 @@ function wholeText(before: string, after: string): StructuredPatch {
   return { oldFileName: "", newFileName: "", oldHeader: "", newHeader: "", hunks: [hunk] };
 }
 
-/** A name is written as it is, unless it would break the line. */
+/** Writes the name as it is, unless it contains control characters. */
 function label(name: string, version: number): string {
   return `${/\p{Cc}/u.test(name) ? JSON.stringify(name) : name} (version ${version})`;
 }

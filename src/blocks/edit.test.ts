@@ -79,7 +79,7 @@ describe("a change of a block's text", () => {
     );
   });
 
-  it("is refused if the text becomes too large, also for a string", () => {
+  it("is refused if the text becomes too large, even for a string", () => {
     const large = "a".repeat(8 * 1024 * 1024);
     const tooLarge = expect.objectContaining({ code: "too_large" });
     expect(() => applyChange(large, { append: "x" })).toThrow(tooLarge);
@@ -88,7 +88,7 @@ describe("a change of a block's text", () => {
     expect(applyChange(large, { replace: "a", with: "b", all: true })).toHaveLength(large.length);
   });
 
-  it("keeps all that it does not name, for any text", () => {
+  it("keeps everything that it does not name, for any text", () => {
     const text = fc.string({ unit: "binary" });
     fc.assert(
       fc.property(text, text, text, fc.nat(5), (head, middle, tail, line) => {
@@ -153,9 +153,9 @@ describe("the form of a change", () => {
     [{ content: 1 }, "change.content must be a string, got a number"],
     [{ append: null }, "change.append must be a string, got null"],
     [{ patch: {} }, "change.patch must be a string, got an object"],
-    [{ content: "a", with: "b" }, "change.with only goes with replace"],
-    [{ append: "a", line: 1 }, "change.line only goes with insert"],
-    [{ insert: "a", all: true, line: 1 }, "change.all only goes with replace"],
+    [{ content: "a", with: "b" }, "change.with is only valid with replace"],
+    [{ append: "a", line: 1 }, "change.line is only valid with insert"],
+    [{ insert: "a", all: true, line: 1 }, "change.all is only valid with replace"],
     [{ replace: "a" }, "change.with must be a string, got undefined"],
     [{ replace: "", with: "x" }, "change.replace must not be empty"],
     [{ replace: "a", with: "b", all: "yes" }, "change.all must be true or false, got a string"],
@@ -168,7 +168,7 @@ describe("the form of a change", () => {
     );
   });
 
-  it("is refused by the name that the caller knows it by", () => {
+  it("is refused with the name that the caller used", () => {
     expect(() => parseChange({ insert: "x" }, "edits[2]")).toThrow(/^edits\[2\]\.line must be/);
   });
 

@@ -1,28 +1,29 @@
 /**
- * The ways to change a block's text. Each makes a new text of the old one and touches nothing else; what cannot be done
- * exactly as asked is refused.
+ * The ways to change a block's text. Each makes a new text from the old one and has no other effect. A change that
+ * cannot be applied exactly is refused.
  */
 import { HoldfastError } from "../errors.js";
-import { fitsBytes, parseText } from "../input/content.js";
+import { parseText } from "../input/content.js";
 import { parseInteger } from "../input/integer.js";
 import { CONTENT_BYTES_MAX } from "../input/limits.js";
 import { invalid, objectWith, tooLarge, wrongType } from "../input/refusal.js";
+import { fitsBytes } from "../text.js";
 import { applyPatch } from "./patch.js";
 
 export type BlockChange =
-  /** The whole text. */
+  /** Replaces the whole text. */
   | { readonly content: string }
-  /** At the end, on a line of its own. */
+  /** Appends on a new line. */
   | { readonly append: string }
-  /** Exactly this text, which must occur once, or all its occurrences. */
+  /** Replaces exactly this text, which must occur once, or all its occurrences. */
   | { readonly replace: string; readonly with: string; readonly all?: boolean }
-  /** On lines of its own after this line, counted from 1; 0 is the top. */
+  /** Inserts on new lines after this line, counted from 1; 0 is the top. */
   | { readonly insert: string; readonly line: number }
-  /** A unified diff. */
+  /** Applies a unified diff. */
   | { readonly patch: string };
 
 const FORMS = ["content", "append", "replace", "insert", "patch"] as const;
-/** Keys that go with one of the forms. */
+/** Keys that belong to one of the forms. */
 const COMPANIONS = { with: "replace", all: "replace", line: "insert" } as const;
 export const CHANGE_KEYS: ReadonlySet<string> = new Set([...FORMS, ...Object.keys(COMPANIONS)]);
 
@@ -35,7 +36,7 @@ export function parseChange(value: unknown, where = "change"): BlockChange {
     throw invalid(where, problem, `give exactly one of ${FORMS.join(", ")}`);
   }
   for (const [key, owner] of Object.entries(COMPANIONS)) {
-    if (fields[key] !== undefined && owner !== form) throw invalid(`${where}.${key}`, `only goes with ${owner}`);
+    if (fields[key] !== undefined && owner !== form) throw invalid(`${where}.${key}`, `is only valid with ${owner}`);
   }
   const text = textOf(fields[form], `${where}.${form}`);
   if (form === "content") return { content: text };
@@ -57,8 +58,9 @@ function textOf(value: unknown, where: string, hint?: string): string {
 }
 
 /**
- * The text after the change. Besides what is not well-formed (`invalid_input`) or becomes `too_large`: `not_found` if the
- * text to replace does not occur, `conflict` if it occurs more than once (details.count) or a patch does not fit.
+ * The text after the change. Errors: `invalid_input` or `too_large` if the change is malformed or the result too long;
+ * `not_found` if the text to replace does not occur; `conflict` if it occurs more than once (details.count) or a patch
+ * does not apply.
  */
 export function applyChange(content: string, change: BlockChange): string {
   const changed = changedText(content, change);
@@ -74,7 +76,7 @@ function changedText(content: string, change: BlockChange): string {
   return change.all ? replacedAll(content, change.replace, change.with) : replacedOnce(content, change);
 }
 
-/** One text after the other, the second on a new line. An empty one adds nothing. */
+/** Joins two texts, the second on a new line. An empty text adds nothing. */
 function joinLines(first: string, second: string): string {
   const isApart = first === "" || second === "" || first.endsWith("\n");
   return isApart ? first + second : `${first}\n${second}`;
@@ -85,7 +87,7 @@ function inserted(content: string, text: string, line: number): string {
   const count = content === "" ? 0 : lines.length;
   if (!Number.isInteger(line) || line < 0 || line > count) {
     throw new HoldfastError("invalid_input", `line must be a whole number from 0 to ${count}, got ${line}`, {
-      hint: `the block has ${count} lines; the text goes after the line, 0 is the top`,
+      hint: `the block has ${count} lines; the text is inserted after the line, 0 is the top`,
       details: { field: "line", lines: count },
     });
   }
@@ -96,7 +98,7 @@ function replacedOnce(content: string, change: { readonly replace: string; reado
   const { replace } = change;
   const at = firstOf(content, replace);
   if (content.includes(replace, at + 1)) {
-    // Occurrences that overlap are one for split, but two places for who must choose.
+    // `split` counts overlapping occurrences once, but they are two places to choose from.
     const count = Math.max(2, content.split(replace).length - 1);
     throw new HoldfastError("conflict", `the text to replace occurs ${count} times in the block`, {
       hint: "give more of the text around it, or all: true",
@@ -110,7 +112,7 @@ function replacedAll(content: string, replace: string, replacement: string): str
   firstOf(content, replace);
   const parts = content.split(replace);
   const length = content.length + (parts.length - 1) * (replacement.length - replace.length);
-  // Looked at before the text is made: it may be too long for a string.
+  // Checked before the text is built: it may be too long for a string.
   if (length > CONTENT_BYTES_MAX) throw tooLargeText();
   return parts.join(replacement);
 }

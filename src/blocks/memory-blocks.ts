@@ -1,16 +1,19 @@
 /**
  * Memory blocks: named, versioned texts of a space that agents read and rewrite.
  *
- * - Every edit makes the next version, with a log entry, in one commit.
- * - An edit is planned from what was read and written only if nothing came between; else it is planned anew from what is
- *   there, unless the caller has said which version it was made from: then he is told (`conflict`, details.version).
- *   So no edit is lost, whoever else edits, in this process or in another.
+ * - Every edit creates the next version and a log entry, in one commit.
+ * - Concurrent edits are never lost, in this process or in others. An edit is planned from the block as read, and
+ *   written only if the block is unchanged. Otherwise it is planned again from the latest version, unless the caller
+ *   named the version that the edit was made from; then it is refused (`conflict`, details.version).
  */
 import { HoldfastError } from "../errors.js";
 import { newId } from "../ids.js";
+import { parseWriteOptions, splitKey, type WriteOptions } from "../input/call.js";
+import { onceOf } from "../input/once.js";
 import type { ParsedScope } from "../input/scope.js";
-import { OneByOne } from "../one-by-one.js";
+import { KeyedMutex } from "../keyed-mutex.js";
 import type { Block, BlockEdit, BlockState } from "../stores/blocks.js";
+import { forgottenSince, type OnceWrite } from "../stores/receipts.js";
 import type { Done, Store, Unit } from "../stores/store.js";
 import type { Counters } from "../tokens/counters.js";
 import type { ForgetReceipt, SpaceRef } from "../types.js";
@@ -35,44 +38,61 @@ import { applyChange } from "./edit.js";
 import { merge3 } from "./merge.js";
 
 export interface MemoryBlocksParts {
-  readonly store: Pick<Store, "blocks" | "blockLog" | "list">;
+  readonly store: Pick<Store, "blocks" | "blockLog" | "list" | "get">;
   readonly counters: Counters;
   readonly now: () => number;
-  /** Commits a unit, after those of the same lane. */
-  readonly write: (lane: string, unit: Unit) => Promise<readonly Done[]>;
+  /** Commits a unit, after earlier ones of the same lane; once per idempotency key, if there is one. */
+  readonly write: (lane: string, unit: Unit, once?: OnceWrite) => Promise<readonly Done[]>;
+  /** The result of the call with this key, if it was carried out before. */
+  readonly first: (once: OnceWrite) => Promise<readonly Done[] | undefined>;
   readonly forget: (space: SpaceRef, id: string) => Promise<ForgetReceipt>;
   readonly forgetItems: (space: SpaceRef, ids: readonly string[]) => Promise<ForgetReceipt>;
-  /** Items were added outside any session. */
+  /** Called when items were added outside any session. */
   readonly added: (space: SpaceRef) => Promise<void>;
 }
 
-/** A block after an edit, and what left it because it was over the budget. */
+/** A block after an edit, and the text that was archived because it exceeded the budget. */
 export interface EditedBlock extends Block {
   readonly archived?: Archived;
 }
 
-/** What an edit makes of a block: its next state, and what becomes of text over the budget. */
-interface Wish {
+/** What an edit aims at: the block's next state, and the treatment of text over the budget. */
+interface Target {
   readonly state: BlockState;
   readonly overflow: "policy" | "archive" | "leave";
 }
 
-/** How often an edit is planned anew. Each time somebody else has written, so that all together go on. */
+interface Rewrite {
+  readonly note: EditOptions;
+  readonly once: OnceWrite | undefined;
+  readonly target: (block: Block) => Promise<Target>;
+  /** True if the rewrite is allowed on a read-only block. */
+  readonly isAllowed?: boolean;
+}
+
+/** The block is within its budget, so there is nothing to archive. */
+class Fits extends Error {}
+
+/**
+ * How many times an edit is planned again. Each retry means that another edit succeeded, so the system as a whole
+ * progresses.
+ */
 const ATTEMPTS = 1_000;
-/** Pages of overflow items that go with a block. */
+/** The page size for deleting the overflow items of a block. */
 const PAGE = 1_000;
 
 export class MemoryBlocks {
   readonly #parts: MemoryBlocksParts;
-  readonly #edits = new OneByOne();
+  readonly #edits = new KeyedMutex();
 
   constructor(parts: MemoryBlocksParts) {
     this.#parts = parts;
   }
 
-  /** `conflict` if there is a block of this name. */
-  async create(place: ParsedScope, block: NewBlock): Promise<EditedBlock> {
+  /** `conflict` if a block of this name exists. */
+  async create(place: ParsedScope, block: NewBlock, options?: WriteOptions): Promise<EditedBlock> {
     const { state, note } = parseNewBlock(block);
+    const once = onceOf(parseWriteOptions(options), { space: place.space }, "blocks.create", block);
     const now = this.#parts.now();
     const nothing = {
       ...state,
@@ -84,7 +104,7 @@ export class MemoryBlocks {
       updatedAt: now,
     };
     const plan = await planBlock({ place, block: nothing, state, note, overflow: "policy", now }, this.#parts.counters);
-    return this.#commit(place, plan);
+    return this.#commit(place, plan, once);
   }
 
   async get(place: ParsedScope, name: string): Promise<Block | undefined> {
@@ -93,42 +113,43 @@ export class MemoryBlocks {
     return block;
   }
 
-  /** By name. */
+  /** Sorted by name. */
   async list(place: ParsedScope): Promise<readonly Block[]> {
     this.#parts.now();
     return this.#parts.store.blocks({ spaces: [place.space] });
   }
 
-  edit(place: ParsedScope, name: string, edit: BlockEditInput): Promise<EditedBlock> {
+  edit(place: ParsedScope, name: string, edit: BlockEditInput, options?: WriteOptions): Promise<EditedBlock> {
     const parsed = parseEdit(edit);
-    return this.#rewrite(place, name, parsed.options, async (block) => ({
+    const once = onceOf(parseWriteOptions(options), { space: place.space }, "blocks.edit", name, edit);
+    const target = async (block: Block): Promise<Target> => ({
       state: { ...stateOf(block), content: await this.contentAfter(block, parsed) },
       overflow: "policy",
-    }));
-  }
-
-  rename(place: ParsedScope, name: string, to: string, options: EditOptions = {}): Promise<Block> {
-    const wanted = parseBlockName(to);
-    const parsed = parseEditOptions(options);
-    return this.#rewrite(place, name, parsed, async (block) => {
-      refuseOtherVersion(block, parsed.expectVersion);
-      return { state: { ...stateOf(block), name: wanted }, overflow: "leave" };
     });
+    return this.#rewrite(place, name, { note: parsed.options, once, target });
   }
 
-  /** Description, budget, counter, policy, read-only. The text stays. */
-  configure(place: ParsedScope, name: string, settings: BlockSettings): Promise<Block> {
+  rename(place: ParsedScope, name: string, to: string, options: EditOptions & WriteOptions = {}): Promise<Block> {
+    const wanted = parseBlockName(to);
+    const { key, rest } = splitKey(options);
+    const note = parseEditOptions(rest);
+    const once = onceOf(key, { space: place.space }, "blocks.rename", name, to, rest);
+    const target = async (block: Block): Promise<Target> => {
+      refuseOtherVersion(block, note.expectVersion);
+      return { state: { ...stateOf(block), name: wanted }, overflow: "leave" };
+    };
+    return this.#rewrite(place, name, { note, once, target });
+  }
+
+  /** Changes description, budget, counter, policy and read-only. The text stays. */
+  configure(place: ParsedScope, name: string, settings: BlockSettings, options?: WriteOptions): Promise<Block> {
     const { apply, ...note } = parseSettings(settings);
-    return this.#rewrite(
-      place,
-      name,
-      note,
-      async (block) => ({ state: apply(stateOf(block)), overflow: "leave" }),
-      true,
-    );
+    const once = onceOf(parseWriteOptions(options), { space: place.space }, "blocks.configure", name, settings);
+    const target = async (block: Block): Promise<Target> => ({ state: apply(stateOf(block)), overflow: "leave" });
+    return this.#rewrite(place, name, { note, once, target, isAllowed: true });
   }
 
-  /** Forgets the block, its history, and what overflowed from it, until it was gone. */
+  /** Forgets the block, its history, and its overflow items, including those added while it is being deleted. */
   async delete(place: ParsedScope, name: string): Promise<ForgetReceipt> {
     const block = await this.#find(place, name);
     refuseReadOnly(block);
@@ -138,7 +159,7 @@ export class MemoryBlocks {
     return [...before, ...meanwhile].reduce(sumOf, receipt);
   }
 
-  /** The newest edits first. The creation is not one. */
+  /** Newest edits first. The creation of the block is not an edit. */
   async history(place: ParsedScope, name: string, options: HistoryOptions = {}): Promise<readonly BlockEdit[]> {
     const limit = parseHistory(options);
     const { id } = await this.#find(place, name);
@@ -151,7 +172,7 @@ export class MemoryBlocks {
     return this.#textOf(await this.#find(place, name), parseVersion(version, "version"));
   }
 
-  /** What changed from one version to another, as a unified diff; empty if nothing did. */
+  /** The changes from one version to another as a unified diff; empty if there are none. */
   async diff(place: ParsedScope, name: string, from: number, to: number): Promise<string> {
     const block = await this.#find(place, name);
     const before = await this.#textOf(block, parseVersion(from, "from"));
@@ -159,33 +180,49 @@ export class MemoryBlocks {
     return unifiedDiff(before, after, { name: block.name, from, to });
   }
 
-  /** A new version with exactly the text of an earlier one, whatever the budget is now. */
-  restore(place: ParsedScope, name: string, version: number, options: EditOptions = {}): Promise<Block> {
+  /** Creates a new version with exactly the text of an earlier one, whatever the current budget. */
+  restore(place: ParsedScope, name: string, version: number, options: EditOptions & WriteOptions = {}): Promise<Block> {
     const wanted = parseVersion(version, "version");
-    const parsed = parseEditOptions(options);
-    const noted = { reason: `restored version ${wanted}`, ...parsed };
-    return this.#rewrite(place, name, noted, async (block) => {
+    const { key, rest } = splitKey(options);
+    const parsed = parseEditOptions(rest);
+    const note = { reason: `restored version ${wanted}`, ...parsed };
+    const once = onceOf(key, { space: place.space }, "blocks.restore", name, version, rest);
+    const target = async (block: Block): Promise<Target> => {
       refuseOtherVersion(block, parsed.expectVersion);
       return { state: { ...stateOf(block), content: await this.#textOf(block, wanted) }, overflow: "leave" };
-    });
+    };
+    return this.#rewrite(place, name, { note, once, target });
   }
 
-  /** Cuts the block to its budget; what is cut off becomes a searchable item. Undefined if it fits, and nothing is written. */
-  async archiveOverflow(place: ParsedScope, name: string, options: EditOptions = {}): Promise<EditedBlock | undefined> {
-    const parsed = parseEditOptions(options);
-    const noted = { reason: "overflow archived", ...parsed };
-    let isFitting = false;
-    const edited = await this.#rewrite(place, name, noted, async (block) => {
+  /**
+   * Cuts the block to its budget and stores the rest as a searchable item. If it fits, returns undefined and writes
+   * nothing.
+   */
+  async archiveOverflow(
+    place: ParsedScope,
+    name: string,
+    options: EditOptions & WriteOptions = {},
+  ): Promise<EditedBlock | undefined> {
+    const { key, rest } = splitKey(options);
+    const parsed = parseEditOptions(rest);
+    const note = { reason: "overflow archived", ...parsed };
+    const once = onceOf(key, { space: place.space }, "blocks.archiveOverflow", name, rest);
+    const target = async (block: Block): Promise<Target> => {
       refuseOtherVersion(block, parsed.expectVersion);
       const counter = this.#parts.counters.of(block.counter);
       const [tokens = 0] = await counter.count([block.content]);
-      isFitting = tokens <= block.maxTokens;
-      return isFitting ? undefined : { state: stateOf(block), overflow: "archive" };
-    });
-    return isFitting ? undefined : edited;
+      if (tokens <= block.maxTokens) throw new Fits();
+      return { state: stateOf(block), overflow: "archive" };
+    };
+    try {
+      return await this.#rewrite(place, name, { note, once, target });
+    } catch (error) {
+      if (error instanceof Fits) return undefined;
+      throw error;
+    }
   }
 
-  /** The text after an edit of this block as it is now; edits made from an older version are merged or refused. */
+  /** The text of this block after an edit. Edits made from an older version are merged or refused. */
   async contentAfter(block: Block, { change, options: { expectVersion, merge } }: ParsedEdit): Promise<string> {
     refuseReadOnly(block);
     if (expectVersion === undefined || expectVersion === block.version) return applyChange(block.content, change);
@@ -196,43 +233,62 @@ export class MemoryBlocks {
     return merged;
   }
 
-  async #rewrite(
-    place: ParsedScope,
-    name: string,
-    note: EditOptions,
-    wish: (block: Block) => Promise<Wish | undefined>,
-    isAllowed = false,
-  ): Promise<EditedBlock> {
+  async #rewrite(place: ParsedScope, name: string, rewrite: Rewrite): Promise<EditedBlock> {
     const lane = JSON.stringify([place.space, name]);
     return this.#edits.run(lane, async () => {
-      for (let attempt = 1; ; attempt++) {
-        const block = await this.#find(place, name);
-        if (!isAllowed) refuseReadOnly(block);
-        const wanted = await wish(block);
-        if (!wanted) return block;
-        const now = this.#parts.now();
-        const plan = await planBlock({ place, block, ...wanted, note, now }, this.#parts.counters);
-        try {
-          return await this.#commit(place, plan);
-        } catch (error) {
-          if (attempt === ATTEMPTS || !isOvertaken(error, [block.id])) throw error;
-        }
+      try {
+        return await this.#planAndCommit(place, name, rewrite);
+      } catch (error) {
+        // A call that was already carried out may find nothing to change.
+        const first = rewrite.once && (await this.#parts.first(rewrite.once));
+        if (first) return this.#answer(place.space, first);
+        throw error;
       }
     });
   }
 
-  /** Answers with the block as the store has it: its times are those of the commit. */
-  async #commit(place: ParsedScope, { writes, next, archived }: BlockPlan): Promise<EditedBlock> {
-    const [put] = await this.#parts.write(`block ${next.id}`, writes);
+  async #planAndCommit(place: ParsedScope, name: string, { note, once, target, isAllowed }: Rewrite) {
+    for (let attempt = 1; ; attempt++) {
+      const block = await this.#find(place, name);
+      if (!isAllowed) refuseReadOnly(block);
+      const wanted = await target(block);
+      const now = this.#parts.now();
+      const plan = await planBlock({ place, block, ...wanted, note, now }, this.#parts.counters);
+      try {
+        return await this.#commit(place, plan, once);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isOvertaken(error, [block.id])) throw error;
+      }
+    }
+  }
+
+  async #commit(
+    place: ParsedScope,
+    { writes, next, archived }: BlockPlan,
+    once: OnceWrite | undefined,
+  ): Promise<EditedBlock> {
+    const done = await this.#parts.write(`block ${next.id}`, writes, once);
     if (archived) await this.#parts.added(place.space);
-    return { ...(put?.op === "put_block" ? put.block : next), ...(archived && { archived }) };
+    return this.#answer(place.space, done, archived);
+  }
+
+  /** The block as stored, with the times of the commit. A repeated call may find its archived item gone. */
+  async #answer(space: SpaceRef, done: readonly Done[], planned?: Archived): Promise<EditedBlock> {
+    const put = done.find(({ op }) => op === "put_block");
+    if (put?.op !== "put_block") throw forgottenSince();
+    const moved = done.find(({ op }) => op === "add");
+    const id = moved?.op === "add" ? moved.ids[0] : undefined;
+    if (id === undefined) return put.block;
+    if (id === planned?.id) return { ...put.block, archived: planned };
+    const [item] = await this.#parts.store.get([space], [id], this.#parts.now());
+    return item ? { ...put.block, archived: { id, text: item.content } } : put.block;
   }
 
   async #find(place: ParsedScope, name: string): Promise<Block> {
     const block = await this.get(place, name);
     if (block) return block;
     throw new HoldfastError("not_found", "there is no block of this name in this space", {
-      hint: "names are exact; list shows those that are there, create makes a new one",
+      hint: "names are exact; list shows the existing blocks, create makes a new one",
       details: { name },
     });
   }
@@ -270,27 +326,26 @@ export function stateOf(block: Block): BlockState {
 }
 
 /**
- * Whether the store has refused a plan because the block was written meanwhile, or deleted: then there may be another one
- * of its name by now.
+ * Whether the store refused a plan because the block was written meanwhile, or deleted. In the latter case another
+ * block may have its name by now.
  */
 export const isOvertaken = (error: unknown, blocks: readonly string[]): boolean =>
   error instanceof HoldfastError &&
   (error.code === "not_found" || (error.code === "conflict" && typeof error.details["version"] === "number")) &&
   blocks.includes(String(error.details["id"]));
 
-/** One receipt for a block and what goes with it. */
+/** One receipt for a block and its overflow items. */
 const sumOf = (block: ForgetReceipt, overflow: ForgetReceipt): ForgetReceipt => ({
   ...block,
   items: block.items + overflow.items,
   purged: block.purged && overflow.purged,
   left: [...overflow.left, ...block.left],
-  commit: Math.max(block.commit, overflow.commit),
 });
 
 function refuseReadOnly(block: Block): void {
   if (!block.readOnly) return;
   throw new HoldfastError("read_only", "the block is read-only", {
-    hint: "whoever may change that sets readOnly to false first",
+    hint: "set readOnly to false with configure first",
     details: { id: block.id, version: block.version },
   });
 }

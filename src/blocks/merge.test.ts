@@ -48,7 +48,7 @@ describe("a merge of two edits", () => {
     expect(merge3(base, theirs, mine)).toBeUndefined();
   });
 
-  it("is the one edit if the other side has none, and the edit itself if both made the same", () => {
+  it("is the one edit if the other side has none, and the edit itself if both are equal", () => {
     fc.assert(
       fc.property(anyText, anyText, (base, side) => {
         expect(merge3(base, side, base)).toBe(side);
@@ -58,7 +58,7 @@ describe("a merge of two edits", () => {
     );
   });
 
-  it("is the same whoever comes first, and has no line that neither side has", () => {
+  it("is symmetric, and has no line that neither side has", () => {
     fc.assert(
       fc.property(anyText, anyText, anyText, (base, mine, theirs) => {
         const merged = merge3(base, mine, theirs);
@@ -105,7 +105,7 @@ describe("a merge of two edits", () => {
     );
   });
 
-  it("does not exist for texts that differ in thousands of lines, rather than taking minutes", () => {
+  it("does not exist for texts that differ in thousands of lines, instead of taking minutes", () => {
     const text = (name: string): string => Array.from({ length: 20_000 }, (_, i) => `${name} ${i}`).join("\n");
     expect(merge3(text("base"), text("mine"), text("theirs"))).toBeUndefined();
   });

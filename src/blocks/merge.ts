@@ -1,20 +1,20 @@
 /**
- * Three-way merge by lines: what both sides made of the same base, in one text.
+ * Three-way merge by lines: combines what two sides made of the same base.
  *
- * Edits of the two sides may not overlap nor touch, unless they are the same: two edits side by side are most likely about
- * the same thing. There is no result with marks in it: either both wishes are met, or there is no merge.
+ * Edits of the two sides may neither overlap nor touch, unless they are equal: adjacent edits are most likely about the
+ * same thing. The result never contains conflict markers: either both edits are applied, or there is no merge.
  */
 import { type ArrayChange, diffArrays } from "diff";
 import { DIFF_EDITS_MAX } from "./diff.js";
 
-/** Lines `start` to `end` (not included) of the base become these. */
+/** Replaces lines `start` to `end` (exclusive) of the base. */
 interface LineEdit {
   readonly start: number;
   readonly end: number;
   readonly lines: readonly string[];
 }
 
-/** Undefined if the edits are at odds, or too many to compare. The sides can be exchanged. */
+/** Undefined if the edits conflict, or are too many to compare. Symmetric in both sides. */
 export function merge3(base: string, mine: string, theirs: string): string | undefined {
   if (mine === base || mine === theirs) return theirs;
   if (theirs === base) return mine;
@@ -25,7 +25,7 @@ export function merge3(base: string, mine: string, theirs: string): string | und
   return edits && withEdits(lines, edits).join("\n");
 }
 
-/** Compares only what lies between the first and the last line that differ: among equal lines there are many answers. */
+/** Compares only what lies between the first and the last line that differ: diffs of equal lines are ambiguous. */
 function editsOf(base: readonly string[], side: readonly string[]): LineEdit[] | undefined {
   const shorter = Math.min(base.length, side.length);
   let head = 0;
@@ -38,7 +38,7 @@ function editsOf(base: readonly string[], side: readonly string[]): LineEdit[] |
   return changes && gathered(changes, head);
 }
 
-/** What is added and removed between two lines that stay is one edit. */
+/** Additions and removals between two kept lines are one edit. */
 function gathered(changes: readonly ArrayChange<string>[], from: number): LineEdit[] {
   const edits: { start: number; end: number; lines: string[] }[] = [];
   let at = from;
@@ -55,7 +55,7 @@ function gathered(changes: readonly ArrayChange<string>[], from: number): LineEd
   return edits;
 }
 
-/** The edits of both sides in the order of the base; undefined if two of them are at odds. */
+/** The edits of both sides in the order of the base; undefined if two of them conflict. */
 function interleave(ours: readonly LineEdit[], others: readonly LineEdit[]): LineEdit[] | undefined {
   const edits = [...ours, ...others].sort((a, b) => a.start - b.start);
   const merged: LineEdit[] = [];

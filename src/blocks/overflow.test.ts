@@ -9,7 +9,7 @@ const graphemesOf = (text: string): string[] =>
   [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(text)].map(({ segment }) => segment);
 
 describe("the overflow of a block", () => {
-  it("is what the seed's is", async () => {
+  it("is as in the reference implementation", async () => {
     expect(await splitOverflow("12345678overflow_part", 2, chars4)).toEqual({
       kept: "12345678",
       overflow: "overflow_part",
@@ -17,12 +17,12 @@ describe("the overflow of a block", () => {
     expect(await splitOverflow("short", 1024, chars4)).toBeUndefined();
   });
 
-  it("is nothing for an empty block, or one that just fits", async () => {
+  it("is empty for an empty block, or one that just fits", async () => {
     expect(await splitOverflow("", 1, chars4)).toBeUndefined();
     expect(await splitOverflow("e\u0301".repeat(4), 1, chars4)).toBeUndefined();
   });
 
-  it("is all that does not fit, for any text and budget: nothing is lost, and no character cut", async () => {
+  it("is everything that does not fit, for any text and budget: nothing is lost, and no character is cut", async () => {
     const text = fc
       .array(
         fc.oneof(

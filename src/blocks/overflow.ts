@@ -1,9 +1,12 @@
-/** What of a block is over its budget. */
+/** Splits a block's content at its budget. */
 import type { Counter } from "../tokens/counters.js";
 import { headThatFits } from "../tokens/fit.js";
 
 export interface Overflow {
-  /** The head that fits the budget; empty only if a model's counter needs more than all of it for the first grapheme. */
+  /**
+   * The head that fits the budget; empty only if a model's counter needs more than the whole budget for the first
+   * grapheme.
+   */
   readonly kept: string;
   readonly overflow: string;
 }

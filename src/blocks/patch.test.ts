@@ -36,7 +36,7 @@ describe("a patch", () => {
     expect(applyPatch(lines.join("\n"), text)).toBe(expected.join("\n"));
   });
 
-  it("fits a text whose last line has no newline, though it does not say so", () => {
+  it("applies to a text whose last line has no newline, even if it does not say so", () => {
     expect(applyPatch("a\nb", patch("@@ -1,2 +1,2 @@", " a", "-b", "+c"))).toBe("a\nc");
     expect(applyPatch("a", patch("@@ -1,1 +1,2 @@", " a", "+b"))).toBe("a\nb");
   });
@@ -48,7 +48,7 @@ describe("a patch", () => {
     expect(applyPatch("a", patch("@@ -1 +1 @@", "-a", mark, "+b", mark))).toBe("b");
   });
 
-  it("finds its lines where they have moved to, nearest to its number, after the hunk before", () => {
+  it("finds lines that have moved, nearest to its number, after the hunk before", () => {
     expect(applyPatch("new\nnew\na\nb\nc\n", CHANGE_B)).toBe("new\nnew\na\nB\nc\n");
     expect(applyPatch("x\ny\nx\ny\nx\ny\n", patch("@@ -4,1 +4,1 @@", "-x", "+X"))).toBe("x\ny\nX\ny\nx\ny\n");
     expect(applyPatch("x\nx\nx\n", patch("@@ -9 +9 @@", "-x", "+X"))).toBe("x\nx\nX\n");
@@ -61,7 +61,7 @@ describe("a patch", () => {
     expect(applyPatch("new\na\nb\nc\n", text)).toBe("new\nA\nb\nafter b\nc\n");
   });
 
-  it("takes the text's kind of line ends", () => {
+  it("adopts the text's line endings", () => {
     expect(applyPatch("a\r\nb\r\nc\r\n", CHANGE_B)).toBe("a\r\nB\r\nc\r\n");
     expect(applyPatch("a\r\nb\r\nc", CHANGE_B)).toBe("a\r\nB\r\nc");
     expect(applyPatch("a\nb\nc\n", CHANGE_B.replaceAll("\n", "\r\n"))).toBe("a\nB\nc\n");
@@ -114,7 +114,7 @@ describe("a patch", () => {
     ["has a line of no kind", "@@ -1,2 +1,2 @@\n-secret\nsecret\n"],
     ["has no numbers", "@@ ... @@\n-secret\n+b\n"],
     ["has numbers that are none", `@@ -${"9".repeat(400)} +1 @@\n-secret\n+b\n`],
-    ["is about several texts", `--- a\n+++ a\n${CHANGE_B}--- b\n+++ b\n${CHANGE_B}`],
+    ["changes several texts", `--- a\n+++ a\n${CHANGE_B}--- b\n+++ b\n${CHANGE_B}`],
   ])("that %s is refused, without its text in the message", (_, text) => {
     const error = errorOf(() => applyPatch("secret\n", text));
     expect(error).toMatchObject({ code: "invalid_input", details: { field: "patch" }, hint: expect.any(String) });
@@ -122,7 +122,7 @@ describe("a patch", () => {
     expect(error.cause).toBeUndefined();
   });
 
-  it("of whatever text is applied or refused, and nothing else", () => {
+  it("of any text is either applied or refused", () => {
     const line = fc.oneof(
       fc.constantFrom(" a", "-a", "+a", "", "\\ No newline at end of file", "--- a", "+++ a", "diff --git a b"),
       fc
@@ -143,7 +143,7 @@ describe("a patch", () => {
     );
   });
 
-  it("is looked for in a text of equal lines without taking the square of the time", () => {
+  it("is applied to a text of equal lines without quadratic time", () => {
     const [lines, context] = [200_000, 100_000];
     const old = Array.from({ length: context }, () => " ");
     const text = patch(`@@ -1,${context + 1} +1,${context} @@`, ...old, "-x");

@@ -1,31 +1,34 @@
 /**
- * Applying a unified diff to a block.
+ * Applies a unified diff to a block.
  *
- * Every line that the diff keeps or removes must be in the block exactly as the diff has it; there is no fuzz. The line
- * numbers are a hint: a hunk whose lines stand elsewhere, because the block has grown or the numbers are wrong, is applied
- * at the nearest place after the hunk before. A hunk that only adds has nothing but its number to go by.
+ * Every line that the diff keeps or removes must occur in the block exactly; there is no fuzz. Line numbers are hints:
+ * a hunk whose lines are elsewhere is applied at the nearest match after the previous hunk. A hunk that only adds lines
+ * is placed by its number alone.
  */
 import { parsePatch, type StructuredPatchHunk } from "diff";
 import { HoldfastError } from "../errors.js";
 import { invalid } from "../input/refusal.js";
 
 interface Hunk {
-  /** The index of the line where it should be. */
+  /** The index of the line where it should apply. */
   readonly start: number;
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** Whether it says that the text, before and after, has no newline at its end. If it does not, that means nothing. */
+  /** Whether the diff says that the text, before and after, has no newline at its end. If not, nothing follows. */
   readonly unended: { readonly old: boolean; readonly new: boolean };
 }
 
 const FORM_HINT =
   "a unified diff of one text has hunks like: @@ -1,2 +1,2 @@, then lines that start with -, + or a space";
 
-/** Refuses what is no diff of one text (`invalid_input`) and a diff of another text (`conflict`, details.hunk). */
+/**
+ * Refuses text that is not a diff of one text (`invalid_input`), and a diff that does not apply (`conflict`,
+ * details.hunk).
+ */
 export function applyPatch(content: string, patch: string): string {
   // The diff of equal texts.
   if (patch === "") return content;
-  // A diff made by someone who sees another kind of line ends says the same thing.
+  // A diff may be made with another kind of line endings.
   if (hasOnlyCrlf(content) && !patch.includes("\r\n")) {
     return applyHunks(content.replaceAll("\r\n", "\n"), hunksOf(patch)).replaceAll("\n", "\r\n");
   }
@@ -40,7 +43,7 @@ function hasOnlyCrlf(text: string): boolean {
 function hunksOf(patch: string): readonly Hunk[] {
   const [file, ...others] = parse(patch).filter(({ hunks }) => hunks.length > 0);
   if (!file) throw invalid("patch", "has no hunks", FORM_HINT);
-  if (others.length > 0) throw invalid("patch", "is about several texts", "give one patch for each block");
+  if (others.length > 0) throw invalid("patch", "changes several texts", "give one patch for each block");
   return file.hunks.map(hunkOf);
 }
 
@@ -52,7 +55,7 @@ function hunkOf({ oldStart, lines }: StructuredPatchHunk): Hunk {
   for (const line of lines) {
     const sign = line.charAt(0);
     if (sign === "\\") {
-      // "\ No newline at end of file", about the line above.
+      // "\ No newline at end of file", for the line above.
       unended.old ||= last !== "+";
       unended.new ||= last !== "-";
       continue;
@@ -95,7 +98,7 @@ function applyHunks(content: string, hunks: readonly Hunk[]): string {
   return result.join("\n") + (endsAfter && result.length > 0 ? "\n" : "");
 }
 
-/** Where a hunk's old lines stand, nearest to where it wants to be, and not before `from`. */
+/** The position of a hunk's old lines that is nearest to `wanted`, at or after `from`. */
 function placeOf({ old }: Hunk, lines: readonly string[], wanted: number, from: number): number | undefined {
   if (wanted >= from && wanted + old.length <= lines.length && old.every((line, i) => line === lines[wanted + i])) {
     return wanted;
@@ -103,7 +106,7 @@ function placeOf({ old }: Hunk, lines: readonly string[], wanted: number, from: 
   return old.length === 0 ? undefined : nearest(lines, old, wanted, from);
 }
 
-/** Knuth, Morris and Pratt's search: a text of equal lines must not take the square of the time. */
+/** Knuth-Morris-Pratt search, so that a text of equal lines does not take quadratic time. */
 function nearest(
   lines: readonly string[],
   pattern: readonly string[],
@@ -124,7 +127,7 @@ function nearest(
   return best;
 }
 
-/** For each head of the pattern, the length of its longest proper head that is also its tail. */
+/** For each prefix of the pattern, the length of its longest proper prefix that is also a suffix. */
 function bordersOf(pattern: readonly string[]): readonly number[] {
   const borders = [0];
   for (let index = 1, matched = 0; index < pattern.length; index++) {
@@ -136,7 +139,7 @@ function bordersOf(pattern: readonly string[]): readonly number[] {
 }
 
 function conflict(hunk: number): HoldfastError {
-  return new HoldfastError("conflict", `hunk ${hunk} of the patch does not fit the block's text`, {
+  return new HoldfastError("conflict", `hunk ${hunk} of the patch does not apply to the block's text`, {
     hint: "read the block again and make the patch from its current text",
     details: { field: "patch", hunk },
   });

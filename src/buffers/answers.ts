@@ -1,29 +1,36 @@
-/** What callers are told about their adds: the results of units, put together per call. */
+/** Builds the answers to add calls from the results of their units. */
 import { HoldfastError } from "../errors.js";
 import type { Added } from "../types.js";
 import type { UnitResult } from "./write.js";
 
-/** The answer to one add. Throws what its first failed unit failed with. */
+/** The answer to one add. Throws the error of its first failed unit. */
 export function mergeAdded(results: readonly UnitResult[], expected: number): Added {
   const ids: string[] = [];
   const sequences: number[] = [];
-  let commit = 0;
   let repeated = true;
   for (const result of results) {
     if (!result.ok) throw withProgress(result.error, ids.length);
-    commit = result.commit;
+    repeated &&= result.repeated || result.done.every((done) => done.op === "add" && done.repeated);
     for (const done of result.done) {
-      repeated &&= done.op === "add" && done.repeated;
       if (done.op !== "add") continue;
       ids.push(...done.ids);
       sequences.push(...done.sequences);
     }
   }
   if (results.length < expected) throw new HoldfastError("store_failed", "the call was not written completely");
-  return { ids, sequences, commit, repeated };
+  return { ids, sequences, repeated };
 }
 
-/** A large add fails in one of its parts: the caller learns how many messages before it are written. */
+/** The combined answer to several consecutive adds. */
+export function joinAdded(added: readonly Added[]): Added {
+  return {
+    ids: added.flatMap(({ ids }) => ids),
+    sequences: added.flatMap(({ sequences }) => sequences),
+    repeated: added.every(({ repeated }) => repeated),
+  };
+}
+
+/** Adds to the error of a large add how many messages before the failed part are written. */
 function withProgress(error: HoldfastError, written: number): HoldfastError {
   if (written === 0) return error;
   return new HoldfastError(error.code, `${error.message} (the ${written} messages before it are written)`, {
@@ -33,7 +40,7 @@ function withProgress(error: HoldfastError, written: number): HoldfastError {
   });
 }
 
-/** The answers to a batch, or an error that names the failed rounds and has the answers of the others. */
+/** The answers to a batch. Throws an error that lists the failed rounds and carries the answers of the others. */
 export function batchAnswer(
   results: readonly (readonly UnitResult[])[],
   expected: readonly number[],

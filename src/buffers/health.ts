@@ -1,11 +1,11 @@
-/** Health: the seed's four indicators, each with what is healthy and what is an alarm. */
+/** Health: the seed's four indicators, each with its healthy range and its alert threshold. */
 import type { Meter } from "./meter.js";
 
-/** Under this many samples an indicator says nothing. */
+/** An indicator with fewer samples reports "no data". */
 const SAMPLES_MIN = 20;
 const MIB = 1024 * 1024;
 
-/** idle: less than the healthy range, which is no illness · warning: between healthy and alarm. */
+/** idle: below the healthy range, which is not a problem · warning: between healthy and alert. */
 export type Condition = "healthy" | "idle" | "warning" | "alert" | "no data";
 
 export interface Indicator {
@@ -17,14 +17,14 @@ export interface Indicator {
 export interface Health {
   /** Batches transferred to the HybridBuffer in the last minute. */
   readonly transferRate: Indicator;
-  /** What the buffers hold. The model and other caches have budgets of their own. */
+  /** Bytes held by the buffers. The model and other caches have their own budgets. */
   readonly memory: Indicator;
   readonly queryLatency: Indicator;
-  /** Of repeated questions. */
+  /** Share of repeated questions that needed no search of their own. */
   readonly cacheHitRate: Indicator;
 }
 
-/** Questions that had been asked before, and how many of them needed no search of their own. */
+/** Questions asked before, and how many of them needed no search of their own. */
 export interface Repeated {
   readonly questions: number;
   readonly hits: number;

@@ -1,20 +1,23 @@
 /**
- * Jobs waiting to be written, in lanes. Within a lane they keep their order; between lanes they take turns, so that a
- * batch of ten thousand messages in one session delays a single message in another by one group, not by all of them.
+ * Lanes: queues of jobs waiting to be written. Jobs within a lane keep their order; lanes take turns. A batch of ten
+ * thousand messages in one session therefore delays a single message in another session by one group only.
  */
+import type { OnceWrite } from "../stores/receipts.js";
 import type { Unit } from "../stores/store.js";
 
-/** A call waiting for its commit. Its units are written in order; a `stepwise` job writes one per group at most. */
+/** A call waiting for its commit. Its units are written in order; a `stepwise` job writes at most one per group. */
 export interface Job {
   readonly lane: string;
   readonly units: readonly SizedUnit[];
   readonly stepwise: boolean;
-  /** How many units have been taken. */
+  /** Number of units taken so far. */
   taken: number;
 }
 
 export interface SizedUnit {
   readonly unit: Unit;
+  /** With a key, the unit is idempotent. */
+  readonly once?: OnceWrite | undefined;
   readonly messages: number;
   readonly bytes: number;
 }
@@ -43,7 +46,7 @@ export class Lanes<J extends Job> {
     else this.#lanes.set(job.lane, [job]);
   }
 
-  /** The next group: one unit from each lane in turn until the limits are reached. Takes one unit at least. */
+  /** Takes the next group: one unit from each lane in turn until the limits are reached, and at least one unit. */
   takeGroup(limits: GroupLimits): Taken<J>[] {
     const group: Taken<J>[] = [];
     const stepped = new Set<string>();
@@ -65,13 +68,13 @@ export class Lanes<J extends Job> {
     }
   }
 
-  /** Takes a job out before its last unit, because one of its units has failed. */
+  /** Removes a job before its last unit, because one of its units failed. */
   abandon(job: J): void {
     const lane = this.#lanes.get(job.lane);
     if (lane?.[0] === job) this.#rotate(job.lane, lane, { ...job, taken: job.units.length });
   }
 
-  /** Takes all jobs out. */
+  /** Removes and returns all jobs. */
   drain(): J[] {
     const jobs = [...this.#lanes.values()].flat();
     this.#lanes.clear();
@@ -83,7 +86,7 @@ export class Lanes<J extends Job> {
     return undefined;
   }
 
-  /** Puts the lane behind the others, without its first job if that is done. */
+  /** Moves the lane to the end of the queue, and removes its first job if that is done. */
   #rotate(name: string, lane: J[], job: Job): void {
     this.#lanes.delete(name);
     if (job.taken >= job.units.length) lane.shift();

@@ -1,19 +1,19 @@
 /**
- * MeaningPath: everything behind retrieval by meaning, put together: embedder, Pipeline, search, external index. A memory
- * without an embedding model has none, and works by words alone.
+ * MeaningPath: all parts of retrieval by meaning: embedder, Pipeline, vector search, external index. A memory without
+ * an embedding model has no MeaningPath and searches by words only.
  */
 import type { Embedder } from "../embedding/embedder.js";
 import { GuardedEmbedder } from "../embedding/guarded.js";
+import { EmbeddingCache, type EmbeddingCacheStats } from "../embedding/question-cache.js";
 import { HoldfastError } from "../errors.js";
 import type { Events } from "../events/events.js";
 import type { ResolvedOptions } from "../options.js";
+import { laneKey } from "../space-key.js";
 import type { Lane } from "../stores/indexing.js";
 import type { Store } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
 import { TokenCounter } from "../tokens/counter.js";
 import type { Item, SpaceRef } from "../types.js";
-import { laneName } from "./lane-name.js";
-import { type Meaning, MeaningReader, type MeaningRequest } from "./meaning.js";
 import type { Meter } from "./meter.js";
 import { otherModel } from "./other-model.js";
 import { OutboxDispatcher, type OutboxStats } from "./outbox.js";
@@ -21,13 +21,13 @@ import { OuterIndex, type OuterIndexStats } from "./outer-index.js";
 import { Pipeline } from "./pipeline.js";
 import type { PipelineStats } from "./pipeline-options.js";
 import { questionBytes } from "./query/budget.js";
-import { EmbeddingCache, type EmbeddingCacheStats } from "./query/embeddings.js";
+import { QuestionVectors } from "./query/question-vectors.js";
 import type { RoundView } from "./round-buffer.js";
 
-/** How long `close` goes on sending to the external index. What is left is sent by whoever opens the file next. */
+/** How long `close` keeps sending to the external index. The next process that opens the file sends the rest. */
 const SENDING_MS = 1_000;
 
-/** Vectors of questions are kept for longer than answers: nothing that is written changes them. */
+/** Question vectors are cached longer than answers, because no write invalidates them. */
 const VECTORS_PER_ANSWER = 8;
 
 export interface MeaningParts {
@@ -36,7 +36,7 @@ export interface MeaningParts {
   readonly meter: Meter;
   readonly events?: Events;
   readonly embedder: Embedder;
-  /** Given by the caller, who closes it; else it is closed with the memory. */
+  /** If true, the caller supplied the embedder and closes it. Otherwise it is closed with the memory. */
   readonly isEmbedderShared: boolean;
   readonly index?: VectorIndex;
   readonly isIndexShared: boolean;
@@ -52,7 +52,8 @@ export class MeaningPath {
   readonly #tokens: TokenCounter;
   readonly #pipeline: Pipeline;
   readonly #questions: EmbeddingCache;
-  readonly #reader: MeaningReader;
+  /** The vectors of questions. */
+  readonly vectors: QuestionVectors;
   readonly #outer: OuterIndex | undefined;
   readonly #outbox: OutboxDispatcher | undefined;
 
@@ -78,12 +79,12 @@ export class MeaningPath {
     this.#questions = new EmbeddingCache({ max: cacheSize * VECTORS_PER_ANSWER, maxBytes: questionBytes(maxBytes) });
     this.#outer = index && new OuterIndex(store, index);
     this.#outbox = index && this.#dispatcher(index);
-    this.#reader = new MeaningReader({
+    this.vectors = new QuestionVectors({
       store,
       clock,
       pipeline: this.#pipeline,
       embedder: this.#embedder,
-      questions: this.#questions,
+      cache: this.#questions,
       ...(this.#outer && { outer: this.#outer }),
     });
   }
@@ -106,7 +107,7 @@ export class MeaningPath {
     });
   }
 
-  /** Refuses a file that holds another model's vectors; then takes up what waits. */
+  /** Rejects a file that holds another model's vectors, then resumes pending work. */
   async start(): Promise<void> {
     const { store, embedder, index } = this.#parts;
     const vectorSpace = await store.vectorSpace();
@@ -116,19 +117,19 @@ export class MeaningPath {
     this.#outbox?.notify();
   }
 
-  /** From now on every change of vectors is queued for the index; what is there already is queued now. */
+  /** Queues the existing vectors for the index. From now on, every change of vectors is queued too. */
   async #attach(index: VectorIndex): Promise<void> {
     for (let remaining = true; remaining; ) {
       ({ remaining } = await this.#pipeline.commits.one<"attach">({ op: "attach", index: index.name }));
     }
   }
 
-  /** Rounds were committed. Resolves at once, unless the buffers are switched off. */
+  /** Records committed rounds. Resolves at once, unless the buffers are turned off. */
   added(lane: Lane, rounds: number): Promise<void> {
     return this.#pipeline.added(lane, rounds);
   }
 
-  /** An item was edited. Resolves as `added` does. */
+  /** Records an edited item. Resolves like `added`. */
   async edited(space: SpaceRef, id: string): Promise<void> {
     const { store, options } = this.#parts;
     const lanes = lanesOf(await store.get([space], [id], options.clock.now()));
@@ -136,28 +137,24 @@ export class MeaningPath {
     this.#outbox?.notify();
   }
 
-  /** Items were deleted; `existing` is what was there of them. Resolves as `added` does. */
+  /** Records deleted items; `existing` are those of them that existed. Resolves like `added`. */
   async deleted(space: SpaceRef, ids: readonly string[], existing: readonly Item[]): Promise<void> {
     await this.#pipeline.deleted(space, ids, lanesOf(existing));
     this.#outbox?.notify();
   }
 
-  /** The space was forgotten, or one session of it. */
+  /** Records that the space, or one session of it, was forgotten. */
   forgotten(space: SpaceRef, session?: string): void {
     this.#pipeline.forgotten(space, session);
     this.#outbox?.notify();
   }
 
-  /** Parked items wait again. */
+  /** Resumes parked items that were made pending again. */
   replayed(): void {
     this.#pipeline.rescan();
   }
 
-  search(request: MeaningRequest): Promise<Meaning> {
-    return this.#reader.search(request);
-  }
-
-  /** Embeds and writes all that waits, here or in the lanes named. */
+  /** Embeds and writes everything pending, in these lanes or in all. */
   async flush(lanes?: readonly Lane[]): Promise<void> {
     await this.#pipeline.drain(lanes, "manual");
   }
@@ -166,7 +163,7 @@ export class MeaningPath {
     return this.#pipeline.view(lane);
   }
 
-  /** The vectors of questions that are kept. */
+  /** Statistics of the cached question vectors. */
   get questions(): EmbeddingCacheStats {
     return this.#questions.stats;
   }
@@ -176,7 +173,7 @@ export class MeaningPath {
     return { ...this.#pipeline.stats, ...(index && { index }) };
   }
 
-  /** What is not done by the deadline stays pending on disk. */
+  /** Closes all parts. Work that is not done by the deadline stays pending on disk. */
   async close(deadlineMs: number): Promise<void> {
     const { index, isEmbedderShared, isIndexShared } = this.#parts;
     await this.#pipeline.finish(deadlineMs);
@@ -191,5 +188,5 @@ export class MeaningPath {
 
 function lanesOf(items: readonly Item[]): readonly Lane[] {
   const lanes = items.map(({ space, session }): Lane => (session === undefined ? { space } : { space, session }));
-  return [...new Map(lanes.map((lane) => [laneName(lane), lane])).values()];
+  return [...new Map(lanes.map((lane) => [laneKey(lane), lane])).values()];
 }

@@ -1,19 +1,19 @@
 /**
- * Meter: how long things take and how often they happen, in the seed's terms. Numbers only, never content.
+ * Meter: latencies and rates, in the seed's terms. It records numbers only, never content.
  *
- * Times are kept in histograms of bounded size; rates count what happened in the last minute.
+ * Latencies are kept in histograms of bounded size; rates count the events of the last minute.
  */
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 import type { Clock } from "../clock.js";
 
 const MINUTE_MS = 60_000;
-/** More than this per minute is remembered as this many: the alert is far below. */
+/** Upper bound on transfers remembered per minute. The alert threshold is far below it. */
 const TRANSFERS_KEPT = 10_000;
 
-/** Milliseconds of what was measured. */
+/** A summary of latencies, in milliseconds. */
 export interface Latency {
   readonly count: number;
-  /** Of all of them together. */
+  /** The sum of all samples. */
   readonly sum: number;
   readonly p50: number;
   readonly p95: number;
@@ -22,14 +22,14 @@ export interface Latency {
 }
 
 export interface Latencies {
-  /** From the call to the answer: durable, and searchable by words. */
+  /** From the call to its return, when the messages are durable and searchable by words. */
   readonly add: Latency;
-  /** RoundBuffer → HybridBuffer, embedding included. */
+  /** RoundBuffer → HybridBuffer, including embedding. */
   readonly transfer: Latency;
   /** HybridBuffer → store. */
   readonly flush: Latency;
   readonly query: Latency;
-  /** From the commit of a message until it was searchable by meaning. */
+  /** From the commit of a message until it is searchable by meaning. */
   readonly meaning: Latency;
 }
 
@@ -64,7 +64,10 @@ export class Meter {
     this.#query.record(ms);
   }
 
-  /** The item can be found by meaning from now on. Edited ones do not count: their age says nothing about the wait. */
+  /**
+   * Records that the item is now searchable by meaning. Edited items do not count, because their age is not the waiting
+   * time.
+   */
   searchable({ recordedAt, version }: { readonly recordedAt: number; readonly version: number }): void {
     if (version === 1) this.#meaning.record(Math.max(this.#clock.now() - recordedAt, 0));
   }
@@ -91,7 +94,7 @@ export class Meter {
   }
 }
 
-/** A histogram in microseconds, told in milliseconds. */
+/** A histogram that records microseconds and reports milliseconds. */
 export class Timings {
   readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 2 });
   #count = 0;

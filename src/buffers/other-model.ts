@@ -1,10 +1,10 @@
-/** What a process is told whose model is not the one of the file's vectors. */
+/** Errors for a process whose model differs from the model of the file's vectors. */
 import { HoldfastError } from "../errors.js";
 import type { Store } from "../stores/store.js";
 import { isSameSpace, nameOfSpace } from "../stores/vector-space.js";
 import type { VectorSpace } from "../types.js";
 
-/** When it opens the file. */
+/** The error when such a process opens the file. */
 export function otherModel(theirs: string, ours: string): HoldfastError {
   return new HoldfastError(
     "vector_space",
@@ -16,7 +16,7 @@ export function otherModel(theirs: string, ours: string): HoldfastError {
   );
 }
 
-/** When the file was re-embedded while it was open. */
+/** The error when the file was re-embedded while it was open. */
 export function nowOtherModel(kept: VectorSpace, ours: VectorSpace): HoldfastError {
   return new HoldfastError(
     "vector_space",
@@ -28,13 +28,13 @@ export function nowOtherModel(kept: VectorSpace, ours: VectorSpace): HoldfastErr
   );
 }
 
-/** Rejects if the store was re-embedded with another model than this, which it had before. */
+/** Rejects if the store, which held vectors of this model, was re-embedded with another one. */
 export async function requireServed(store: Pick<Store, "vectorSpace">, ours: VectorSpace | undefined): Promise<void> {
   const kept = ours && (await store.vectorSpace());
   if (kept && !isSameSpace(kept, ours)) throw nowOtherModel(kept, ours);
 }
 
-/** What the store has refused, as it is to be told: the file may have been re-embedded. */
+/** Turns the store's rejection into the error for the caller: the file may have been re-embedded. */
 export function explained(refusal: HoldfastError): HoldfastError {
   const { kept, given } = refusal.details;
   if (refusal.code !== "vector_space" || !kept || !given) return refusal;

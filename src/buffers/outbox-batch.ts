@@ -1,10 +1,10 @@
 /**
- * Rows of the outbox as an external index is told of them: per item, what its last row leaves behind.
+ * Sends outbox rows to an external index, reduced to the net change of each item.
  *
- * Of each item in a batch all deletes come first, then the last upsert, if no delete comes after it. What lies between
- * would be overwritten anyway. So two calls carry a batch, in the order that each item needs, and a batch that is sent
- * again, whole or in part, leaves the index as sending it once would have. Points of a former vector space are apart from
- * the others, and so are the rows about them: deletes alone matter.
+ * For each item in a batch, all deletes come first, then the last upsert, unless a delete follows it. Anything in
+ * between would be overwritten. Two calls therefore carry a batch, in the order that each item needs, and a batch that
+ * is sent again, in whole or in part, leaves the index in the same state as sending it once. Points of a former vector
+ * space are stored separately, so rows about them are handled separately; only their deletes matter.
  */
 import { HoldfastError } from "../errors.js";
 import { chunkId } from "../retrieval/chunks/id.js";
@@ -12,24 +12,26 @@ import type { OutboxRow } from "../stores/indexing.js";
 import type { Point, VectorIndex } from "../stores/vector-index.js";
 import type { VectorSpace } from "../types.js";
 
-/** The rows of one item, in order, and what they come to. */
+/** The rows of one item, in order, and their net change. */
 interface ItemChange {
-  /** The vector space of its points, if it is no longer served. */
+  /** The vector space of its points, if that space is no longer in use. */
   readonly former: VectorSpace | undefined;
   readonly rows: readonly OutboxRow[];
-  /** The points that its deletes name. */
+  /** The ids of the points to delete. */
   readonly deletes: readonly string[];
-  /** What is there after the last row. Empty also if its vectors are gone by now: a row further on says so. */
+  /**
+   * The points that exist after the last row. Also empty if the vectors have since been removed: a later row says so.
+   */
   readonly upserts: readonly Point[];
 }
 
-/** A row that the index will not take. */
+/** A row that the index refuses. */
 export interface RefusedRow {
   readonly row: OutboxRow;
   readonly error: HoldfastError;
 }
 
-/** What became of a batch; what is in neither list has yet to be sent, because of `failure`. */
+/** The result of a batch. Rows in neither list are still to be sent, because of `failure`. */
 export interface BatchResult {
   readonly sent: readonly number[];
   readonly refused: readonly RefusedRow[];
@@ -38,7 +40,7 @@ export interface BatchResult {
 
 type Target = Pick<VectorIndex, "upsert" | "delete" | "deleteFormer">;
 
-/** Never rejects. If the index refuses the batch, halves of it are tried, until the items at fault are known. */
+/** Sends a batch. Never rejects. If the index refuses the batch, it is bisected until the items at fault are found. */
 export async function sendBatch(rows: readonly OutboxRow[], index: Target): Promise<BatchResult> {
   const batch = new Batch(index);
   try {
@@ -73,7 +75,10 @@ class Batch {
     }
   }
 
-  /** An item at fault: whatever comes before the row that is refused is sent, so that at least what is old is gone. */
+  /**
+   * Sends an item that the index refuses. Everything before the refused row is sent, so that at least the old points
+   * are removed.
+   */
   async #sendOne(change: ItemChange): Promise<void> {
     let tried: "delete" | "upsert" = "delete";
     try {
@@ -118,7 +123,7 @@ function changesOf(rows: readonly OutboxRow[]): ItemChange[] {
   });
 }
 
-/** What is to be deleted of each former space. */
+/** The points to delete, by former space. */
 function formerOf(changes: readonly ItemChange[]): Iterable<readonly [VectorSpace, readonly string[]]> {
   const spaces = new Map<string, [VectorSpace, string[]]>();
   for (const { former, deletes } of changes) {

@@ -1,8 +1,8 @@
 /** The OutboxDispatcher on a real store: what the store queues is what the index is told. */
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { HoldfastError } from "../errors.js";
 import { chunkId } from "../retrieval/chunks/id.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
 import type { Done, NewRow, Write } from "../stores/store.js";
 import type { Point, VectorIndex } from "../stores/vector-index.js";
 import { FakeClock } from "../testing/fake-clock.js";
@@ -44,7 +44,8 @@ class PlainIndex implements VectorIndex {
 
 it("brings an index up to date with a store: added, edited, forgotten, attached late, and after a failure", async () => {
   const clock = new FakeClock();
-  const store = new MemoryStore();
+  const store = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
+  onTestFinished(() => store.close());
   const index = new PlainIndex();
   let groups = 0;
   const commit = async (write: Write): Promise<Done> => {
@@ -65,7 +66,7 @@ it("brings an index up to date with a store: added, edited, forgotten, attached 
     const claim = claimed.op === "claim" ? claimed.claims[0] : undefined;
     const fence = claim && "fence" in claim ? claim.fence : expect.fail("the lane was not given");
     const pending = await store.pending({ lanes: [{ lane: LANE }], limit: 100, maxBytes: 2 ** 20, now: clock.now() });
-    const items = pending.map(({ key, version, content }) => {
+    const items = pending.items.map(({ key, version, content }) => {
       const spans = content.split(" ").map((_, at) => ({ start: at, end: at + 1 }));
       return { key, version, spans, vectors: new Float32Array(spans.length * 2).fill(Math.SQRT1_2), borrowed: [] };
     });
@@ -91,7 +92,6 @@ it("brings an index up to date with a store: added, edited, forgotten, attached 
     return points.length;
   };
 
-  await commit({ op: "adopt", vectorSpace: SPACE });
   await write("a", "one two three");
   await embed();
   await commit({ op: "attach", index: index.name });

@@ -1,13 +1,14 @@
 /**
- * OutboxDispatcher: hands committed changes of vectors to an external index until it acknowledges them.
+ * OutboxDispatcher: sends committed vector changes to an external index until it acknowledges them.
  *
- * - One process at a time sends, under the lease of the lane OUTBOX; others look in from time to time.
- * - Rows leave the outbox only after the index has taken them. Whatever fails, they are sent again; the index takes the
- *   same change twice as once.
- * - A failing index is given more and more time, and the whole queue waits. An item that the index refuses waits alone:
- *   its later rows behind it, everybody else's go on.
- * - Nothing is held in memory between two batches; the backlog is in the store.
+ * - One process sends at a time, under the lease of the lane OUTBOX. The others poll.
+ * - Rows leave the outbox only after the index has accepted them. After any failure they are sent again; the index
+ *   treats repeated changes as idempotent.
+ * - A failing index is retried with growing back-off, and the whole queue waits. An item that the index refuses waits
+ *   alone, together with its later rows; all other items continue.
+ * - No rows are held in memory between two batches. The backlog is in the store.
  */
+import { backOff } from "../back-off.js";
 import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import { type AcknowledgeWrite, type Holder, OUTBOX, type OutboxRow, type Owner } from "../stores/indexing.js";
@@ -19,53 +20,53 @@ import { type BatchResult, type RefusedRow, sendBatch } from "./outbox-batch.js"
 
 const BATCH_ROWS = 256;
 const BATCH_BYTES = 1024 * 1024;
-/** How often to look for rows that other processes have left, and whether the lane is free. */
+/** How often to poll for rows that other processes left, and for a free lane. */
 const POLL_MS = 5_000;
-/** A lease that was last seen to be ours this long ago is claimed again before anything is sent under it. */
+/** A lease that was last confirmed this long ago is claimed again before anything is sent under it. */
 const CLAIM_MS = 5_000;
-/** How often others are shown that this process lives, while the index takes its time. */
+/** Heartbeat interval while a call to the index is in progress. */
 const BEAT_MS = 3_000;
 const BACK_OFF_MS = 1_000;
 const BACK_OFF_MAX_MS = 60_000;
-/** How long a refused item waits for its next attempt. */
+/** Back-off of a refused item. */
 const REFUSED_MS = 60_000;
 const REFUSED_MAX_MS = 3_600_000;
 
 export interface OutboxOptions {
-  /** Joins the group commit. */
+  /** Commits a write. */
   readonly commit: (write: Write) => Promise<Done>;
   /** The store's `outbox`. */
   readonly read: (limit: number, maxBytes: number, now: number) => Promise<readonly OutboxRow[]>;
-  /** Whose vectors the store keeps; undefined as long as it keeps none. */
+  /** The space of the vectors in the store; undefined while it has none. */
   readonly vectorSpace: () => Promise<VectorSpace | undefined>;
   readonly index: VectorIndex;
   readonly clock: Clock;
   readonly owner: Owner;
-  /** Whether the holder of the lane is gone or silent, so that it may be evicted. */
+  /** Whether the holder of the lane is dead or silent and may be evicted. */
   readonly judge: (holder: Holder) => boolean;
-  /** For jitter; from 0 to 1. */
+  /** Random number from 0 to 1, for jitter. */
   readonly random?: () => number;
 }
 
 /**
- * idle: nothing to send · sending · waiting: the index or the store has failed, and is given time · blocked: another
+ * idle: nothing to send · sending · waiting: backing off after a failure of the index or the store · blocked: another
  * process sends, or the index holds other vectors.
  */
 export type OutboxState = "idle" | "sending" | "waiting" | "blocked";
 
 export interface OutboxStats {
-  /** Rows that were acknowledged. */
+  /** Rows acknowledged by the index. */
   readonly sent: number;
-  /** How often a row was refused. */
+  /** Number of refusals of rows. */
   readonly failed: number;
-  /** How often the queue had to wait because of a failure. */
+  /** Number of times that the queue backed off after a failure. */
   readonly retries: number;
-  /** What was said the last time that something failed or was refused; it may be over. */
+  /** The message of the last failure or refusal. The problem may be resolved by now. */
   readonly lastError?: string;
   readonly state: OutboxState;
 }
 
-/** What to do until the next look. */
+/** State and delay until the next run. */
 interface Pause {
   readonly state: OutboxState;
   readonly ms: number;
@@ -78,7 +79,7 @@ export class OutboxDispatcher {
   #lease: { readonly fence: number; readonly shownAt: number } | undefined;
   /** The vector space for which the index was prepared. */
   #prepared: VectorSpace | undefined;
-  /** Rows may have come since the last read. */
+  /** True if rows may have been added since the last read. */
   #isNoticed = false;
   #running: Promise<void> | undefined;
   #cancelTimer: () => void = () => {};
@@ -95,7 +96,10 @@ export class OutboxDispatcher {
     this.#random = options.random ?? Math.random;
   }
 
-  /** There may be rows. The first call starts the dispatcher; one that waits for a failing index goes on waiting. */
+  /**
+   * Signals that there may be rows. The first call starts the dispatcher. A dispatcher that is backing off keeps
+   * waiting.
+   */
   notify(): void {
     this.#isNoticed = true;
     if (this.#state === "idle") void this.#start();
@@ -112,8 +116,9 @@ export class OutboxDispatcher {
   }
 
   /**
-   * Sends what is there, at once; true when nothing is left that could be sent now. It does not wait for an index that
-   * fails or a lane that is another's, nor beyond the deadline: what is left stays in the store and is sent later.
+   * Sends the queued rows now. Returns true if no sendable row is left. Does not wait for a failing index,
+   * for a lane held by another process, or beyond the deadline: rows that are left stay in the store and are sent
+   * later.
    */
   async drain(deadlineMs: number): Promise<boolean> {
     let isOver = false;
@@ -130,7 +135,7 @@ export class OutboxDispatcher {
     return !isOver && this.#state === "idle" && !this.#isClosed;
   }
 
-  /** Stops. A call to the index that is under way is not waited for; its rows are sent again by whoever comes next. */
+  /** Stops. Does not wait for a call to the index in progress; the next dispatcher sends those rows again. */
   async close(): Promise<void> {
     this.#closing.abort(new HoldfastError("closed", "the dispatcher of the outbox is closed"));
     this.#cancelTimer();
@@ -142,7 +147,7 @@ export class OutboxDispatcher {
     return this.#closing.signal.aborted;
   }
 
-  /** One run at a time. It never rejects, and sets the timer for the next one. */
+  /** Starts a run, or joins the current one. A run never rejects, and sets the timer for the next one. */
   async #start(): Promise<void> {
     if (this.#isClosed) return;
     this.#running ??= this.#run();
@@ -168,7 +173,7 @@ export class OutboxDispatcher {
       const shownAt = this.#lease?.shownAt;
       if (shownAt === undefined || clock.passed() - shownAt >= CLAIM_MS) {
         if (!(await this.#claim())) return { state: "blocked", ms: POLL_MS };
-        continue; // whoever had the lane before may have sent some of these rows
+        continue; // the previous holder of the lane may have sent some of these rows
       }
       this.#state = "sending";
       if (!(await this.#prepare())) return { state: "blocked", ms: POLL_MS };
@@ -181,7 +186,7 @@ export class OutboxDispatcher {
     return { state: "idle", ms: POLL_MS };
   }
 
-  /** Takes the lane, or shows that it is ours still. A holder that is gone or silent is evicted. */
+  /** Claims the lane, or confirms that it is still held. A dead or silent holder is evicted. */
   async #claim(): Promise<boolean> {
     const holder = await this.#claimOnce([]);
     if (!holder || !this.#options.judge(holder)) return this.#lease !== undefined;
@@ -199,8 +204,9 @@ export class OutboxDispatcher {
   }
 
   /**
-   * Requires that the rows were read before: if their vectors were of another space than this finds, it is seen here. An
-   * index that is prepared for a former space is of no use; then the lane is left to those who have another.
+   * Prepares the index for the store's vector space. Requires that the rows were read before: if their vectors belong
+   * to another space, this detects it. An index prepared for a former space is useless; the lane is then released to
+   * processes that have another one.
    */
   async #prepare(): Promise<boolean> {
     const { index, vectorSpace } = this.#options;
@@ -227,7 +233,10 @@ export class OutboxDispatcher {
     await commit({ op: "release", owner: owner.id, lanes: [OUTBOX] });
   }
 
-  /** False if the lane is another's by now: then nothing was noted, and the other sends these rows again. */
+  /**
+   * Returns false if another process now holds the lane. In that case nothing was recorded, and the other process sends
+   * these rows again.
+   */
   async #acknowledge({ sent, refused }: BatchResult): Promise<boolean> {
     if (sent.length + refused.length === 0) return true;
     const { commit, owner } = this.#options;
@@ -245,11 +254,14 @@ export class OutboxDispatcher {
 
   #failedRow({ row, error }: RefusedRow): AcknowledgeWrite["failed"][number] {
     this.#note(error);
-    const delay = this.#jittered(REFUSED_MS, row.attempts, REFUSED_MAX_MS);
+    const delay = Math.round(backOff(row.attempts, REFUSED_MS, REFUSED_MAX_MS, this.#random));
     return { sequence: row.sequence, error: error.message, retryAt: this.#options.clock.now() + delay };
   }
 
-  /** A slow index is no reason to be taken for silent. Whether the lease was kept is told by the acknowledgement. */
+  /**
+   * Sends heartbeats while the index works, so that a slow index does not make this process look silent. The
+   * acknowledgement shows whether the lease was kept.
+   */
   async #beatingWhile<T>(work: Promise<T>): Promise<T> {
     const { commit, clock, owner } = this.#options;
     let cancel = (): void => {};
@@ -271,7 +283,7 @@ export class OutboxDispatcher {
     this.#lastError = error instanceof Error ? error.message : String(error);
   }
 
-  /** An index that holds other vectors will not change its mind soon; everything else may be over in a moment. */
+  /** An index that holds other vectors will not recover soon; any other failure may be brief. */
   #pauseAfter(error: unknown): Pause {
     if (this.#isClosed) return { state: "idle", ms: 0 };
     this.#note(error);
@@ -279,12 +291,7 @@ export class OutboxDispatcher {
       return { state: "blocked", ms: BACK_OFF_MAX_MS };
     }
     this.#retries++;
-    return { state: "waiting", ms: this.#jittered(BACK_OFF_MS, this.#failures++, BACK_OFF_MAX_MS) };
-  }
-
-  /** Doubles with each attempt up to the most; between half of that and all of it, so that processes spread out. */
-  #jittered(ms: number, attempts: number, maxMs: number): number {
-    return Math.round(Math.min(ms * 2 ** attempts, maxMs) * (0.5 + this.#random() / 2));
+    return { state: "waiting", ms: backOff(this.#failures++, BACK_OFF_MS, BACK_OFF_MAX_MS, this.#random) };
   }
 
   #abandonable(): Pick<VectorIndex, "upsert" | "delete" | "deleteFormer"> {
@@ -296,7 +303,7 @@ export class OutboxDispatcher {
     };
   }
 
-  /** The call's outcome, or a rejection as soon as the dispatcher is closed. */
+  /** Awaits the call, or rejects as soon as the dispatcher is closed. */
   async #unlessClosed(call: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     signal.throwIfAborted();

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { loadConfig } from "../config.js";
 import { HoldfastError } from "../errors.js";
 import { BufferService } from "../service.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
 import type { FoundPoint, Point, PointSearch, VectorIndex } from "../stores/vector-index.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
@@ -65,7 +65,10 @@ async function open() {
   const index = new MapIndex();
   const embedder = new HashEmbedder();
   const options = loadConfig({ code: { path: ":memory:", embedder, vectorIndex: index, clock } });
-  const service = new BufferService(new MemoryStore(), options, { embedder, index });
+  const service = new BufferService(await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 }), options, {
+    embedder,
+    index,
+  });
   await service.start();
   onTestFinished(async () => {
     index.hold()();

@@ -1,20 +1,21 @@
 /**
- * The external vector index beside the file's own vectors: what the outbox has delivered is searched there, what it has
- * not is searched in the file, so that nothing is missing meanwhile.
+ * OuterIndex: searches an external vector index in addition to the file's own vectors. Items that the outbox has
+ * delivered are searched in the index, all others in the file, so nothing is missing in between.
  *
- * The file stays the truth. The index is not asked when a filter narrows the question (it knows none of the attributes),
- * and when it fails the file answers for all.
+ * The file is authoritative. The index is not used when the question has a filter, because it stores no attributes. If
+ * the index fails, the file is searched for everything.
  */
 import { HoldfastError } from "../errors.js";
-import type { VectorsRequest } from "../stores/indexing.js";
-import { type Scored, type Store, scoredOf } from "../stores/store.js";
+import type { OutsideHits } from "../stores/search.js";
+import type { Store } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
-import type { SpaceRef } from "../types.js";
+import type { SourceReport, SpaceRef } from "../types.js";
+import { asked, type VectorQuestion } from "./query/question-vectors.js";
 
-/** An index that is this far behind is of no use yet. */
+/** An index with this many undelivered items is not used. */
 const UNSENT_MAX = 10_000;
 
-/** The index holds chunks, and several may be of one item. */
+/** The index stores chunks, and one item may have several. */
 const CHUNKS_PER_ITEM = 4;
 
 export interface OuterIndexStats {
@@ -22,6 +23,11 @@ export interface OuterIndexStats {
   readonly searches: number;
   readonly failures: number;
   readonly lastError?: string;
+}
+
+export interface Outside {
+  readonly hits: OutsideHits;
+  readonly report: SourceReport;
 }
 
 export class OuterIndex {
@@ -36,23 +42,21 @@ export class OuterIndex {
     this.#index = index;
   }
 
-  /** Undefined: ask the file. */
-  async search(request: VectorsRequest): Promise<readonly Scored[] | undefined> {
-    if (Object.keys(request.filter).length > 0) return undefined;
+  /** Searches the index. Undefined means: search the file's own vectors. */
+  async search(question: VectorQuestion, vector: Float32Array): Promise<Outside | undefined> {
+    if (Object.keys(question.filter).length > 0) return undefined;
+    const started = performance.now();
     try {
-      // First what the index may not know yet: what is delivered between the two searches is then found by either.
-      const unsent = await this.#store.searchVectors({ ...request, estimates: false, unsent: true, limit: UNSENT_MAX });
+      // Read the undelivered items first: an item delivered in between is then found by at least one of the two.
+      const unsent = await this.#store.unsent(question.spaces, UNSENT_MAX);
       if (unsent.length === UNSENT_MAX) return undefined;
-      const { vector, limit } = request;
-      const spaceIds = await this.#spaceIds(request.spaces);
-      const points = await this.#index.search({ spaceIds, vector, limit: limit * CHUNKS_PER_ITEM });
+      const spaceIds = await this.#spaceIds(question.spaces);
+      const points = await this.#index.search({ spaceIds, vector, limit: question.limit * CHUNKS_PER_ITEM });
       this.#searches++;
-      const unsentKeys = new Set(unsent.map(({ key }) => key));
       const best = new Map<number, number>();
-      for (const { key, score } of points)
-        if (!unsentKeys.has(key)) best.set(key, Math.max(best.get(key) ?? -1, score));
-      const known = await this.#current(request, best);
-      return [...unsent, ...known].sort((a, b) => b.score - a.score || b.key - a.key).slice(0, limit);
+      for (const { key, score } of points) best.set(key, Math.max(best.get(key) ?? -1, score));
+      const items = [...best].map(([key, score]) => ({ key, score }));
+      return { hits: { items, unsent }, report: asked("index", items.length, started) };
     } catch (error) {
       if (!(error instanceof HoldfastError) || (error.code !== "index_failed" && error.code !== "vector_space"))
         throw error;
@@ -60,16 +64,6 @@ export class OuterIndex {
       this.#lastError = error.message;
       return undefined;
     }
-  }
-
-  /** Points of items that are there and embedded. One that waits was edited: the index still has its old text's vector. */
-  async #current(request: VectorsRequest, best: ReadonlyMap<number, number>): Promise<readonly Scored[]> {
-    const { spaces, now } = request;
-    const wanted = { spaces, keys: [...best.keys()], now };
-    const items = await this.#store.read({ ...wanted, filter: {} });
-    const waiting = await this.#store.read({ ...wanted, filter: { pending: true } });
-    const outdated = new Set(waiting.map(({ key }) => key));
-    return items.flatMap((item) => (outdated.has(item.key) ? [] : [scoredOf(item, best.get(item.key) ?? 0)]));
   }
 
   get stats(): OuterIndexStats {

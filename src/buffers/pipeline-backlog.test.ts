@@ -1,7 +1,8 @@
 /** A backlog of more sessions than are looked at, or leased, at a time: it is worked off without waiting for any timer. */
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { GuardedEmbedder } from "../embedding/guarded.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
+import type { Store } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
 import { Meter } from "./meter.js";
@@ -15,24 +16,21 @@ const laneOf = (number: number) => ({ space: { user: "ada" }, session: `session 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A store that takes its time to write vectors. */
-class SlowStore extends MemoryStore {
-  readonly #turns: number;
-
-  constructor(turns: number) {
-    super();
-    this.#turns = turns;
-  }
-
-  override async commit(...args: Parameters<MemoryStore["commit"]>): ReturnType<MemoryStore["commit"]> {
+async function slowStore(turns: number): Promise<Store> {
+  const store = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
+  onTestFinished(() => store.close());
+  const commit = store.commit.bind(store);
+  store.commit = async (...args) => {
     const isIndex = args[0].some((unit) => unit.some(({ op }) => op === "index"));
-    for (let turns = isIndex ? this.#turns : 1; turns > 0; turns--) await turn();
-    return super.commit(...args);
-  }
+    for (let left = isIndex ? turns : 1; left > 0; left--) await turn();
+    return commit(...args);
+  };
+  return store;
 }
 
 /** A store in which every session has one message that waits. */
-async function waitingStore(now: number, turns: number): Promise<MemoryStore> {
-  const store = new SlowStore(turns);
+async function waitingStore(now: number, turns: number): Promise<Store> {
+  const store = await slowStore(turns);
   for (let first = 0; first < SESSIONS; first += PER_UNIT) {
     const units = Array.from({ length: PER_UNIT }, (_, at) => {
       const item = { id: `m${first + at}`, kind: "message", role: "user", content: `boat ${first + at}` } as const;
@@ -44,7 +42,7 @@ async function waitingStore(now: number, turns: number): Promise<MemoryStore> {
   return store;
 }
 
-function pipelineOn(store: MemoryStore, clock: FakeClock, maxSize: number): Pipeline {
+function pipelineOn(store: Store, clock: FakeClock, maxSize: number): Pipeline {
   return new Pipeline({
     store,
     clock,

@@ -1,4 +1,4 @@
-/** What the Pipeline is made of, and what it tells about itself. */
+/** Options and statistics of the Pipeline. */
 import type { Clock } from "../clock.js";
 import type { GuardedEmbedder, GuardStatus } from "../embedding/guarded.js";
 import type { Events } from "../events/events.js";
@@ -14,7 +14,7 @@ export interface PipelineOptions {
   readonly meter: Meter;
   readonly embedder: GuardedEmbedder;
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
-  /** False: whoever adds waits until what he added is embedded and written. */
+  /** If false, an add waits until its items are embedded and written. */
   readonly enabled: boolean;
   readonly roundBuffer: {
     readonly maxTokens: number;
@@ -31,7 +31,7 @@ export interface PipelineOptions {
     readonly chunkStrategy: ChunkStrategyName;
   };
   readonly events?: Events | undefined;
-  /** Vectors were written. */
+  /** Called after vectors were written. */
   readonly onFlushed: () => void;
 }
 
@@ -39,9 +39,9 @@ export interface PipelineStats {
   readonly round: RoundBufferStats;
   readonly hybrid: HybridBufferStats;
   readonly embedder: GuardStatus;
-  /** Transactions of claims, vectors and parking. */
+  /** Transactions for claims, vectors and parking. */
   readonly transactions: number;
   readonly leases: number;
-  /** Why nothing is embedded until the memory is opened again, if so. */
+  /** If present, why nothing is embedded until the memory is reopened. */
   readonly fault?: string;
 }

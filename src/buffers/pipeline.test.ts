@@ -2,11 +2,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { GuardedEmbedder } from "../embedding/guarded.js";
 import type { Lane } from "../stores/indexing.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
 import type { NewRow, Store } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { FaultyStore } from "../testing/faulty-store.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
+import type { VectorSpace } from "../types.js";
 import { Meter } from "./meter.js";
 import { Pipeline } from "./pipeline.js";
 import type { PipelineOptions } from "./pipeline-options.js";
@@ -29,13 +30,7 @@ class Bench {
   readonly pipeline: Pipeline;
   #ids = 0;
 
-  constructor({
-    round,
-    hybrid,
-    enabled = true,
-    store = new MemoryStore(),
-    embedder = new HashEmbedder(),
-  }: Setting = {}) {
+  constructor(store: Store, { round, hybrid, enabled = true, embedder = new HashEmbedder() }: Setting = {}) {
     this.store = store;
     this.embedder = embedder;
     this.pipeline = new Pipeline({
@@ -83,6 +78,18 @@ class Bench {
     return items.map(({ id }) => id);
   }
 
+  /** Has the store keep vectors of this space, as another process would. */
+  async keep(vectorSpace: VectorSpace): Promise<void> {
+    const [owner, lane] = [{ id: "another", process: "1" }, { space: { user: "another" } }];
+    const register = { op: "register", create: "new", entry: { kind: "user", name: "another" } } as const;
+    const claim = { op: "claim", owner, lanes: [lane], evict: [] } as const;
+    const [outcome] = (await this.store.commit([[register, claim]], this.clock.now(), "g")).outcomes;
+    const claimed = outcome?.ok && outcome.done[1]?.op === "claim" ? outcome.done[1].claims[0] : undefined;
+    const fence = claimed && "fence" in claimed ? claimed.fence : expect.fail("the lane was not given");
+    const index = { op: "index", owner: owner.id, lane, fence, vectorSpace, items: [], release: true } as const;
+    await this.store.commit([[index]], this.clock.now(), "g");
+  }
+
   async update(lane: Lane, id: string, content: string): Promise<void> {
     await this.store.commit([[{ op: "update", space: lane.space, id, patch: { content } }]], this.clock.now(), "g");
     await this.pipeline.edited(lane.space, [id], [lane]);
@@ -91,11 +98,17 @@ class Bench {
   async search(lane: Lane, text: string) {
     const [vector] = await new HashEmbedder().embed([text]);
     const { space } = await this.embedder.describe();
-    const request = { spaces: [lane.space], filter: {}, limit: 10, now: this.clock.now() };
-    const stored = await this.store.searchVectors({ ...request, vectorSpace: space, vector: vector as Float32Array });
+    const numbers = vector as Float32Array;
+    const { found } = await this.store.search({
+      ...{ spaces: [lane.space], filter: {}, now: this.clock.now(), limit: 10, terms: [], lookups: [] },
+      vector: { space, numbers, fresh: [], freshOnly: false, readyMs: Infinity },
+      hints: { refersBack: false, dates: [], recency: 0, askedAt: 0 },
+    });
+    const { cache } = this.pipeline.hybrid;
+    const scores = cache.scores([lane.space], numbers).toSorted((a, b) => b.score - a.score || b.key - a.key);
     return {
-      cached: this.pipeline.hybrid.cache.search([lane.space], vector as Float32Array).map(({ id }) => id),
-      stored: stored.map(({ id }) => id),
+      cached: scores.map(({ key, version }) => cache.find(lane.space, key, version)?.id),
+      stored: found.map(({ id }) => id),
     };
   }
 
@@ -119,11 +132,14 @@ afterEach(async () => {
     await settle();
     bench.clock.advance(10_000);
     await closed;
+    await bench.store.close();
   }
 });
 
-function open(setting?: Setting): Bench {
-  const bench = new Bench(setting);
+const openStore = () => SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
+
+async function open(setting: Setting = {}): Promise<Bench> {
+  const bench = new Bench(setting.store ?? (await openStore()), setting);
   benches.push(bench);
   return bench;
 }
@@ -137,7 +153,7 @@ describe("the RoundBuffer", () => {
   const exact = { round: { eager: false } };
 
   it("transfers a session when it has five rounds, and not before", async () => {
-    const bench = open(exact);
+    const bench = await open(exact);
     for (let round = 1; round <= 4; round++) await bench.add(ADA, `round ${round}`);
     await settle();
     expect(bench.embedder.texts).toBe(0);
@@ -149,7 +165,7 @@ describe("the RoundBuffer", () => {
   });
 
   it("transfers a session when it has more tokens than allowed, a message above the threshold whole", async () => {
-    const bench = open({ round: { eager: false, maxTokens: 10 } });
+    const bench = await open({ round: { eager: false, maxTokens: 10 } });
     await bench.add(ADA, "one two three four five six seven eight nine ten");
     await settle();
     expect(bench.embedder.texts).toBe(0);
@@ -164,7 +180,7 @@ describe("the RoundBuffer", () => {
   });
 
   it("transfers a session to which nothing was added for a minute", async () => {
-    const bench = open(exact);
+    const bench = await open(exact);
     await bench.add(ADA, "hello");
     await settle();
     bench.clock.advance(59_000);
@@ -180,7 +196,7 @@ describe("the RoundBuffer", () => {
   });
 
   it("counts the session's waiting rows, whoever added them", async () => {
-    const bench = open(exact);
+    const bench = await open(exact);
     for (let round = 1; round <= 4; round++) await bench.commit(ADA, `theirs ${round}`);
     await bench.add(ADA, "ours");
     await settle();
@@ -189,7 +205,7 @@ describe("the RoundBuffer", () => {
   });
 
   it("lets sessions that take turns cause no transfer of each other", async () => {
-    const bench = open(exact);
+    const bench = await open(exact);
     for (let round = 1; round <= 4; round++) {
       await bench.add(ADA, `ada ${round}`);
       await bench.add(BOB, `bob ${round}`);
@@ -202,7 +218,7 @@ describe("the RoundBuffer", () => {
   });
 
   it("has one timer for any number of sessions, and none for those with nothing waiting", async () => {
-    const bench = open(exact);
+    const bench = await open(exact);
     const before = bench.clock.pending;
     for (let user = 0; user < 100; user++) await bench.add({ space: { user: `u${user}` }, session: "s" }, "hello");
     await settle();
@@ -214,7 +230,7 @@ describe("the RoundBuffer", () => {
   });
 
   it("is eager if it may: what waits is embedded as soon as the embedder has time", async () => {
-    const bench = open();
+    const bench = await open();
     await bench.add(ADA, "hello");
     await settle();
     expect(bench.triggers).toEqual({ eager: 1 });
@@ -230,7 +246,7 @@ describe("the RoundBuffer", () => {
   });
 
   it("shows what gathers in a session", async () => {
-    const bench = open(exact);
+    const bench = await open(exact);
     await bench.add(ADA, "one two", "three");
     await bench.add(ADA, "four");
     expect(await bench.pipeline.view(ADA)).toEqual({ currentTokens: 4, roundCount: 2, messageCount: 3 });
@@ -240,7 +256,7 @@ describe("the RoundBuffer", () => {
 
 describe("the HybridBuffer", () => {
   it("makes what it embedded searchable at once and writes it in batches of five rounds", async () => {
-    const bench = open();
+    const bench = await open();
     const [first] = await bench.add(ADA, "the cat sleeps");
     await settle();
     expect(await bench.search(ADA, "cat")).toEqual({ cached: [first], stored: [] });
@@ -257,7 +273,7 @@ describe("the HybridBuffer", () => {
   });
 
   it("lets go of the lease of a session with which it is done", async () => {
-    const bench = open();
+    const bench = await open();
     bench.pipeline.start();
     for (let round = 0; round < 5; round++) await bench.add(ADA, `round ${round}`);
     await settle();
@@ -269,7 +285,7 @@ describe("the HybridBuffer", () => {
   });
 
   it("writes when nothing came for a minute", async () => {
-    const bench = open();
+    const bench = await open();
     await bench.add(ADA, "hello");
     await settle();
     bench.clock.advance(59_999);
@@ -282,7 +298,7 @@ describe("the HybridBuffer", () => {
   });
 
   it("writes what is older than half an hour, also when something keeps coming", async () => {
-    const bench = open({ hybrid: { maxSize: 1000 } });
+    const bench = await open({ hybrid: { maxSize: 1000 } });
     for (let minute = 0; minute < 31; minute++) {
       await bench.add(ADA, `minute ${minute}`);
       await settle();
@@ -293,7 +309,7 @@ describe("the HybridBuffer", () => {
   });
 
   it("writes when too many bytes are in memory", async () => {
-    const bench = open({ hybrid: { maxSize: 1000, maxBytes: 20_000 } });
+    const bench = await open({ hybrid: { maxSize: 1000, maxBytes: 20_000 } });
     for (let round = 0; round < 30; round++) {
       await bench.add(ADA, `round ${round}`);
       await settle();
@@ -303,7 +319,7 @@ describe("the HybridBuffer", () => {
   });
 
   it("keeps everything readable, and delays no add and no question, while a flush hangs", async () => {
-    const store = new MemoryStore();
+    const store = await openStore();
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;
@@ -319,7 +335,7 @@ describe("the HybridBuffer", () => {
         };
       },
     });
-    const bench = open({ store: stalling });
+    const bench = await open({ store: stalling });
     const ids = [];
     for (let round = 0; round < 5; round++) ids.push(...(await bench.add(ADA, `cat ${round}`)));
     await settle();
@@ -336,7 +352,7 @@ describe("the HybridBuffer", () => {
   });
 
   it("drops what was edited after it was embedded, and embeds the new text", async () => {
-    const bench = open();
+    const bench = await open();
     const [id] = await bench.add(ADA, "the cat sleeps");
     await settle();
     await bench.update(ADA, String(id), "the dog barks");
@@ -350,7 +366,7 @@ describe("the HybridBuffer", () => {
   });
 
   it("takes up on start what an earlier process left, newest first", async () => {
-    const bench = open();
+    const bench = await open();
     const order: string[] = [];
     const { embed } = bench.embedder;
     bench.embedder.embed = function (this: HashEmbedder, texts, options) {
@@ -365,7 +381,7 @@ describe("the HybridBuffer", () => {
   });
 
   it("looks from time to time for what others left", async () => {
-    const bench = open();
+    const bench = await open();
     bench.pipeline.start();
     await settle();
     await bench.commit(ADA, "left behind");
@@ -377,7 +393,7 @@ describe("the HybridBuffer", () => {
 
 describe("writing through", () => {
   it("embeds and writes before the add resolves", async () => {
-    const bench = open({ enabled: false });
+    const bench = await open({ enabled: false });
     const [id] = await bench.add(ADA, "the cat sleeps");
     expect(await bench.search(ADA, "cat")).toEqual({ cached: [], stored: [id] });
     expect(bench.triggers).toEqual({ through: 1 });
@@ -385,7 +401,7 @@ describe("writing through", () => {
   });
 
   it("resolves when the embedder is down: the message is durable, and waits", async () => {
-    const bench = open({ enabled: false });
+    const bench = await open({ enabled: false });
     bench.embedder.failNext(Number.POSITIVE_INFINITY);
     const adding = bench.add(ADA, "the cat sleeps");
     for (let step = 0; step < 20; step++) {
@@ -399,7 +415,7 @@ describe("writing through", () => {
 
 describe("faults", () => {
   it("wait for an embedder that is down, lose nothing, and go on by themselves when it is back", async () => {
-    const bench = open();
+    const bench = await open();
     bench.embedder.failNext(8);
     const [id] = await bench.add(ADA, "the cat sleeps");
     for (let step = 0; step < 60; step++) {
@@ -414,7 +430,7 @@ describe("faults", () => {
   });
 
   it("park a text that the model refuses, and nothing waits behind it", async () => {
-    const bench = open();
+    const bench = await open();
     bench.embedder.refuse((text) => text.includes("poison"));
     await bench.add(ADA, "before", "poison", "after");
     await bench.add(ADA, "later");
@@ -428,7 +444,7 @@ describe("faults", () => {
   });
 
   it("park a text that cannot be cut to the model's measure, and nothing waits behind it", async () => {
-    const bench = open({ embedder: new HashEmbedder({ tokensMax: 2 }) });
+    const bench = await open({ embedder: new HashEmbedder({ tokensMax: 2 }) });
     await bench.add(ADA, "never", "  ");
     await settle();
     expect(await bench.store.indexingStats()).toMatchObject({ parked: 1 });
@@ -436,7 +452,7 @@ describe("faults", () => {
   });
 
   it("park a text on which the embedder fails while it answers for others, and try it again by themselves", async () => {
-    const bench = open();
+    const bench = await open();
     const { embed } = bench.embedder;
     let broken = true;
     bench.embedder.embed = function (this: HashEmbedder, texts, options) {
@@ -444,9 +460,9 @@ describe("faults", () => {
       return embed.call(this, texts, options);
     };
     await bench.add(ADA, "before", "poison", "after");
-    for (let step = 0; step < 40; step++) {
-      await settle();
+    for (let step = 0; step < 40 && bench.pipeline.stats.hybrid.itemsParked === 0; step++) {
       bench.clock.advance(500);
+      await settle();
     }
     expect(bench.pipeline.stats.hybrid).toMatchObject({ itemCount: 2, itemsParked: 1 });
     const [parked] = (await bench.store.parked({ spaces: [ADA.space], limit: 10, now: bench.clock.now() })).items;
@@ -464,8 +480,8 @@ describe("faults", () => {
   it.each(["failed", "busy", "unknown, not written", "unknown, written"] as const)(
     "of the store at a flush (%s) keep everything searchable, and it is written when the store is back",
     async (fault) => {
-      const store = new FaultyStore(new MemoryStore());
-      const bench = open({ store });
+      const store = new FaultyStore(await openStore());
+      const bench = await open({ store });
       const ids = [];
       for (let round = 0; round < 4; round++) ids.push(...(await bench.add(ADA, `cat ${round}`)));
       await settle();
@@ -486,7 +502,7 @@ describe("faults", () => {
   );
 
   it("never keep a vector of wrong dimensions", async () => {
-    const bench = open();
+    const bench = await open();
     await bench.add(ADA, "the cat sleeps");
     await settle();
     bench.embedder.dimensions = 32;
@@ -507,9 +523,9 @@ describe("faults", () => {
   });
 
   it("refuse a store that holds vectors of another space, and change nothing", async () => {
-    const bench = open();
+    const bench = await open();
     const vectorSpace = { model: "another", runtime: "another", dimensions: 3 };
-    await bench.store.commit([[{ op: "adopt", vectorSpace }]], bench.clock.now(), "g");
+    await bench.keep(vectorSpace);
     await bench.add(ADA, "the cat sleeps");
     await settle();
     expect(bench.pipeline.fault?.code).toBe("vector_space");
@@ -519,7 +535,7 @@ describe("faults", () => {
 
 describe("closing", () => {
   it("transfers and writes what this process took in, and lets go of its leases", async () => {
-    const bench = open({ round: { eager: false } });
+    const bench = await open({ round: { eager: false } });
     await bench.add(ADA, "the cat sleeps");
     await bench.pipeline.finish(5_000);
     await bench.pipeline.release();
@@ -529,7 +545,7 @@ describe("closing", () => {
   });
 
   it("ends at the deadline when the embedder hangs: the rest is pending on disk", async () => {
-    const bench = open();
+    const bench = await open();
     bench.embedder.stall();
     await bench.add(ADA, "the cat sleeps");
     await settle();

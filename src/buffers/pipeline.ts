@@ -1,45 +1,53 @@
 /**
- * Pipeline: steps 3 to 6 of the write path, behind every add.
+ * Pipeline: steps 3 to 6 of the write path, in the background after every add.
  *
  *   RoundBuffer (what is due) → HybridBuffer (embed once) → flush (vectors into the store) → outbox (external index)
  *
- * It runs in the background and may fail or stop at any point: the journal is the item table, so whoever comes next goes
- * on where it ended. One run at a time takes what is due; when nothing is left, it ends.
+ * The pipeline may fail or stop at any point. The item table is the journal, so the next process resumes from it. Only
+ * one run is active at a time. It processes the due lanes in slices and ends when none are left.
  */
+import { backOff } from "../back-off.js";
+import { type Clock, Deadline } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import { chunkStrategy } from "../retrieval/chunks/strategy.js";
+import { laneKey } from "../space-key.js";
 import type { Lane } from "../stores/indexing.js";
 import type { SpaceRef } from "../types.js";
-import { within } from "./deadline.js";
 import { RepeatableCommits } from "./hybrid/commits.js";
 import { type FlushReason, HybridBuffer } from "./hybrid/hybrid-buffer.js";
 import { Leases } from "./hybrid/leases.js";
 import { newOwner } from "./hybrid/owner.js";
+import type { Transferred } from "./hybrid/transfers.js";
 import type { CachedItem } from "./hybrid/vector-cache.js";
-import { laneName } from "./lane-name.js";
 import { explained, requireServed } from "./other-model.js";
 import type { PipelineOptions, PipelineStats } from "./pipeline-options.js";
 import { type DueLane, type Gathered, RoundBuffer, type TransferReason } from "./round-buffer.js";
 import { Waiter } from "./waiter.js";
 
-/** Sessions taken, and looked for on disk, at a time. */
+/** Sessions transferred per slice, and sessions read from disk per scan. */
 const LANES_AT_ONCE = 256;
 const LANES_FOUND = 1_024;
-/** Leases kept after their items are written, because more may come; a long backlog of small sessions is let go of. */
+/**
+ * Upper bound on leases kept after their items are written. A lease is kept because its session may receive more items;
+ * beyond this bound (a long backlog of small sessions), idle leases are released.
+ */
 const LEASES_KEPT_MAX = 1_024;
-/** Rows of one session that are looked at to see whether a threshold is passed. */
+/** Rows of one session that are read to check whether a threshold is exceeded. */
 const GATHERED_ITEMS = 256;
 const GATHERED_BYTES = 1024 * 1024;
-/** A store that fails is tried again after a second, then after twice as long, up to half a minute. */
+/** Back-off after a store failure: one second, doubling up to half a minute. */
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
-/** How long work that was told to stop may take to do so. */
+/** How long cancelled work may take to stop. */
 const GRACE_MS = 1_000;
-/** How often to look for what others have left, at least: a process that is gone is seen to be gone, however long a lease lasts. */
+/**
+ * Upper bound on the interval between scans for items left by other processes. A dead process is detected within it,
+ * even if leases last longer.
+ */
 const POLL_MAX_MS = 5_000;
-/** How often a flush looks again for what was edited while it was written. */
+/** Upper bound on passes in which a flush looks for items edited while it was writing. */
 const PASSES_MAX = 3;
-/** How often parked items are looked at whose time may have come. */
+/** How often parked items are checked for a due retry. */
 const REPLAY_MS = 30_000;
 
 export class Pipeline {
@@ -50,16 +58,16 @@ export class Pipeline {
   readonly leases: Leases;
   readonly hybrid: HybridBuffer;
   #running: Promise<void> | undefined;
-  #transferring: ReadonlyMap<string, Lane> = new Map();
   readonly #waiters = new Set<Waiter>();
   #scanDue = true;
   #releaseDue = false;
   #stopped = false;
-  #retryMs = RETRY_MS;
+  #failures = 0;
   #retry: (() => void) | undefined;
   #cancelPoll: (() => void) | undefined;
   #replayAt = 0;
-  #fault: HoldfastError | undefined;
+  /** If set, why nothing is embedded until the memory is reopened. */
+  fault: HoldfastError | undefined;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
@@ -91,21 +99,21 @@ export class Pipeline {
     });
   }
 
-  /** Takes up what earlier processes have left, newest first, and looks from time to time for what others leave. */
+  /** Resumes items left by earlier processes, newest first, and starts polling for items that other processes leave. */
   start(): void {
     this.#poll();
     this.#wake();
   }
 
-  /** Rounds were committed to this lane. Resolves at once, unless the buffers are switched off. */
+  /** Records rounds committed to this lane. Resolves at once, unless the buffers are turned off. */
   async added(lane: Lane, rounds: number): Promise<void> {
     if (this.#options.enabled) this.#rounds.added(lane, rounds);
     else await this.drain([lane], "through");
   }
 
   /**
-   * Items of the space were edited: what was embedded of them, and of what borrowed from them in these lanes, is out of
-   * date, and waits again. Resolves as `added` does.
+   * Records edited items of the space. Their embeddings are outdated, and so are those of items in these lanes that
+   * borrowed text from them; both become pending again. Resolves like `added`.
    */
   async edited(space: SpaceRef, ids: readonly string[], lanes: readonly Lane[]): Promise<void> {
     const edited = new Set(ids);
@@ -113,42 +121,49 @@ export class Pipeline {
     for (const lane of lanes) await this.added(lane, 1);
   }
 
-  /** Items of the space were deleted: what borrowed from them in these lanes waits again. Resolves as `added` does. */
+  /**
+   * Records deleted items of the space. Items in these lanes that borrowed text from them become pending again.
+   * Resolves like `added`.
+   */
   async deleted(space: SpaceRef, ids: readonly string[], lanes: readonly Lane[]): Promise<void> {
     const deleted = new Set(ids);
     this.hybrid.forget(space, (item) => deleted.has(item.id), "gone");
-    if (this.#options.hybridBuffer.chunkStrategy === "message") return; // it borrows nothing
+    if (this.#options.hybridBuffer.chunkStrategy === "message") return; // this strategy borrows no text
     this.hybrid.forget(space, (item) => isBorrower(item, lanes), "again");
     for (const lane of lanes) await this.added(lane, 1);
   }
 
-  /** The space was forgotten, or one session of it. */
+  /** Records that the space, or one session of it, was forgotten. */
   forgotten(space: SpaceRef, session?: string): void {
     this.hybrid.forget(space, (item) => session === undefined || item.lane.session === session, "gone");
   }
 
-  /** Transfers and writes what waits in these lanes, or everywhere, before it resolves. Failures are in `stats`. */
+  /**
+   * Transfers and writes everything that waits in these lanes, or in all lanes, before it resolves. `stats` reports
+   * failures.
+   */
   async drain(lanes: readonly Lane[] | undefined, reason: TransferReason & FlushReason): Promise<void> {
     for (let pass = 1; ; pass++) {
       const wanted = lanes ?? [...this.#rounds.lanes, ...(await this.#scan(reason))];
       await this.#transferAll(wanted, reason);
       await this.#flush(reason);
       const isMore = lanes === undefined && this.#scanDue;
-      // Some were edited after they were embedded; who edits all the time is not waited for.
+      // Items were edited after they were embedded. The number of passes is bounded, so constant edits cannot block
+      // this.
       const isBehind = pass < PASSES_MAX && wanted.some((lane) => this.hybrid.isBehind(lane));
       if (!this.#isAble || !(isMore || isBehind)) return;
     }
   }
 
-  /** Resolves when each of these lanes has had its turn, or nothing can be embedded. */
+  /** Resolves when each of these lanes has been transferred, or when nothing can be embedded. */
   async #transferAll(lanes: readonly Lane[], reason: TransferReason): Promise<void> {
-    const waiter = new Waiter(lanes.map(laneName));
+    const waiter = new Waiter(lanes.map(laneKey));
     this.#waiters.add(waiter);
     for (const lane of lanes) this.#rounds.force(lane, reason);
     this.#wake();
     for (const lane of lanes) {
-      const name = laneName(lane);
-      if (!this.#rounds.has(lane) && !this.#transferring.has(name)) waiter.transferred(name); // there was no room for it
+      const name = laneKey(lane);
+      if (!this.#rounds.has(lane)) waiter.transferred(name); // the round buffer had no space for it
     }
     if (!this.#running) waiter.giveUp();
     await waiter.ended;
@@ -156,14 +171,14 @@ export class Pipeline {
   }
 
   get #isAble(): boolean {
-    return !this.#stopped && !this.#retry && !this.#fault;
+    return !this.#stopped && !this.#retry && !this.fault;
   }
 
-  /** What of the session waits, and is neither transferred nor parked. */
+  /** The items of the session that are pending, and neither transferred nor parked. */
   async #gathered(lane: Lane): Promise<Gathered> {
     const request = { lanes: [{ lane }], limit: GATHERED_ITEMS, maxBytes: GATHERED_BYTES };
     const pending = await this.#options.store.pending({ ...request, now: this.#options.clock.now() });
-    const items = pending.filter((item) => !this.hybrid.isQueued(item));
+    const items = pending.items.filter((item) => !this.hybrid.isQueued(item));
     const rounds = new Set(items.map(({ round, key }) => round ?? -key)).size;
     return { rounds, texts: items.map(({ content }) => content) };
   }
@@ -174,7 +189,7 @@ export class Pipeline {
       this.#running = undefined;
       if (this.#rounds.takeOverflow()) this.#scanDue = true;
       if (this.#rounds.isDue)
-        this.#wake(); // it came while the run was ending
+        this.#wake(); // became due while the run was ending
       else if (this.#releaseDue) void this.#releaseIdle();
       if (!this.#running) for (const waiter of this.#waiters) waiter.giveUp();
     });
@@ -182,66 +197,57 @@ export class Pipeline {
 
   async #run(): Promise<void> {
     try {
-      // A turn of the event loop lets every add of the same commit join the batch.
+      // Yield to the event loop once, so that all adds of the same commit join the batch.
       await new Promise((resolve) => setImmediate(resolve));
-      for (let due = await this.#next(); due.length > 0 && !this.#stopped && !this.#fault; due = await this.#next()) {
+      for (let due = await this.#next(); due.length > 0 && !this.#stopped && !this.fault; due = await this.#next()) {
         await this.#transfer(due);
-        this.#flushIfDue(); // not waited for: the next batch is embedded meanwhile
+        this.#flushIfDue(); // not awaited: the next batch is embedded in the meantime
         if (this.leases.count > 2 * LEASES_KEPT_MAX) await this.#releaseIdle();
       }
-      this.#retryMs = RETRY_MS;
+      this.#failures = 0;
     } catch (error) {
       this.#failed(error);
     }
   }
 
-  /** Writes what has gathered, then what has gathered meanwhile. */
+  /** Flushes if a flush is due, and again if another becomes due meanwhile. */
   #flushIfDue(): void {
     const reason = this.hybrid.isFlushDue;
     if (reason && !this.hybrid.isFlushing && !this.#stopped) void this.#flush(reason).then(() => this.#flushIfDue());
   }
 
   async #next(): Promise<readonly DueLane[]> {
-    const due = this.#take();
+    const due = this.#rounds.take(LANES_AT_ONCE);
     if (due.length > 0 || !this.#scanDue) return due;
     await this.requireServed();
     await this.#replay();
     await this.#scan(undefined);
-    return this.#take();
-  }
-
-  #take(): readonly DueLane[] {
-    const due = this.#rounds.take(LANES_AT_ONCE);
-    this.#transferring = new Map(due.map(({ lane }) => [laneName(lane), lane]));
-    return due;
+    return this.#rounds.take(LANES_AT_ONCE);
   }
 
   async #transfer(due: readonly DueLane[]): Promise<void> {
-    const waiters = [...this.#waiters]; // whoever comes later may want more than is read now
+    const waiters = [...this.#waiters]; // a later waiter may need more than this transfer reads
+    let left: Transferred = { rest: due.map(({ lane }) => lane), begun: [] };
     try {
-      const rest = new Set((await this.hybrid.transfer(due, this.#abort.signal)).map(laneName));
-      for (const { lane, reason } of due) {
-        const name = laneName(lane);
-        if (!rest.has(name)) for (const waiter of waiters) waiter.transferred(name);
-        else if (waiters.some((waiter) => waiter.waitsFor(name))) this.#rounds.force(lane, reason);
-        else this.#rounds.found(lane, "eager");
-      }
-    } catch (error) {
-      this.#rounds.putBack(due);
-      throw error;
+      left = await this.hybrid.transfer(due, this.#abort.signal);
     } finally {
-      this.#transferring = new Map();
+      this.#rounds.settle(due, left.rest, left.begun);
+    }
+    const rest = new Set(left.rest.map(laneKey));
+    for (const { lane } of due) {
+      const name = laneKey(lane);
+      if (!rest.has(name)) for (const waiter of waiters) waiter.transferred(name);
     }
   }
 
-  /** Looks for sessions with waiting items on disk; those that a living process has are left to it. */
+  /** Finds sessions with pending items on disk. Sessions leased by a live process are skipped. */
   async #scan(reason: TransferReason | undefined): Promise<readonly Lane[]> {
     const { store, clock } = this.#options;
     this.#scanDue = false;
-    const limit = LANES_FOUND + this.hybrid.queuedLanes; // those are pending still, and must not hide the rest
+    const limit = LANES_FOUND + this.hybrid.queuedLanes; // those are still pending and must not displace the rest
     const waiting = await store.waiting(this.leases.owner.id, limit, clock.now());
     const free = waiting.flatMap(({ lane, items, holder }) => {
-      const isDone = this.hybrid.queuedIn(lane) >= items; // all of it is embedded, and waits to be written
+      const isDone = this.hybrid.queuedIn(lane) >= items; // all of it is embedded and waits to be written
       return isDone || (holder && !this.leases.isSilent(holder)) ? [] : [lane];
     });
     if (waiting.length === limit && free.length > 0) this.#scanDue = true;
@@ -249,7 +255,7 @@ export class Pipeline {
     return free;
   }
 
-  /** Takes up parked items whose time has come. */
+  /** Makes parked items pending again when their retry is due. */
   async #replay(): Promise<void> {
     const { store, clock } = this.#options;
     if (clock.passed() < this.#replayAt) return;
@@ -269,13 +275,13 @@ export class Pipeline {
     }
   }
 
-  /** Something of the embedder's or the store's failed: nothing is lost, and it is tried again when there is hope. */
+  /** Handles a failure of the embedder or the store. Nothing is lost; the work is retried when it may succeed. */
   #failed(error: unknown): void {
     if (this.#stopped || (error as Error)?.name === "AbortError") return;
     if (!(error instanceof HoldfastError)) throw error;
     if (error.code === "vector_space" || error.code === "closed" || error.code === "config") {
-      this.#fault ??= explained(error);
-      // What waits is left to those who can embed it. If the store fails as well, the leases end by silence.
+      this.fault ??= explained(error);
+      // Leave pending items to processes that can embed them. If the store fails too, the leases expire.
       if (error.code === "vector_space") this.leases.releaseIdle(() => false).catch(() => undefined);
       return;
     }
@@ -286,12 +292,10 @@ export class Pipeline {
         this.#wake();
       };
       this.#retry = () => {};
-      void this.#options.embedder.whenAvailable().then(again, () => undefined); // rejects when it is closed
+      void this.#options.embedder.whenAvailable().then(again, () => undefined); // rejects when the embedder is closed
       return;
     }
-    const wait = this.#retryMs * (0.75 + Math.random() / 2);
-    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
-    this.#retry = this.#options.clock.after(wait, () => {
+    this.#retry = this.#options.clock.after(backOff(this.#failures++, RETRY_MS, RETRY_MAX_MS), () => {
       this.#retry = undefined;
       this.#wake();
       const reason = this.hybrid.isFlushDue;
@@ -299,7 +303,7 @@ export class Pipeline {
     });
   }
 
-  /** Rejects if the store's vectors are of another model by now; then nothing is embedded here any more. */
+  /** Rejects if the store's vectors now belong to another model. This process then stops embedding. */
   async requireServed(): Promise<void> {
     await requireServed(this.#options.store, this.hybrid.description?.space).catch((error: unknown) => {
       this.#failed(error);
@@ -312,6 +316,7 @@ export class Pipeline {
     this.#cancelPoll = this.#options.clock.after(everyMs, () => {
       this.#scanDue = true;
       this.#releaseDue = true;
+      this.hybrid.review().catch((error: unknown) => this.#failed(error));
       this.#wake();
       this.#poll();
     });
@@ -320,15 +325,10 @@ export class Pipeline {
   async #releaseIdle(): Promise<void> {
     this.#releaseDue = false;
     try {
-      await this.leases.releaseIdle((lane) => this.hybrid.queuedIn(lane) > 0 || this.#transferring.has(laneName(lane)));
+      await this.leases.releaseIdle((lane) => this.hybrid.queuedIn(lane) > 0 || this.#rounds.isTaken(lane));
     } catch (error) {
       this.#failed(error);
     }
-  }
-
-  /** The fault because of which nothing is embedded until the memory is opened again. */
-  get fault(): HoldfastError | undefined {
-    return this.#fault;
   }
 
   view(lane: Lane) {
@@ -340,7 +340,7 @@ export class Pipeline {
   }
 
   get stats(): PipelineStats {
-    const fault = this.#fault?.message;
+    const fault = this.fault?.message;
     return {
       round: this.#rounds.stats,
       hybrid: this.hybrid.stats,
@@ -351,37 +351,38 @@ export class Pipeline {
     };
   }
 
-  /** Looks for waiting items on disk: there are some that nobody here has announced. */
+  /** Scans the disk for pending items that were not announced in this process. */
   rescan(): void {
     this.#scanDue = true;
     this.#wake();
   }
 
-  /** Transfers what this process has taken in and writes what is embedded; what is not done by the deadline stays on disk. */
+  /**
+   * Transfers what this process has accepted and writes what is embedded. Work that is not done by the deadline stays
+   * on disk, and work that cannot be done by then is not awaited.
+   */
   async finish(deadlineMs: number): Promise<void> {
-    await within(
-      this.#options.clock,
-      deadlineMs,
-      this.drain([...this.#rounds.lanes, ...this.#transferring.values()], "close"),
-    );
+    const { clock } = this.#options;
+    this.hybrid.finishBy(clock.passed() + deadlineMs);
+    await within(clock, deadlineMs, this.drain(this.#rounds.lanes, "close"));
     this.#stopped = true;
     this.#retry?.();
     this.#cancelPoll?.();
     this.#rounds.close();
     this.hybrid.stop();
     this.#abort.abort();
-    await within(this.#options.clock, GRACE_MS, this.#running ?? Promise.resolve());
+    await within(clock, GRACE_MS, this.#running ?? Promise.resolve());
   }
 
-  /** Writes what was embedded by the deadline, then lets go of all leases. */
+  /** Writes what was embedded by the deadline, then releases all leases. */
   async release(): Promise<void> {
     await within(this.#options.clock, GRACE_MS, this.#letGo());
     this.leases.stop();
   }
 
-  /** A store that fails keeps it all pending, and the leases end by silence. */
+  /** If the store fails, everything stays pending and the leases expire. */
   async #letGo(): Promise<void> {
-    if (this.#commits.count === 0) return; // no lease was ever asked for: a file that was refused stays as it is
+    if (this.#commits.count === 0) return; // no lease was ever acquired: a rejected file stays unchanged
     try {
       await this.hybrid.flush("close");
       await this.leases.releaseAll();
@@ -391,7 +392,14 @@ export class Pipeline {
   }
 }
 
-/** Whether the item's chunks carry text of other items, of one of these lanes. */
-function isBorrower({ borrowed, lane }: CachedItem, lanes: readonly Lane[]): boolean {
-  return borrowed.length > 0 && lanes.some((other) => laneName(other) === laneName(lane));
+/** Whether the item's chunks contain text of other items in one of these lanes. */
+function isBorrower({ borrowed, lane }: Pick<CachedItem, "borrowed" | "lane">, lanes: readonly Lane[]): boolean {
+  return borrowed.length > 0 && lanes.some((other) => laneKey(other) === laneKey(lane));
+}
+
+/** Waits for work that should end soon, up to a time limit. */
+async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  const deadline = new Deadline(clock, ms);
+  await deadline.within(work);
+  deadline.clear();
 }

@@ -1,22 +1,28 @@
-/** The answer to a unit that is known to be committed although the store's own answer was lost: read from what is there. */
-import { HoldfastError } from "../errors.js";
+/**
+ * Reconstructs, from the store's contents, the result of a unit that is known to be committed but whose result was
+ * lost.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { fromRecord, HoldfastError } from "../errors.js";
 import { FACT_STATES } from "../stores/facts.js";
 import { noSuchKey } from "../stores/key-rules.js";
 import { shownKey } from "../stores/keys.js";
+import type { Note, OnceWrite } from "../stores/receipts.js";
 import { type Done, NOTHING_FORGOTTEN, type Store, type Unit, type Write } from "../stores/store.js";
-import type { SpaceRef } from "../types.js";
+import type { SizedUnit } from "./lanes.js";
+import { firstDone } from "./repeated.js";
 import type { UnitResult } from "./write.js";
 
-export async function answerFromStore(store: Store, unit: Unit, now: number): Promise<UnitResult> {
+export async function answerFromStore(store: Store, { unit, once }: SizedUnit, now: number): Promise<UnitResult> {
   try {
-    const done: Done[] = [];
-    let commit = 0;
-    for (const write of unit) {
-      done.push(await readDone(store, write, now));
-      const space = spaceOf(write);
-      if (space) commit = Math.max(commit, ...(await store.versions([space])));
+    const first = once && (await notesOf(store, once, now));
+    if (first && !isOwn(unit, first)) {
+      // This key was used by an earlier write, so nothing of this unit was written.
+      return { ok: true, done: await firstDone(store, once, first, now), repeated: true };
     }
-    return { ok: true, done, commit };
+    const done: Done[] = [];
+    for (const write of unit) done.push(await readDone(store, write, now));
+    return { ok: true, done, repeated: false };
   } catch (cause) {
     const error = new HoldfastError("outcome_unknown", "the call was written, but its answer could not be read", {
       cause,
@@ -24,6 +30,30 @@ export async function answerFromStore(store: Store, unit: Unit, now: number): Pr
     return { ok: false, error };
   }
 }
+
+async function notesOf(store: Store, once: OnceWrite, now: number): Promise<readonly Note[] | undefined> {
+  const [outcome] = (await store.commit([[once]], now, "")).outcomes;
+  if (!outcome?.ok) throw outcome ? fromRecord(outcome.error) : new HoldfastError("store_failed", "no answer");
+  const [head] = outcome.done;
+  return head?.op === "once" ? head.first : undefined;
+}
+
+/** Whether the notes belong to this unit, judged by the ids and versions that the unit itself chose. */
+const isOwn = (unit: Unit, notes: readonly Note[]): boolean =>
+  unit.every((write, at) => {
+    const note = notes[at];
+    if (write.op === "add")
+      return (
+        note?.op === "add" &&
+        isDeepStrictEqual(
+          note.ids,
+          write.items.map(({ id }) => id),
+        )
+      );
+    if (write.op === "put_key") return note?.op === "put_key" && note.id === write.key.id;
+    if (write.op !== "put_block") return note?.op === write.op;
+    return note?.op === "put_block" && note.id === write.id && note.version === write.expect + 1;
+  });
 
 async function readDone(store: Store, write: Write, now: number): Promise<Done> {
   switch (write.op) {
@@ -36,7 +66,7 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
       const [item] = await store.get([write.space], [write.id], now);
       return { op: "update", version: item?.version ?? 0 };
     }
-    case "forget": // a slice more finds nothing, or the rest
+    case "forget": // one more slice finds nothing, or the rest
       return { ...NOTHING_FORGOTTEN, remaining: true };
     case "register":
     case "amend": {
@@ -81,32 +111,11 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
       if (!key) throw noSuchKey();
       return { op: write.op, key: shownKey(key) };
     }
-    case "replay": // a slice more finds nothing, or the rest
+    case "replay": // one more slice finds nothing, or the rest
       return { op: "replay", replayed: 0, remaining: true };
-    case "adopt":
-      return { op: "adopt" };
     case "attach":
       return { op: "attach", remaining: true };
     default:
       throw new HoldfastError("unsupported", `a write of kind ${write.op} does not go through the WriteBuffer`);
-  }
-}
-
-function spaceOf(write: Write): SpaceRef | undefined {
-  switch (write.op) {
-    case "add":
-    case "update":
-    case "put_block":
-    case "put_fact":
-    case "end_fact":
-    case "restore_fact":
-      return write.space;
-    case "promote":
-    case "restore_promotion":
-      return write.to;
-    case "forget":
-      return "space" in write.target ? write.target.space : undefined;
-    default:
-      return undefined;
   }
 }

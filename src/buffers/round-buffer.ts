@@ -1,23 +1,27 @@
 /**
- * RoundBuffer: per session, rounds gather until a batch is due for the HybridBuffer: more than `maxTokens` tokens,
- * `maxSize` rounds, nothing new for `idleMs`, or because somebody asks. What gathers lies in the store; here is only
- * which sessions have something waiting.
+ * RoundBuffer: collects rounds per session until a batch is due for the HybridBuffer: more than `maxTokens` tokens,
+ * `maxSize` rounds, nothing new for `idleMs`, or an explicit request. The rounds themselves are in the store; this
+ * buffer only tracks which sessions have pending items.
  *
  * Invariants:
- * - Thresholds count the session's own waiting rows, whoever added them; sessions do not disturb each other.
- * - They are upper bounds, not waits: with `eager` a session is due as soon as the embedder has time.
- * - One timer for all sessions; a session with nothing waiting is not here; at most LANES_MAX are. Those beyond it are
- *   found on disk when there is room again.
+ * - Thresholds count the session's own pending rows, regardless of which process added them. Sessions do not affect
+ *   each other.
+ * - Thresholds are upper bounds, not delays: with `eager`, a session is due as soon as the embedder is free.
+ * - Spaces take turns. Turns alternate between two groups: the sessions of all spaces that have not had a turn, newest
+ *   first; and the sessions of one space that has had a turn and has more pending items, least recently served space
+ *   first. A space with a large backlog thus delays a message in another space by one turn.
+ * - There is one timer for all sessions. Sessions without pending items are not tracked, and at most LANES_MAX are.
+ *   Sessions beyond that are found on disk when there is space again.
  */
 import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
+import { laneKey, spaceKey } from "../space-key.js";
 import type { Lane } from "../stores/indexing.js";
 import { tokensAtMost } from "../tokens/bound.js";
-import { laneName } from "./lane-name.js";
 
 const LANES_MAX = 10_000;
 
-/** Why a batch was transferred. recovery: it was found on disk, left by a process that is gone or by an earlier run. */
+/** Why a batch was transferred. recovery: it was found on disk, left by a dead process or by an earlier run. */
 export const TRANSFER_REASONS = [
   "tokens",
   "rounds",
@@ -35,7 +39,7 @@ export interface DueLane {
   readonly reason: TransferReason;
 }
 
-/** What of a session waits and is not transferred yet. */
+/** The items of a session that are pending and not transferred yet. */
 export interface Gathered {
   readonly rounds: number;
   readonly texts: readonly string[];
@@ -49,21 +53,21 @@ export interface RoundBufferOptions {
   readonly eager: boolean;
   readonly gathered: (lane: Lane) => Promise<Gathered>;
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
-  /** A batch is due. */
+  /** Called when a batch is due. */
   readonly onDue: () => void;
 }
 
 export interface RoundBufferStats {
-  /** Sessions with something waiting that this process knows of. */
+  /** Sessions with pending items that this process tracks. */
   readonly sessions: number;
-  /** Rounds that this process has added to them, and tokens that were in them when they were last looked at (at most). */
+  /** Rounds that this process added to them, and the upper bound of their tokens at the last check. */
   readonly rounds: number;
   readonly tokens: number;
   readonly totalTransfers: number;
   readonly transferTriggers: { readonly [reason in TransferReason]: number };
 }
 
-/** The buffer of one session, as a reader sees it. */
+/** The buffer of one session, as shown to readers. */
 export interface RoundView {
   readonly currentTokens: number;
   readonly roundCount: number;
@@ -72,22 +76,32 @@ export interface RoundView {
 
 interface Waiting {
   readonly lane: Lane;
-  /** When something was last added, on a clock that only grows. */
+  /** The key of its space. */
+  readonly space: string;
+  /** When something was last added, on the monotonic clock. */
   touched: number;
   rounds: number;
   tokens: number;
   due: TransferReason | undefined;
   looking: boolean;
   again: boolean;
+  /** `taken`: it is being transferred. `touchedSince`: something was added or requested since it was taken. */
+  taken: boolean;
+  touchedSince: boolean;
+  /** It was taken before, for the same reason, and has items left. */
+  isRest: boolean;
 }
 
 export class RoundBuffer {
   readonly #options: RoundBufferOptions;
-  /** In the order of `touched`. */
+  /** Ordered by `touched`. */
   readonly #lanes = new Map<string, Waiting>();
   readonly #triggers = Object.fromEntries(TRANSFER_REASONS.map((reason) => [reason, 0])) as {
     [reason in TransferReason]: number;
   };
+  /** Spaces that have had a turn and have more pending items, in the order of their next turns. */
+  readonly #served = new Set<string>();
+  #wasFirst = false;
   #cancelTimer: (() => void) | undefined;
   #overflowed = false;
 
@@ -95,45 +109,70 @@ export class RoundBuffer {
     this.#options = options;
   }
 
-  /** This process has added rounds to the session. */
+  /** Records that this process added rounds to the session. */
   added(lane: Lane, rounds: number): void {
     this.#touch(lane, rounds, undefined);
   }
 
-  /** Something of the session was found waiting, added by whomever. `reason` is for when that alone makes it due. */
+  /** Records that the session has pending items, added by any process. `reason` applies if that alone makes it due. */
   found(lane: Lane, reason: "eager" | "recovery"): void {
-    if (!this.has(lane)) this.#touch(lane, 0, this.#options.eager ? reason : undefined);
+    const known = this.#lanes.get(laneKey(lane));
+    if (!known || known.taken) this.#touch(lane, 0, this.#options.eager ? reason : undefined);
   }
 
-  /** The session is due now, whatever has gathered. */
+  /** Makes the session due now, regardless of thresholds. */
   force(lane: Lane, reason: TransferReason): void {
     this.#touch(lane, 0, reason);
   }
 
-  /** Batches that are due, newest first; they are the caller's from here on. */
+  /** Takes the sessions of the next turn, newest first. They belong to the caller until it calls `settle`. */
   take(max: number): readonly DueLane[] {
-    const due: DueLane[] = [];
-    for (const [name, waiting] of [...this.#lanes].reverse()) {
-      const reason = waiting.due ?? (this.#options.eager ? this.#eagerReason(waiting) : undefined);
-      if (reason === undefined) continue;
-      this.#lanes.delete(name);
-      this.#triggers[reason]++;
-      due.push({ lane: waiting.lane, reason });
-      if (due.length === max) break;
+    const due = this.#turn().slice(0, max);
+    this.#arm();
+    return due.map((waiting) => {
+      const reason = this.#reasonOf(waiting) ?? "eager";
+      if (!waiting.isRest) this.#triggers[reason]++;
+      Object.assign(waiting, { taken: true, touchedSince: false, due: undefined, rounds: 0, tokens: 0 });
+      return { lane: waiting.lane, reason };
+    });
+  }
+
+  #turn(): readonly Waiting[] {
+    const first: Waiting[] = [];
+    const others = new Map<string, Waiting[]>([...this.#served].map((space) => [space, []]));
+    for (const waiting of [...this.#lanes.values()].reverse()) {
+      if (!waiting.taken && this.#reasonOf(waiting)) (others.get(waiting.space) ?? first).push(waiting);
+    }
+    for (const [space, lanes] of others) if (lanes.length === 0) this.#served.delete(space);
+    const [next] = this.#served;
+    this.#wasFirst = first.length > 0 && (next === undefined || !this.#wasFirst);
+    if (this.#wasFirst || next === undefined) return first;
+    this.#served.delete(next);
+    this.#served.add(next);
+    return others.get(next) ?? [];
+  }
+
+  /**
+   * Returns taken sessions. Those in `rest` have more pending items. Spaces of the lanes in `begun` have had a turn.
+   */
+  settle(taken: readonly DueLane[], rest: readonly Lane[], begun: readonly Lane[]): void {
+    const names = new Set(rest.map(laneKey));
+    const served = new Set(begun.map(({ space }) => spaceKey(space)));
+    for (const { lane, reason } of taken) {
+      const name = laneKey(lane);
+      const waiting = this.#lanes.get(name);
+      if (!waiting) continue;
+      waiting.taken = false;
+      waiting.isRest = names.has(name);
+      if (waiting.isRest) {
+        waiting.due ??= reason;
+        if (served.has(waiting.space)) this.#served.add(waiting.space);
+      } else if (!waiting.touchedSince) this.#lanes.delete(name);
     }
     this.#arm();
-    return due;
   }
 
-  /** Takes back what could not be transferred. */
-  putBack(due: readonly DueLane[]): void {
-    for (const { lane, reason } of due) {
-      this.#triggers[reason]--;
-      this.#touch(lane, 0, reason, false);
-    }
-  }
-
-  /** True when more sessions wait than fit in here. Asking clears it. */
+  /** True if some sessions did not fit. Reading clears the flag. */
   takeOverflow(): boolean {
     const overflowed = this.#overflowed;
     this.#overflowed = false;
@@ -141,16 +180,19 @@ export class RoundBuffer {
   }
 
   get isDue(): boolean {
-    if (this.#options.eager) return this.#lanes.size > 0;
-    for (const { due } of this.#lanes.values()) if (due !== undefined) return true;
+    for (const waiting of this.#lanes.values()) if (!waiting.taken && this.#reasonOf(waiting)) return true;
     return false;
   }
 
   has(lane: Lane): boolean {
-    return this.#lanes.has(laneName(lane));
+    return this.#lanes.has(laneKey(lane));
   }
 
-  /** The sessions that wait here, due or not. */
+  isTaken(lane: Lane): boolean {
+    return this.#lanes.get(laneKey(lane))?.taken === true;
+  }
+
+  /** All tracked sessions: due, not due, and taken. */
   get lanes(): readonly Lane[] {
     return [...this.#lanes.values()].map(({ lane }) => lane);
   }
@@ -175,29 +217,32 @@ export class RoundBuffer {
     this.#cancelTimer = undefined;
   }
 
-  #touch(lane: Lane, rounds: number, due: TransferReason | undefined, tell = true): void {
-    const name = laneName(lane);
+  #touch(lane: Lane, rounds: number, due: TransferReason | undefined): void {
+    const name = laneKey(lane);
     const known = this.#lanes.get(name);
     if (!known && this.#lanes.size >= LANES_MAX) {
       this.#overflowed = true;
       return;
     }
-    const waiting = known ?? { lane, touched: 0, rounds: 0, tokens: 0, due: undefined, looking: false, again: false };
+    const waiting = known ?? newWaiting(lane);
     waiting.touched = this.#options.clock.passed();
+    waiting.touchedSince = true;
     waiting.rounds += rounds;
     waiting.due ??= due;
     this.#lanes.delete(name);
     this.#lanes.set(name, waiting);
-    if (tell && (waiting.due !== undefined || this.#options.eager)) this.#options.onDue();
-    else if (tell) void this.#look(waiting);
+    if (waiting.due !== undefined || this.#options.eager) this.#options.onDue();
+    else void this.#look(waiting);
     this.#arm();
   }
 
-  #eagerReason({ rounds }: Waiting): TransferReason {
-    return rounds >= this.#options.maxSize ? "rounds" : "eager";
+  /** Why the session is due; undefined if it is not. */
+  #reasonOf({ due, rounds }: Waiting): TransferReason | undefined {
+    const { eager, maxSize } = this.#options;
+    return due ?? (eager ? (rounds >= maxSize ? "rounds" : "eager") : undefined);
   }
 
-  /** Finds out whether a threshold is passed. Looks again if something was added meanwhile. */
+  /** Checks whether a threshold is exceeded. Checks again if something was added in the meantime. */
   async #look(waiting: Waiting): Promise<void> {
     waiting.again = true;
     if (waiting.looking) return;
@@ -213,18 +258,18 @@ export class RoundBuffer {
         }
       }
     } catch (error) {
-      // The store or the counter failed; whoever adds next looks again, and the idle timer transfers in any case.
+      // The store or the token counter failed. The next add checks again, and the idle timer transfers in any case.
       if (!(error instanceof HoldfastError)) throw error;
     } finally {
       waiting.looking = false;
     }
-    if (waiting.due !== undefined && this.#lanes.get(laneName(waiting.lane)) === waiting) this.#options.onDue();
+    if (waiting.due !== undefined && this.#lanes.get(laneKey(waiting.lane)) === waiting) this.#options.onDue();
   }
 
-  /** Nothing of it waits: others were faster, or it is forgotten. */
+  /** Stops tracking a session without pending items: another process embedded them, or the session was forgotten. */
   #forget(waiting: Waiting): void {
-    const name = laneName(waiting.lane);
-    if (this.#lanes.get(name) === waiting) this.#lanes.delete(name);
+    const name = laneKey(waiting.lane);
+    if (this.#lanes.get(name) === waiting && !waiting.taken) this.#lanes.delete(name);
     this.#arm();
   }
 
@@ -234,7 +279,10 @@ export class RoundBuffer {
     return tokens > maxTokens ? "tokens" : undefined;
   }
 
-  /** Counts them only where it matters: if there may be too many, and rounds do not make it due anyway. */
+  /**
+   * An upper bound of the tokens. Counts exactly only if the limit may be exceeded and the rounds alone do not make the
+   * session due.
+   */
   async #tokensAtMost({ rounds, texts }: Gathered): Promise<number> {
     const { maxSize, maxTokens } = this.#options;
     const atMost = texts.reduce((sum, text) => sum + tokensAtMost(text), 0);
@@ -246,13 +294,13 @@ export class RoundBuffer {
     return (await this.#options.countTokens(texts)).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Sets the one timer for the session that has been idle longest. */
+  /** Sets the timer for the session that has been idle longest. */
   #arm(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     if (this.#options.eager) return;
-    for (const { touched, due } of this.#lanes.values()) {
-      if (due !== undefined) continue;
+    for (const { touched, due, taken } of this.#lanes.values()) {
+      if (due !== undefined || taken) continue;
       const { clock, idleMs } = this.#options;
       this.#cancelTimer = clock.after(Math.max(touched + idleMs - clock.passed(), 0), () => this.#makeIdleDue());
       return;
@@ -264,9 +312,14 @@ export class RoundBuffer {
     const until = clock.passed() - idleMs;
     for (const waiting of this.#lanes.values()) {
       if (waiting.touched > until) break;
-      waiting.due ??= "idle";
+      if (!waiting.taken) waiting.due ??= "idle";
     }
     this.#arm();
     onDue();
   }
 }
+
+const newWaiting = (lane: Lane): Waiting => ({
+  ...{ lane, space: spaceKey(lane.space), touched: 0, rounds: 0, tokens: 0, due: undefined },
+  ...{ looking: false, again: false, taken: false, touchedSince: true, isRest: false },
+});

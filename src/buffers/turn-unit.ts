@@ -1,10 +1,9 @@
-/** How a turn becomes a unit of writing: its messages as one round, then its facts, then its edits of blocks. */
+/** Turns a Turn into one unit of writes: its messages as one round, then its facts, then its block edits. */
 import { parseBlockName, parseEdit } from "../blocks/block-input.js";
 import { planBlock } from "../blocks/block-plan.js";
 import { type MemoryBlocks, stateOf } from "../blocks/memory-blocks.js";
 import { HoldfastError } from "../errors.js";
 import { parseFact } from "../facts/fact-input.js";
-import { newId } from "../ids.js";
 import { parseMessages } from "../input/message.js";
 import type { ParsedScope } from "../input/scope.js";
 import type { Block } from "../stores/blocks.js";
@@ -18,19 +17,13 @@ type UpsertFact = BufferedWrite & { readonly op: "upsert_fact" };
 type EditBlock = BufferedWrite & { readonly op: "edit_block" };
 
 export interface TurnUnit extends SizedUnit {
-  /** How many messages it saves; they come first. */
+  /** Number of messages it saves. They come first. */
   readonly saved: number;
-  /** The blocks that it edits, by id. */
+  /** The ids of the blocks it edits. */
   readonly blocks: readonly string[];
 }
 
-/** Ids are given before the first try, so that a second one cannot add twice. */
-export function withId(write: BufferedWrite, now: number): BufferedWrite {
-  if (write.op !== "save_message" || write.message.id !== undefined) return write;
-  return { ...write, message: { ...write.message, id: newId(now) } };
-}
-
-/** One unit, all or nothing. Undefined if there is nothing to write. Edits are planned from the blocks as they are now. */
+/** Builds one atomic unit; undefined if there is nothing to write. Edits are planned against the current blocks. */
 export async function turnUnit(
   place: ParsedScope,
   writes: readonly BufferedWrite[],
@@ -65,7 +58,7 @@ function factWrite(place: ParsedScope, fact: UpsertFact, now: number): Write {
   return parseFact(place, { ...given, ...(isSourced && { source }) }, now);
 }
 
-/** An edit of a block that the same turn has edited before goes on from there. */
+/** Plans an edit. If the same turn has already edited the block, the edit applies to that result. */
 async function planEdit(
   place: ParsedScope,
   write: EditBlock,

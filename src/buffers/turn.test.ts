@@ -69,6 +69,45 @@ describe("Turn", () => {
     expect(turn.length).toBe(1);
   });
 
+  it.each(["nonsense", "constructor", "__proto__", undefined])("refuses the write %o, which it would drop", (op) => {
+    const turn = new Turn();
+    expect(() => turn.push({ op } as never)).toThrow(expect.objectContaining({ code: "invalid_input" }));
+    expect(turn.length).toBe(0);
+  });
+
+  it.each([null, undefined, "save_message", 5])("refuses %o, which is no write", (write) => {
+    expect(() => new Turn().push(write as never)).toThrow(expect.objectContaining({ code: "invalid_input" }));
+  });
+
+  it("refuses to restore a write that no commit would write", () => {
+    const turn = new Turn();
+    const writes = [saveMessage(), { op: "nonsense" }] as never;
+    expect(() => turn.restore(writes)).toThrow(expect.objectContaining({ code: "invalid_input" }));
+    expect(turn.isEmpty).toBe(true);
+  });
+
+  it("keeps the writes of both of two commits that fail at once", () => {
+    const turn = new Turn();
+    turn.push(saveMessage("first"));
+    const first = turn.take(0);
+    turn.push(saveMessage("second"));
+    const second = turn.take(0);
+    turn.giveBack(first);
+    turn.giveBack(second);
+    expect(turn.length).toBe(2);
+    expect([turn.take(0), turn.take(0)]).toEqual([first, second]);
+  });
+
+  it("belongs to whoever commits it first, if it was made by hand", () => {
+    const turn = new Turn();
+    const ada = { space: { user: "ada" }, session: "s" };
+    Turn.bind(turn, ada);
+    Turn.bind(turn, { ...ada });
+    const refused = expect.objectContaining({ code: "invalid_input", hint: expect.any(String) });
+    expect(() => Turn.bind(turn, { space: { user: "bob" }, session: "s" })).toThrow(refused);
+    expect(() => Turn.bind(turn, { space: { user: "ada" } })).toThrow(refused);
+  });
+
   it.each([0, -1, 1.5, Number.NaN])("refuses a capacity of %s", (capacity) => {
     expect(() => new Turn(capacity)).toThrow(expect.objectContaining({ code: "invalid_input" }));
   });

@@ -1,30 +1,39 @@
 /**
- * Turn: the writes of one agent turn, gathered and then committed together, in one transaction.
+ * Turn: the writes of one agent turn, collected and then committed together in one transaction.
  *
- * A turn is owned by one agent loop. Draining has two phases: `drain` hands the writes out, and `restore` puts them
- * back in front if they could not be committed, so that a failed commit loses nothing and can be repeated.
+ * A turn belongs to one scope: that of the session that created it or, if it was constructed directly, of the session
+ * that first commits it. Sessions of other scopes cannot commit it. It is not tied to a memory object: if a commit
+ * failed in one, another that opens the same file can commit the turn.
+ *
+ * Draining has two phases. `drain` removes the writes, and `restore` puts them back in front if they could not be
+ * committed, so a failed commit loses nothing and can be repeated. A commit takes and returns a batch in the same way.
+ * A batch that was tried once is retried unchanged under the same key, so it is applied once even if the first attempt
+ * was written and its outcome is unknown.
  */
 import type { BlockEditInput } from "../blocks/block-input.js";
 import { HoldfastError } from "../errors.js";
+import { newId } from "../ids.js";
+import { invalid, objectWith, parseChoice, wrongType } from "../input/refusal.js";
+import type { ParsedScope } from "../input/scope.js";
 import type { Json, NewMessage } from "../types.js";
 
 export type BufferedWrite =
   /** Adds a message to the session. */
   | { readonly op: "save_message"; readonly message: NewMessage }
-  /** Adds a fact, or updates it if the same category and content are known. */
+  /** Adds a fact, or updates it if a fact with the same category and content exists. */
   | {
       readonly op: "upsert_fact";
       readonly category: string;
       readonly content: string;
       /** 0 to 1. */
       readonly confidence: number;
-      /** What it rests on: a message, which may be one of this turn, or a session; left out, the scope's session. */
+      /** The source of the fact: a message, possibly of this turn, or a session. Default: the scope's session. */
       readonly sourceSession?: string;
       readonly sourceMessage?: string;
-      /** The fact that it takes the place of. */
-      readonly supersedes?: string;
+      /** The facts that it replaces. */
+      readonly supersedes?: string | readonly string[];
     }
-  /** Hands a vector to the vector index, after the commit. */
+  /** Passes a vector to the vector index after the commit. */
   | {
       readonly op: "store_embedding";
       readonly collection: string;
@@ -32,55 +41,112 @@ export type BufferedWrite =
       readonly vector: readonly number[];
       readonly payload: Json;
     }
-  /** Edits a memory block, in any of the ways of `blocks.edit`. */
+  /** Edits a memory block, with any edit that `blocks.edit` accepts. */
   | ({ readonly op: "edit_block"; readonly block: string } & BlockEditInput);
 
-const NOT_BUILT: { readonly [op: string]: string } = {
-  store_embedding: "an index for vectors of callers' own (what is added is embedded by itself)",
-};
+const MESSAGE_KEYS: ReadonlySet<string> = new Set(["op", "message"]);
+const OPS = ["save_message", "upsert_fact", "edit_block", "store_embedding"] as const;
+
+/** The writes of one commit. */
+export interface Batch {
+  readonly key: string;
+  /** The writes as they were pushed. */
+  readonly given: readonly BufferedWrite[];
+  /** The same writes, with an id for each message. */
+  readonly writes: readonly BufferedWrite[];
+}
 
 const CAPACITY = 64;
 
 export class Turn {
   readonly capacity: number;
+  #place: ParsedScope | undefined;
   #pending: BufferedWrite[] = [];
+  /** Batches whose commit failed. They precede the pending writes. */
+  readonly #tried: Batch[] = [];
 
-  constructor(capacity: number = CAPACITY) {
+  constructor(capacity: number = CAPACITY, place?: ParsedScope) {
     if (!Number.isSafeInteger(capacity) || capacity < 1) {
       throw new HoldfastError("invalid_input", "the capacity of a turn must be a whole number from 1", {
         hint: `leave it out for ${CAPACITY}`,
       });
     }
     this.capacity = capacity;
+    this.#place = place;
   }
 
-  /** Queues a write. True when the turn has reached its capacity and should be committed; it accepts more all the same. */
+  /** Throws if the value is not a turn, or is a turn of another scope. A turn without a scope is bound to this one. */
+  static bind(turn: Turn, place: ParsedScope): void {
+    if (!(turn instanceof Turn))
+      throw wrongType("turn", "a turn of this session", turn, "make one with session.turn()");
+    turn.#place ??= place;
+    if (placeName(turn.#place) === placeName(place)) return;
+    throw invalid(
+      "turn",
+      "belongs to another scope",
+      "commit it with a session of the scope that made it, or drain it and push its writes into a turn of this session",
+    );
+  }
+
+  /**
+   * Queues a write. Returns true if the turn has reached its capacity and should be committed; it still accepts more.
+   */
   push(write: BufferedWrite): boolean {
-    const missing = NOT_BUILT[write.op];
-    if (missing !== undefined) {
-      throw new HoldfastError("unsupported", `${write.op} needs ${missing}, which this version does not have`, {
-        hint: "leave this write out; the others are not affected",
-      });
-    }
+    requireWrite(write);
     this.#pending.push(write);
-    return this.#pending.length >= this.capacity;
+    return this.length >= this.capacity;
   }
 
-  /** Takes all pending writes out, in the order of their pushing. */
+  /** Removes and returns all pending writes, in push order. */
   drain(): BufferedWrite[] {
-    return this.#pending.splice(0);
+    const tried = this.#tried.splice(0).flatMap(({ writes }) => writes);
+    return [...tried, ...this.#pending.splice(0)];
   }
 
-  /** Puts writes that could not be committed back, before what was pushed meanwhile. */
+  /** Removes and returns the next batch to commit: one that failed before, or else everything pending. */
+  take(now: number, key: string = newId(now)): Batch {
+    const tried = this.#tried.shift();
+    if (tried) return tried;
+    const given = this.#pending.splice(0);
+    return { key, given, writes: given.map((write) => withId(write, now)) };
+  }
+
+  /** Keeps a batch that could not be committed for the next commit. */
+  giveBack(batch: Batch): void {
+    if (batch.given.length > 0) this.#tried.push(batch);
+  }
+
+  /** Puts back writes that could not be committed, in front of those pushed since. */
   restore(writes: readonly BufferedWrite[]): void {
+    for (const write of writes) requireWrite(write);
     this.#pending.unshift(...writes);
   }
 
   get length(): number {
-    return this.#pending.length;
+    return this.#tried.reduce((sum, { given }) => sum + given.length, this.#pending.length);
   }
 
   get isEmpty(): boolean {
-    return this.#pending.length === 0;
+    return this.length === 0;
   }
+}
+
+/** Throws if the write could never be committed. */
+function requireWrite(write: BufferedWrite): void {
+  if (typeof write !== "object" || write === null) throw wrongType("write", "an object", write);
+  const op = parseChoice(write.op, OPS, "write.op");
+  if (op === "save_message") objectWith(write, MESSAGE_KEYS, "write"); // other kinds have their own parsers
+  if (op === "store_embedding") {
+    const message =
+      "store_embedding needs an index for vectors of callers' own (what is added is embedded by itself), which this version does not have";
+    throw new HoldfastError("unsupported", message, { hint: "leave this write out; the others are not affected" });
+  }
+}
+
+const placeName = ({ space, session, agent }: ParsedScope): string => JSON.stringify([space, session, agent]);
+
+/** Ids are assigned before the first attempt, so that a retry cannot add a message twice. */
+function withId(write: BufferedWrite, now: number): BufferedWrite {
+  if (write.op !== "save_message" || write.message?.id !== undefined) return write;
+  return { ...write, message: { ...write.message, id: newId(now) } };
 }

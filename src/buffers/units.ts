@@ -1,20 +1,21 @@
-/** How one add call becomes units of writing. */
+/** Splits one add call into units of writes. */
 import { payloadHash } from "../input/hash.js";
 import type { ParsedRound } from "../input/message.js";
+import { onceWith } from "../input/once.js";
 import type { ParsedScope } from "../input/scope.js";
 import type { AddWrite, NewRow, Unit } from "../stores/store.js";
 import { GROUP_BYTES, GROUP_MESSAGES } from "./group.js";
 import type { SizedUnit } from "./lanes.js";
 
-/** A round over the limits of a group is written in parts of this many messages. */
+/** A round larger than a group is written in parts of this many messages. */
 const PART_MESSAGES = 128;
 
-/** Separates an idempotency key from the number of its part; a caller's key may contain it, but not collide by chance. */
+/** Separates an idempotency key from its part number. A caller's key may contain it, but cannot collide by accident. */
 const PART_MARK = "\u001f";
 
 /**
- * The units of a round: one, all or nothing, for up to 256 messages and 1 MB; parts in order beyond that. Every part
- * carries the hash of the whole call, so that a retry either repeats all of it or conflicts at its first part.
+ * The units of a round: one atomic unit for up to 256 messages and 1 MB; beyond that, parts in order. Every part
+ * carries the hash of the whole call, so a retry either repeats all of it or conflicts at its first part.
  */
 export function unitsOf(scope: ParsedScope, round: ParsedRound, idempotencyKey?: string): readonly SizedUnit[] {
   const hash = idempotencyKey === undefined ? "" : payloadHash(round);
@@ -25,11 +26,10 @@ export function unitsOf(scope: ParsedScope, round: ParsedRound, idempotencyKey?:
       items: rows,
       existing: "same",
       ...(part > 0 && round.rows[0] && { continues: round.rows[0].id }),
-      ...(idempotencyKey !== undefined && {
-        idempotency: { key: part === 0 ? idempotencyKey : `${idempotencyKey}${PART_MARK}${part}`, hash },
-      }),
     };
-    return { unit: [write], messages: rows.length, bytes: bytesOf(rows) };
+    const key = part === 0 ? idempotencyKey : `${idempotencyKey}${PART_MARK}${part}`;
+    const once = idempotencyKey === undefined || key === undefined ? undefined : onceWith(key, scope, hash);
+    return { unit: [write], once, messages: rows.length, bytes: bytesOf(rows) };
   });
 }
 
@@ -51,7 +51,7 @@ function cut(rows: readonly NewRow[]): readonly (readonly NewRow[])[] {
   return parts;
 }
 
-/** What rows weigh while they wait: their text, and a little for the rest. */
+/** Estimated memory of rows while they wait: their text plus a fixed overhead. */
 export function bytesOf(rows: readonly NewRow[]): number {
   let bytes = 0;
   for (const { content, parts, metadata } of rows) {
@@ -65,7 +65,7 @@ export function bytesOf(rows: readonly NewRow[]): number {
   return bytes;
 }
 
-/** The same of any unit: its rows, or its texts as far as they are long. */
+/** The same estimate for any unit: its rows, and those of its texts that may be long. */
 export function bytesOfUnit(unit: Unit): number {
   return unit.reduce((bytes, write) => {
     if (write.op === "add") return bytes + bytesOf(write.items);
@@ -74,4 +74,10 @@ export function bytesOfUnit(unit: Unit): number {
     if (write.op === "ledger") return bytes + 256 + write.put.length * 128;
     return bytes + 256;
   }, 0);
+}
+
+/** A unit with its size, as the WriteBuffer queues it. */
+export function sizedUnit(unit: Unit): SizedUnit {
+  const messages = unit.reduce((sum, write) => sum + (write.op === "add" ? write.items.length : 1), 0);
+  return { unit, messages, bytes: bytesOfUnit(unit) };
 }

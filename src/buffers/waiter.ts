@@ -1,13 +1,13 @@
 /**
- * A waiter: somebody who waits until some sessions have been transferred. Only batches count that were taken after he
- * came: they hold all that was committed before. What others add later keeps him waiting no longer.
+ * Waiter: waits until a set of sessions has been transferred. Only batches taken after the waiter was created count,
+ * because they contain everything committed before. Later adds do not prolong the wait.
  */
 export class Waiter {
   readonly ended: Promise<void>;
   readonly #lanes: Set<string>;
   readonly #end: () => void;
 
-  /** The lanes by name. */
+  /** `lanes`: the lane keys. */
   constructor(lanes: readonly string[]) {
     let end = (): void => {};
     this.ended = new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ export class Waiter {
     if (this.#lanes.size === 0) this.#end();
   }
 
-  /** There is nothing more to wait for: nobody transfers at the moment. */
+  /** Ends the wait, because no transfer is running. */
   giveUp(): void {
     this.#end();
   }

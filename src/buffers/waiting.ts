@@ -1,16 +1,16 @@
-/** What waits to be embedded: of one scope, counted there and nowhere else, or of all. */
+/** Counts the items that wait to be embedded, in one scope or in the whole memory. */
 import type { ParsedScope } from "../input/scope.js";
 import type { RowFilter, Store } from "../stores/store.js";
 
 export interface Waiting {
-  /** Items that are not embedded yet, those parked not counted. */
+  /** Items that are not embedded yet, excluding parked ones. */
   readonly pending: number;
   readonly parked: number;
 }
 
 const PAGE = 1_000;
 
-/** Of a session, of the whole space where the scope names none, or of everyone without a scope. */
+/** Counts one session, the whole space if the scope names no session, or everything if there is no scope. */
 export async function waitingIn(store: Store, place: ParsedScope | undefined, now: number): Promise<Waiting> {
   if (!place) {
     const { pending, parked } = await store.indexingStats();

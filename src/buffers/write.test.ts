@@ -1,7 +1,7 @@
 /** The WriteBuffer on a store that fails on demand: every caller is told the truth, and nothing is dropped. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { HoldfastError } from "../errors.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
 import type { AddWrite } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { FaultyStore } from "../testing/faulty-store.js";
@@ -11,10 +11,13 @@ import { type UnitResult, WriteBuffer } from "./write.js";
 
 const ADA = { user: "ada" };
 const MIB = 1024 * 1024;
+const ONCE = { op: "once", space: ADA, session: "s", key: "k", hash: "h" } as const;
 
-function setUp(limits: { maxWaitingBytes?: number; maxWaitMs?: number } = {}) {
+async function setUp(limits: { maxWaitingBytes?: number; maxWaitMs?: number } = {}) {
   const clock = new FakeClock();
-  const store = new FaultyStore(new MemoryStore());
+  const inner = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
+  onTestFinished(() => inner.close());
+  const store = new FaultyStore(inner);
   const buffer = new WriteBuffer({ store, clock, maxWaitingBytes: 64 * MIB, maxWaitMs: 5_000, ...limits });
   return { clock, store, buffer };
 }
@@ -46,7 +49,7 @@ async function stored(store: FaultyStore): Promise<string[]> {
 
 describe("group commit", () => {
   it("makes one commit of all that wait while another is under way", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     const release = store.stallCommits();
     const first = add(buffer, "first");
     await turn();
@@ -59,7 +62,7 @@ describe("group commit", () => {
   });
 
   it("takes no more than 256 messages or 1 MB into a group", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     const many = Array.from({ length: 6 }, (_, at) =>
       buffer.write({ lane: `${at}`, units: [unit(`u${at}`, "s", 100, GROUP_MESSAGES / 2)], stepwise: false }),
     );
@@ -72,7 +75,7 @@ describe("group commit", () => {
   });
 
   it("stops a stepwise write at its first failure and writes nothing after it", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     await add(buffer, "taken");
     const conflicting = unit("taken");
     const [write] = conflicting.unit as readonly [AddWrite];
@@ -87,7 +90,7 @@ describe("group commit", () => {
   });
 
   it("answers a write of nothing", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     expect(await buffer.write({ lane: "s", units: [], stepwise: false })).toEqual([]);
     expect(store.commits).toBe(0);
   });
@@ -97,7 +100,7 @@ describe("a failing store", () => {
   it.each(["failed", "busy"] as const)(
     "that %s tells the group that nothing was written, and goes on",
     async (fault) => {
-      const { store, buffer } = setUp();
+      const { store, buffer } = await setUp();
       store.failCommits(fault);
       const results = await Promise.all([add(buffer, "a", "x"), add(buffer, "b", "y")]);
       expect(results.map(codes)).toEqual([
@@ -110,7 +113,7 @@ describe("a failing store", () => {
   );
 
   it("whose commit was lost but written is reopened, and callers get their real answers", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     await add(buffer, "before");
     store.failCommits("unknown, written");
     const [[a], [b]] = await Promise.all([add(buffer, "a"), add(buffer, "b")]);
@@ -120,15 +123,33 @@ describe("a failing store", () => {
     expect(buffer.stats()).toMatchObject({ health: "ok", recoveries: 1 });
   });
 
+  it("whose lost commit held a retry gives it the first answer, and names nothing that was never written", async () => {
+    const { store, buffer } = await setUp();
+    const keyed = (id: string): SizedUnit => ({
+      ...unit(id),
+      once: ONCE,
+    });
+    await buffer.write({ lane: "s", units: [keyed("first")], stepwise: false });
+    store.failCommits("unknown, written");
+    const units = [keyed("again"), unit("other"), { ...keyed("own"), once: { ...ONCE, key: "another" } }];
+    const results = await buffer.write({ lane: "s", units, stepwise: false });
+    expect(results).toMatchObject([
+      { ok: true, repeated: true, done: [{ ids: ["first"], sequences: [1] }] },
+      { ok: true, repeated: false, done: [{ ids: ["other"], sequences: [2] }] },
+      { ok: true, repeated: false, done: [{ ids: ["own"], sequences: [3] }] },
+    ]);
+    expect(await stored(store)).toEqual(["first", "other", "own"]);
+  });
+
   it("whose commit was lost and not written is reopened, and the group is written once", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     store.failCommits("unknown, not written");
     expect(codes(await add(buffer, "a"))).toEqual(["ok"]);
     expect(await stored(store)).toEqual(["a"]);
   });
 
   it("that loses every commit makes callers learn that nothing was written", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     store.failCommits("unknown, not written", 3);
     expect(codes(await add(buffer, "a"))).toEqual(["store_failed"]);
     expect(await stored(store)).toEqual([]);
@@ -136,7 +157,7 @@ describe("a failing store", () => {
   });
 
   it("that cannot be reopened closes the door: in doubt stays in doubt, later writes are refused with the cause", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     store.failCommits("unknown, written");
     store.failReopens(100);
     const release = store.stallCommits();
@@ -157,7 +178,7 @@ describe("a failing store", () => {
 
 describe("back-pressure", () => {
   it("makes callers wait for room, in order, and lets them in", async () => {
-    const { store, buffer } = setUp({ maxWaitingBytes: 1_000 });
+    const { store, buffer } = await setUp({ maxWaitingBytes: 1_000 });
     const release = store.stallCommits();
     const calls = Array.from({ length: 5 }, (_, at) => add(buffer, `${at}`, "s", 900));
     await turn();
@@ -169,7 +190,7 @@ describe("back-pressure", () => {
   });
 
   it("refuses who has waited too long, with a clear error, and drops nothing else", async () => {
-    const { clock, store, buffer } = setUp({ maxWaitingBytes: 1_000, maxWaitMs: 50 });
+    const { clock, store, buffer } = await setUp({ maxWaitingBytes: 1_000, maxWaitMs: 50 });
     const release = store.stallCommits();
     const accepted = add(buffer, "accepted", "s", 900);
     await turn();
@@ -187,14 +208,14 @@ describe("back-pressure", () => {
   });
 
   it("lets in a write that is larger than all the room there is, when nothing else waits", async () => {
-    const { buffer } = setUp({ maxWaitingBytes: 10 });
+    const { buffer } = await setUp({ maxWaitingBytes: 10 });
     expect(codes(await add(buffer, "huge", "s", 10_000))).toEqual(["ok"]);
   });
 });
 
 describe("close", () => {
   it("writes what was accepted, refuses who waits for room and who comes later", async () => {
-    const { store, buffer } = setUp({ maxWaitingBytes: 1_000 });
+    const { store, buffer } = await setUp({ maxWaitingBytes: 1_000 });
     const release = store.stallCommits();
     const accepted = add(buffer, "accepted", "s", 900);
     await turn();
@@ -209,7 +230,7 @@ describe("close", () => {
   });
 
   it("flushAll resolves when everything accepted is written", async () => {
-    const { store, buffer } = setUp();
+    const { store, buffer } = await setUp();
     const calls = Array.from({ length: 20 }, (_, at) => add(buffer, `${at}`, `lane ${at}`));
     await buffer.flushAll();
     expect(await stored(store)).toHaveLength(20);

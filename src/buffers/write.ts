@@ -1,11 +1,12 @@
 /**
- * WriteBuffer: the one entry for writes. All calls that wait while a commit is under way become the next commit
- * (group commit): one transaction and one sync for all of them; each succeeds or fails by itself.
+ * WriteBuffer: the single entry point for writes. All calls that arrive during a commit form the next one (group
+ * commit): one transaction and one sync for all of them. Each call succeeds or fails independently.
  *
  * Invariants:
- * - A call is answered only when its commit is durable, or when it is certain that nothing of it was written.
- * - One group is under way at a time; calls of one lane (a session) are written in the order in which they came.
- * - Bytes waiting are bounded: beyond the bound callers wait for room, then are refused. Nothing is dropped.
+ * - A call returns only when its commit is durable, or when it is certain that none of it was written.
+ * - One group is committed at a time. Calls of one lane (a session) are written in arrival order.
+ * - The bytes waiting are bounded. Beyond the bound, callers wait for space and are refused after a timeout. Nothing is
+ *   dropped.
  */
 import type { Clock } from "../clock.js";
 import { fromRecord, HoldfastError } from "../errors.js";
@@ -13,21 +14,24 @@ import type { Events } from "../events/events.js";
 import { newId } from "../ids.js";
 import type { ParsedRound } from "../input/message.js";
 import type { ParsedScope } from "../input/scope.js";
-import type { Done, Outcome, Store } from "../stores/store.js";
+import { laneKey } from "../space-key.js";
+import { forgottenSince, type OnceWrite } from "../stores/receipts.js";
+import type { Done, DoneOf, Outcome, Store, Unit, Write } from "../stores/store.js";
 import type { Added } from "../types.js";
 import { batchAnswer, mergeAdded } from "./answers.js";
 import { GROUP_BYTES, GROUP_MESSAGES, GROUP_WORK_MS } from "./group.js";
 import { type Job, Lanes, type SizedUnit, type Taken } from "./lanes.js";
 import { answerFromStore } from "./recovery.js";
-import { unitsOf } from "./units.js";
+import { firstDone } from "./repeated.js";
+import { bytesOfUnit, unitsOf } from "./units.js";
 
-/** How often a group whose commit was lost is written again before its callers are told. */
+/** Upper bound on attempts to write a group whose commit was lost, before its callers get the error. */
 const ATTEMPTS = 3;
 
 export interface WriteBufferOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Tells what was committed. */
+  /** Publishes an event for every committed unit. */
   readonly events?: Events;
   readonly maxWaitingBytes: number;
   readonly maxWaitMs: number;
@@ -37,26 +41,33 @@ export interface WriteRequest {
   /** Calls of one lane keep their order. */
   readonly lane: string;
   readonly units: readonly SizedUnit[];
-  /** True: a unit is written only after the one before it has succeeded. */
+  /** If true, a unit is written only after the previous one has succeeded. */
   readonly stepwise: boolean;
 }
 
-/** One unit's result: what its writes did, and in which commit; or why they did nothing. */
-export type UnitResult =
-  | { readonly ok: true; readonly done: readonly Done[]; readonly commit: number }
-  | { readonly ok: false; readonly error: HoldfastError };
+/**
+ * The result of one unit: what its writes did, or why they did nothing. `repeated` means that it was written before
+ * under the same key. In that case `done` is the first result, without anything forgotten since.
+ */
+export type UnitResult = CommittedUnit | { readonly ok: false; readonly error: HoldfastError };
+
+export interface CommittedUnit {
+  readonly ok: true;
+  readonly done: readonly Done[];
+  readonly repeated: boolean;
+}
 
 export interface WriteBufferStats {
-  /** Units answered with success, and the messages in them. */
+  /** Units that succeeded, and the messages in them. */
   readonly totalWrites: number;
   readonly totalMessages: number;
-  /** Commits, each of them one group. */
+  /** Commits. Each writes one group. */
   readonly totalGroups: number;
   readonly waitingWrites: number;
   readonly waitingBytes: number;
   /** Calls refused because the buffer stayed full. */
   readonly refused: number;
-  /** Commits of unknown outcome that were cleared up. */
+  /** Commits of unknown outcome that were resolved. */
   readonly recoveries: number;
   readonly health: "ok" | "recovering" | "failed" | "closed";
   readonly lastError?: string;
@@ -85,17 +96,17 @@ export class WriteBuffer {
     this.#options = options;
   }
 
-  /** Writes one round: all or nothing, unless it is over the bounds of a group, then in parts and in order. */
+  /** Writes one round atomically. A round larger than a group is written in parts, in order. */
   async add(scope: ParsedScope, round: ParsedRound, idempotencyKey?: string): Promise<Added> {
     if (round.rows.length === 0) return NOTHING_ADDED;
     const units = unitsOf(scope, round, idempotencyKey);
-    return mergeAdded(await this.write({ lane: laneOf(scope), units, stepwise: units.length > 1 }), units.length);
+    return mergeAdded(await this.write({ lane: laneKey(scope), units, stepwise: units.length > 1 }), units.length);
   }
 
-  /** Writes several rounds in order, each all or nothing; one that fails does not stop the others. */
+  /** Writes several rounds in order. Each is atomic, and one that fails does not stop the others. */
   async addBatch(scope: ParsedScope, rounds: readonly ParsedRound[], key?: string): Promise<readonly Added[]> {
     const units = rounds.map((round, at) => unitsOf(scope, round, key && `${key}/${at}`));
-    const lane = laneOf(scope);
+    const lane = laneKey(scope);
     const results: readonly (readonly UnitResult[])[] = units.every((parts) => parts.length === 1)
       ? (await this.write({ lane, units: units.flat(), stepwise: false })).map((result) => [result])
       : await Promise.all(units.map((parts) => this.write({ lane, units: parts, stepwise: true })));
@@ -103,7 +114,7 @@ export class WriteBuffer {
     return batchAnswer(results, expected);
   }
 
-  /** Resolves when every unit has been committed or has failed, with a result for each; rejects if none was tried. */
+  /** Resolves when every unit is committed or has failed, with one result each. Rejects if no unit was attempted. */
   async write(request: WriteRequest): Promise<readonly UnitResult[]> {
     if (request.units.length === 0) return [];
     const answer = this.#answer(request);
@@ -113,6 +124,21 @@ export class WriteBuffer {
     } finally {
       this.#unanswered.delete(answer);
     }
+  }
+
+  /** Commits one unit, after those queued in the same lane. With a key, the unit is idempotent. Rejects on failure. */
+  async writeUnit(lane: string, unit: Unit, once?: OnceWrite): Promise<CommittedUnit> {
+    const units = [{ unit, once, messages: unit.length, bytes: bytesOfUnit(unit) }];
+    const [result] = await this.write({ lane, units, stepwise: true });
+    if (!result?.ok) throw result?.error ?? noAnswer();
+    return result;
+  }
+
+  /** Commits one write in the same way. Rejects if the write was made before and its result was forgotten since. */
+  async writeOne<W extends Write>(lane: string, write: W, once?: OnceWrite): Promise<DoneOf<W>> {
+    const [done] = (await this.writeUnit(lane, [write], once)).done;
+    if (!done) throw forgottenSince();
+    return done as DoneOf<W>;
   }
 
   async #answer(request: WriteRequest): Promise<readonly UnitResult[]> {
@@ -133,9 +159,9 @@ export class WriteBuffer {
     }
   }
 
-  /** Resolves when everything that was called for so far has been answered; what comes later is not waited for. */
+  /** Resolves when all calls made so far are answered. It does not wait for later calls. */
   async flushAll(): Promise<void> {
-    await Promise.allSettled(this.#unanswered); // whoever called has the error
+    await Promise.allSettled(this.#unanswered); // each caller gets its own error
   }
 
   stats(): WriteBufferStats {
@@ -144,7 +170,7 @@ export class WriteBuffer {
     return { ...this.#stats, waitingBytes, health: this.#health, ...(lastError !== undefined && { lastError }) };
   }
 
-  /** Stops intake and writes what was accepted. */
+  /** Stops intake and writes everything that was accepted. */
   async close(): Promise<void> {
     this.#closed ??= new HoldfastError("closed", "the memory is closed", { hint: "open it again to write" });
     for (const waiting of this.#admissions.splice(0)) waiting.admit(this.#closed);
@@ -157,7 +183,7 @@ export class WriteBuffer {
     return this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#options.maxWaitingBytes;
   }
 
-  /** Resolves when there is room; the bytes are counted by then. */
+  /** Resolves when there is space. By then the bytes are reserved. */
   #waitForRoom(bytes: number): Promise<void> {
     const { clock, maxWaitMs } = this.#options;
     return new Promise((resolve, reject) => {
@@ -184,7 +210,7 @@ export class WriteBuffer {
     });
   }
 
-  /** Lets waiting callers in, in order, as long as there is room. */
+  /** Admits waiting callers in order, as long as there is space. */
   #admitWaiting(): void {
     for (let next = this.#admissions[0]; next; next = this.#admissions[0]) {
       if (this.#waitingBytes > 0 && this.#waitingBytes + next.bytes > this.#options.maxWaitingBytes) return;
@@ -196,7 +222,7 @@ export class WriteBuffer {
 
   async #run(): Promise<void> {
     try {
-      // A turn of the event loop lets every caller that is ready now join the group.
+      // Yield to the event loop once, so that every caller that is ready joins the group.
       for (await nextTurn(); !this.#lanes.isEmpty; await nextTurn()) await this.#writeGroup();
     } finally {
       this.#running = undefined;
@@ -209,7 +235,7 @@ export class WriteBuffer {
     const group = this.#lanes.takeGroup({ messages, bytes: GROUP_BYTES });
     const results = await this.#commit(group.map(({ sized }) => sized));
     this.#stats.totalGroups++;
-    for (const [at, taken] of group.entries()) this.#finish(taken, results[at] ?? missingResult());
+    for (const [at, taken] of group.entries()) this.#finish(taken, results[at] ?? { ok: false, error: noAnswer() });
     if (this.#closed && this.#health === "failed") this.#refuseWaiting(this.#closed);
   }
 
@@ -218,37 +244,54 @@ export class WriteBuffer {
     if (result.ok) {
       this.#stats.totalWrites++;
       this.#stats.totalMessages += sized.messages;
-      this.#options.events?.committed(sized.unit, result.done, result.commit);
+      if (!result.repeated) this.#options.events?.committed(sized.unit, result.done);
     } else if (job.stepwise) this.#lanes.abandon(job);
     const over = job.results.length === job.units.length || (job.stepwise && !result.ok);
     if (over) job.settle(job.results);
   }
 
-  /** Commits units in one transaction; a commit of unknown outcome is cleared up before anyone is answered. */
+  /** Commits units in one transaction. A commit of unknown outcome is resolved before any caller is answered. */
   async #commit(group: readonly SizedUnit[]): Promise<readonly UnitResult[]> {
     const { store, clock, events } = this.#options;
-    const units = group.map(({ unit }) => unit);
+    const units = group.map(({ unit, once }) => (once ? [once, ...unit] : unit));
     for (let attempt = 1; ; attempt++) {
       const now = clock.now();
       const name = newId(now);
       try {
         const committing = store.commit(units, now, name);
-        const { commit, outcomes, workMs } = await (events?.watch(committing) ?? committing);
+        const { outcomes, workMs } = await (events?.watch(committing) ?? committing);
         this.#learn(group, workMs);
-        return outcomes.map((outcome) => toResult(outcome, commit));
+        return await Promise.all(outcomes.map((outcome, at) => this.#resultOf(outcome, group[at]?.once)));
       } catch (cause) {
         const error = asError(cause);
         this.#lastError = error.message;
+        if (error.code === "store_unsafe") this.#fail("the store is not safe to write to any more", error);
         if (error.code !== "outcome_unknown") return units.map(() => ({ ok: false, error }));
         const committed = await this.#recover(name, error);
         if (committed instanceof HoldfastError) return units.map(() => ({ ok: false, error: committed }));
-        if (committed) return Promise.all(units.map((unit) => answerFromStore(store, unit, clock.now())));
+        if (committed) return Promise.all(group.map((sized) => answerFromStore(store, sized, clock.now())));
         if (attempt === ATTEMPTS) return units.map(() => ({ ok: false, error: notWritten(error) }));
       }
     }
   }
 
-  /** Reopens the store and finds out whether the group is in it. An error means that the door stays closed. */
+  async #resultOf(outcome: Outcome, once: OnceWrite | undefined): Promise<UnitResult> {
+    if (!outcome.ok) return { ok: false, error: fromRecord(outcome.error) };
+    const [head, ...done] = outcome.done;
+    if (!once || head?.op !== "once") return { ok: true, done: outcome.done, repeated: false };
+    if (!head.first) return { ok: true, done, repeated: false };
+    const { store, clock } = this.#options;
+    try {
+      return { ok: true, done: await firstDone(store, once, head.first, clock.now()), repeated: true };
+    } catch (error) {
+      return { ok: false, error: asError(error) };
+    }
+  }
+
+  /**
+   * Reopens the store and checks whether it contains the group. Returns an error if the buffer must stay closed to
+   * writes.
+   */
   async #recover(group: string, cause: HoldfastError): Promise<boolean | HoldfastError> {
     this.#health = "recovering";
     try {
@@ -258,17 +301,25 @@ export class WriteBuffer {
       this.#stats.recoveries++;
       return committed;
     } catch (error) {
-      this.#health = "failed";
-      this.#lastError = asError(error).message;
-      this.#closed = new HoldfastError("store_failed", "the store failed and could not be opened again", {
-        cause: error,
-        hint: "check the disk and the file, then open the memory again; what was acknowledged is on disk",
-      });
+      this.#fail("the store failed and could not be opened again", asError(error));
       return new HoldfastError("outcome_unknown", "the store failed while committing and could not be opened again", {
         cause,
         hint: "open the memory again and retry with the same ids or idempotency key: a retry adds nothing twice",
       });
     }
+  }
+
+  /** Closes the buffer: later writes are refused, with this error as the cause. */
+  #fail(message: string, cause: HoldfastError): void {
+    this.#health = "failed";
+    this.#lastError = cause.message;
+    const isUnsafe = cause.code === "store_unsafe";
+    this.#closed = new HoldfastError(isUnsafe ? "store_unsafe" : "store_failed", `${message}: ${cause.message}`, {
+      cause,
+      hint:
+        (isUnsafe ? cause.hint : undefined) ??
+        "check the disk and the file, then open the memory again; what was acknowledged is on disk",
+    });
   }
 
   #refuseWaiting(error: HoldfastError): void {
@@ -280,18 +331,14 @@ export class WriteBuffer {
   }
 
   /**
-   * Keeps an average of the store's work per message, from which the size of the next group follows. One slow commit
-   * (the first one, or a busy machine) counts for little, or groups would shrink just when many wait.
+   * Keeps a moving average of the store's work per message, which sets the size of the next group. One slow commit (the
+   * first one, or a busy machine) has little weight; otherwise groups would shrink just when many calls wait.
    */
   #learn(group: readonly SizedUnit[], workMs: number): void {
     const messages = group.reduce((sum, sized) => sum + sized.messages, 0);
     const sample = Math.min(workMs / Math.max(messages, 1), 4 * this.#msPerMessage);
     this.#msPerMessage = 0.8 * this.#msPerMessage + 0.2 * sample;
   }
-}
-
-function toResult(outcome: Outcome, commit: number): UnitResult {
-  return outcome.ok ? { ok: true, done: outcome.done, commit } : { ok: false, error: fromRecord(outcome.error) };
 }
 
 function asError(error: unknown): HoldfastError {
@@ -306,13 +353,11 @@ function notWritten(cause: HoldfastError): HoldfastError {
   });
 }
 
-function missingResult(): UnitResult {
-  return { ok: false, error: new HoldfastError("store_failed", "the store gave no answer for this write") };
-}
+const noAnswer = (): HoldfastError =>
+  new HoldfastError("store_failed", "the store gave no answer for this write", {
+    hint: "this is a bug: please report it",
+  });
 
-/** Calls of one session keep their order. */
-export const laneOf = ({ space, session }: ParsedScope): string => JSON.stringify([space, session]);
-
-export const NOTHING_ADDED: Added = Object.freeze({ ids: [], sequences: [], commit: 0, repeated: false });
+export const NOTHING_ADDED: Added = Object.freeze({ ids: [], sequences: [], repeated: false });
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,6 @@
-/** Call: one run of one command: what was typed, where it works, for whom, and how it prints. */
+/** Call: one run of one command: its arguments, the memory it works on, its scope, and its output. */
 import type { Command } from "commander";
+import type { WriteOptions } from "../input/call.js";
 import type { Session } from "../session.js";
 import type { Scope } from "../types.js";
 import { EXIT } from "./exit-code.js";
@@ -7,8 +8,19 @@ import type { Io } from "./io.js";
 import { type OpenedMemory, openMemoryAt } from "./opened-memory.js";
 import { Printer } from "./output/printer.js";
 import { Progress } from "./output/progress.js";
+import { styled } from "./output/style.js";
 import { timeText } from "./output/time.js";
-import { embeddingModelAt, type FilePlace, fileOnly, type Need, type PlaceFlags, placeOf, placeText } from "./place.js";
+import {
+  embeddingModelAt,
+  type FilePlace,
+  fileOnly,
+  filePlaceOf,
+  type Need,
+  type Place,
+  type PlaceFlags,
+  placeOf,
+  placeText,
+} from "./place.js";
 import { type ScopeFlags, scopeOf, scopeText, whereParts } from "./scope-flags.js";
 
 export interface GlobalFlags extends PlaceFlags {
@@ -20,7 +32,7 @@ export interface Typed {
   readonly name: string;
   readonly args: readonly string[];
   readonly flags: object;
-  /** The tree that the command is part of. */
+  /** The command tree. */
   readonly program: Command;
 }
 
@@ -30,9 +42,10 @@ export class Call {
   readonly io: Io;
   readonly printer: Printer;
   readonly args: readonly string[];
-  /** How the command ends if it does not throw. */
+  /** The exit code if the command does not throw. */
   exitCode: number = EXIT.ok;
   readonly #typed: Typed;
+  #isNoted = false;
 
   constructor(io: Io, typed: Typed) {
     this.io = io;
@@ -41,7 +54,7 @@ export class Call {
     this.printer = new Printer(io, this.flags().json === true);
   }
 
-  /** The flags under the names that commander gives them. A command knows which it has defined. */
+  /** The flags under commander's names. A command knows which flags it has defined. */
   flags<T extends object = Record<never, never>>(): T & GlobalFlags {
     return this.#typed.flags as T & GlobalFlags;
   }
@@ -54,12 +67,18 @@ export class Call {
     return scopeOf(this.flags<ScopeFlags>());
   }
 
-  /** The arguments as one text: words need no quotes. Undefined if there are none. */
+  /** The idempotency key, if the command takes one. */
+  get key(): WriteOptions {
+    const { idempotencyKey } = this.flags<WriteOptions>();
+    return idempotencyKey === undefined ? {} : { idempotencyKey };
+  }
+
+  /** The arguments joined into one text, so that words need no quotes. Undefined if there are none. */
   get words(): string | undefined {
     return this.args.length === 0 ? undefined : this.args.join(" ");
   }
 
-  /** An argument that commander has made sure of. */
+  /** An argument whose presence commander has checked. */
   arg(at: number): string {
     return this.args[at] ?? "";
   }
@@ -72,9 +91,9 @@ export class Call {
     return new Progress(this.io, label, isWanted && !this.printer.json);
   }
 
-  /** Opens the memory, works with it, and closes it whatever happens. stderr says where it works. */
+  /** Opens the memory, runs `work` and always closes it. Prints on stderr where it works. */
   async withMemory(need: Need, work: (memory: OpenedMemory) => Promise<void>, what = "everyone"): Promise<void> {
-    const place = await placeOf(this.flags(), this.io.env);
+    const place = await this.place();
     const memory = await openMemoryAt(place, need);
     try {
       this.printer.note(...whereParts(what, placeText(place)));
@@ -84,27 +103,46 @@ export class Call {
     }
   }
 
-  /** The same for one scope. */
+  /** As `withMemory`, for one scope. */
   withSession(need: Need, work: (session: Session, memory: OpenedMemory) => Promise<void>): Promise<void> {
     const { scope } = this;
     return this.withMemory(need, async (memory) => work(memory.handle.session(scope), memory), scopeText(scope));
   }
 
-  /** For commands, and flags, that work on the file itself. */
-  file(what = this.#typed.name): Promise<FilePlace> {
-    return fileOnly(this.flags(), this.io.env, what);
+  /** The file or the server that the command works on. */
+  async place(): Promise<Place> {
+    return this.#noted(await placeOf(this.flags(), this.io.env));
   }
 
-  /** Whether the file is used by words only. Of a server nothing is known. */
+  /** For commands and flags that work on the file itself. */
+  async file(what = this.#typed.name): Promise<FilePlace> {
+    return this.#noted(await fileOnly(this.flags(), this.io.env, what));
+  }
+
+  /** For commands that work on a file even if the environment names a server. */
+  async ownFile(): Promise<FilePlace> {
+    return this.#noted(await filePlaceOf(this.flags(), this.io.env));
+  }
+
+  /** Warns once about variables that look like options. */
+  #noted<T extends Place>(place: T): T {
+    if (place.kind === "file" && place.ignored.length > 0 && !this.#isNoted) {
+      this.#isNoted = true;
+      this.printer.note(styled("yellow", `ignored, because there is no such option: ${place.ignored.join(", ")}`));
+    }
+    return place;
+  }
+
+  /** Whether search is by words only. Unknown (false) for a server. */
   async isModelOff(): Promise<boolean> {
-    const place = await placeOf(this.flags(), this.io.env);
+    const place = await this.place();
     return place.kind === "file" && (await embeddingModelAt(place, this.io.env)) === "none";
   }
 
-  /** A command that was asked to end does not wait for its answer. The memory is closed in order all the same. */
+  /** A command that is asked to end does not wait for its answer. The memory is still closed properly. */
   async #untilEnded(work: Promise<void>): Promise<void> {
     const { signal } = this.io;
-    const alive = setInterval(() => {}, FOREVER_MS); // nothing of the engine keeps a process alive that only listens
+    const alive = setInterval(() => {}, FOREVER_MS); // the engine alone does not keep the process alive
     let stop = (): void => {};
     const ended = new Promise<void>((resolve) => {
       stop = resolve;

@@ -1,4 +1,4 @@
-/** Asks before something is forgotten for good. Where nobody can answer, --yes has to say so. */
+/** Asks for confirmation before something is forgotten. Without a terminal, --yes is required. */
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { Option } from "commander";
@@ -8,23 +8,23 @@ import { printableLine } from "./output/printable.js";
 
 export const yesFlag = (): Option => new Option("-y, --yes", "do not ask first");
 
-/** Requires that the command has the flag above. Throws if the answer is not yes. `what` begins with a verb. */
+/** Requires a command with the flag above. Throws if the answer is not yes. `what` starts with a verb. */
 export async function confirm(call: Call, what: string): Promise<void> {
   if (call.flags<{ yes?: boolean }>().yes) return;
   const { stdin, stderr, signal } = call.io;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw new HoldfastError("invalid_input", `not confirmed: ${what}`, {
-      hint: "nobody is there to ask: say --yes; it cannot be undone",
+      hint: "no terminal to confirm on; pass --yes; this cannot be undone",
     });
   }
-  // Not as a terminal: then Ctrl-C stays a signal, and ends the command as it does everywhere.
+  // Not in terminal mode, so that Ctrl-C stays a signal and ends the command.
   const reader = createInterface({ input: stdin, output: stderr, terminal: false });
-  const closed = once(reader, "close").then(() => ""); // the end of the input is no yes
+  const closed = once(reader, "close").then(() => ""); // end of input counts as no
   try {
-    const asked = reader.question(`Really ${printableLine(what)}? It cannot be undone. [y/N] `, { signal });
+    const asked = reader.question(`Really ${printableLine(what)}? This cannot be undone. [y/N] `, { signal });
     if (/^y(es)?$/i.test((await Promise.race([asked, closed])).trim())) return;
   } finally {
     reader.close();
   }
-  throw new HoldfastError("invalid_input", "nothing was forgotten", { hint: "answer y to go on" });
+  throw new HoldfastError("invalid_input", "nothing was forgotten", { hint: "answer y to continue" });
 }

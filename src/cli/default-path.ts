@@ -1,6 +1,5 @@
 /**
- * The file that every command uses when none is named: one per person, so that what was added in one folder is found in
- * another, and what a server serves is what the commands see.
+ * The default file of all commands: one per user account, so that a memory is the same from every folder and for the server.
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ export function defaultPath(env: Environment, platform: NodeJS.Platform = proces
   return join(dataFolder(env, platform), "holdfast", FILE);
 }
 
-/** Where programs keep a person's data. A relative XDG_DATA_HOME is to be ignored, as its specification says. */
+/** The data folder of the platform. By its specification, a relative XDG_DATA_HOME is ignored. */
 function dataFolder(env: Environment, platform: NodeJS.Platform): string {
   const { XDG_DATA_HOME: xdg, LOCALAPPDATA: local } = env;
   if (platform === "win32") return local || join(homedir(), "AppData", "Local");

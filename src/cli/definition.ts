@@ -1,31 +1,33 @@
-/** Definition: a command as it is written down: its name, its flags, how it is explained, and what it does. */
+/** Definition: a command's name, flags, help and implementation. */
 import { Argument, Command, Option } from "commander";
 import type { Call } from "./call.js";
 import { scopeOptions } from "./scope-flags.js";
 
 export interface Definition {
   readonly name: string;
-  /** As commander writes arguments: `<name> [text...]`. */
+  /** In commander's notation: `<name> [text...]`. */
   readonly args?: string;
-  /** What the arguments are, by name. */
+  /** Help for the arguments, by name. */
   readonly argHelp?: { readonly [name: string]: string };
-  /** What the arguments may be, where that is a list. */
+  /** The allowed values of arguments, by name. */
   readonly argChoices?: { readonly [name: string]: readonly string[] };
   /** One line. */
   readonly purpose: string;
-  /** What one should know before using it. */
+  /** Details to know before using it. */
   readonly about?: string;
   readonly options?: readonly Option[];
   /** True: takes --user, --agent, --team, --session and --space. */
   readonly isScoped?: boolean;
-  /** True: Ctrl-C is its usual end, and no interruption. */
+  /** True: takes --idempotency-key. */
+  readonly isKeyed?: boolean;
+  /** True: Ctrl-C is its normal end. */
   readonly endsByInterrupt?: boolean;
-  /** Two or three, that work as they stand. */
+  /** Two or three that work as written. */
   readonly examples: readonly string[];
   run(call: Call): Promise<void>;
 }
 
-/** A command that only has others under it. */
+/** A command that only has subcommands. */
 export interface Group {
   readonly name: string;
   readonly purpose: string;
@@ -33,7 +35,7 @@ export interface Group {
   readonly commands: readonly Definition[];
 }
 
-/** A flag. `parse` makes a value of its text, and of what came before it. */
+/** A flag. `parse` converts its text, given the value so far. */
 export function flag<T>(flags: string, description: string, parse?: (text: string, before?: T) => T): Option {
   const option = new Option(flags, description);
   return parse ? option.argParser(parse) : option;
@@ -44,11 +46,13 @@ export function choiceFlag(flags: string, description: string, choices: readonly
 }
 
 export function commandOf(definition: Definition, act: (command: Command) => Promise<void>): Command {
-  const { name, args, purpose, about, options = [], isScoped, examples } = definition;
+  const { name, args, purpose, about, options = [], isScoped, isKeyed, examples } = definition;
   const command = new Command(name).description(about ? `${purpose}\n\n${about}` : purpose).summary(purpose);
   for (const written of args?.split(" ") ?? []) command.addArgument(argumentOf(written, definition));
   for (const option of options) command.addOption(option);
-  if (isScoped) for (const option of scopeOptions()) command.addOption(option.helpGroup("Whose memory:"));
+  if (isKeyed)
+    command.addOption(flag("--idempotency-key <key>", "a retry with the same key writes nothing (for 7 days of use)"));
+  if (isScoped) for (const option of scopeOptions()) command.addOption(option.helpGroup("Scope:"));
   command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  $ ${line}`).join("\n")}`);
   return command.action((...given: readonly unknown[]) => act(given.at(-1) as Command));
 }

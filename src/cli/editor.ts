@@ -1,17 +1,18 @@
-/** The person's own editor on a text, as git opens it for a message. */
+/** Opens a text in the user's editor, as git does for a message. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../errors.js";
+import { decodeUtf8 } from "../text.js";
 import type { Call } from "./call.js";
 
-/** The text after editing. The file lies in a folder that nobody else can read, and is gone afterwards. */
+/** The edited text. The temporary file is in a private folder and is removed afterwards. */
 export async function editText(call: Call, text: string, name: string): Promise<string> {
   const editor = call.io.env["VISUAL"] || call.io.env["EDITOR"];
   if (!editor) {
-    throw new HoldfastError("invalid_input", "no editor is known", {
-      hint: "set EDITOR, or say the change with --content, --append or --replace",
+    throw new HoldfastError("invalid_input", "no editor is configured", {
+      hint: "set EDITOR, or use --content, --append or --replace",
     });
   }
   const folder = mkdtempSync(join(tmpdir(), "holdfast-edit-"));
@@ -19,13 +20,13 @@ export async function editText(call: Call, text: string, name: string): Promise<
   try {
     writeFileSync(file, text, { mode: 0o600 });
     await edited(editor, file);
-    return readFileSync(file, "utf8");
+    return decodeUtf8(readFileSync(file), "the edited text");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** EDITOR may have arguments, so a shell reads it; the file's name is handed over beside it, and read by no shell. */
+/** EDITOR may have arguments, so a shell parses it; the file name is passed as an argument and not parsed. */
 function edited(editor: string, file: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const stdio = "inherit";
@@ -37,7 +38,7 @@ function edited(editor: string, file: string): Promise<void> {
     child.once("close", (code) => {
       if (code === 0) return resolve();
       const hint = `EDITOR is ${editor}`;
-      reject(new HoldfastError("invalid_input", "the editor ended with an error; nothing was changed", { hint }));
+      reject(new HoldfastError("invalid_input", "the editor failed; nothing was changed", { hint }));
     });
   });
 }

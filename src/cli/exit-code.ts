@@ -1,10 +1,10 @@
-/** Exit codes: what a script can tell from how a command ended. They are documented in `holdfast --help`. */
+/** Exit codes, documented in `holdfast --help`. */
 import type { ErrorCode } from "../errors.js";
 import type { EndReason } from "./io.js";
 
 export const EXIT = {
   ok: 0,
-  /** The answer is no: a check failed, or what was to be changed has changed meanwhile. */
+  /** A check failed, or there was a conflict. */
   no: 1,
   usage: 2,
   notFound: 3,
@@ -14,13 +14,13 @@ export const EXIT = {
 } as const;
 
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
-  [EXIT.ok, "done; a query that finds nothing is done too"],
-  [EXIT.no, "the answer is no: doctor found a problem, or a version has changed meanwhile"],
-  [EXIT.usage, "wrong usage, input or configuration; nothing was written"],
-  [EXIT.notFound, "what the command names does not exist"],
-  [EXIT.refused, "refused: the key is missing, wrong or not for this, or it is read-only"],
+  [EXIT.ok, "success, even if a query finds nothing"],
+  [EXIT.no, "negative result: doctor found a problem, or a version has changed"],
+  [EXIT.usage, "invalid usage, input or configuration; nothing was written"],
+  [EXIT.notFound, "not found"],
+  [EXIT.refused, "refused: missing, wrong or insufficient key, or read-only"],
   [EXIT.tryAgain, "busy, overloaded or unreachable: try again"],
-  [EXIT.internal, "something failed that should not"],
+  [EXIT.internal, "internal error"],
   [130, "interrupted by Ctrl-C (143: by SIGTERM)"],
 ];
 
@@ -40,6 +40,7 @@ const OF_ERROR: { readonly [code in ErrorCode]: number } = {
   read_only: EXIT.refused,
   overloaded: EXIT.tryAgain,
   rate_limited: EXIT.tryAgain,
+  request_timeout: EXIT.tryAgain,
   unreachable: EXIT.tryAgain,
   busy: EXIT.tryAgain,
   loading: EXIT.tryAgain,
@@ -53,5 +54,5 @@ const OF_ERROR: { readonly [code in ErrorCode]: number } = {
 
 export const exitCodeOf = (code: ErrorCode): number => OF_ERROR[code] ?? EXIT.internal;
 
-/** A pipe that closed is no failure of ours. */
+/** A closed pipe is not a failure. */
 export const exitCodeAt = (reason: EndReason): number => ({ SIGINT: 130, SIGTERM: 143, EPIPE: EXIT.ok })[reason];

@@ -10,7 +10,7 @@ let count = 0;
 const newPath = (): string => join(folder, `${++count}.jsonl`);
 
 const HEADER = '{"type":"holdfast","version":1}';
-const ITEM = `{"type":"item","content":"${"ü".repeat(700_000)}"}`; // longer than what is read at a time
+const ITEM = `{"type":"item","content":"${"ü".repeat(700_000)}"}`; // longer than one read
 const cursorLine = (cursor: string): string => `{"type":"cursor","cursor":"${cursor}"}`;
 
 it("is made for its owner only, and never over another file", () => {
@@ -21,7 +21,7 @@ it("is made for its owner only, and never over another file", () => {
   file.close();
   expect(readFileSync(path, "utf8")).toBe(`${HEADER}\n${ITEM}\n`);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(() => new ExportFile(path, false)).toThrow("exists already");
+  expect(() => new ExportFile(path, false)).toThrow("already exists");
 });
 
 it("goes on after its last cursor, whatever was cut off after it", () => {
@@ -52,7 +52,7 @@ it("starts over if it has no cursor yet, or only a part of one", () => {
 it("does not touch a whole export, nor what is not there", () => {
   const path = newPath();
   writeFileSync(path, `${HEADER}\n${cursorLine("one")}\n{"type":"end","counts":{}}\n`);
-  expect(() => new ExportFile(path, true)).toThrow("is a whole export");
+  expect(() => new ExportFile(path, true)).toThrow("is already complete");
   expect(readFileSync(path, "utf8")).toContain('"end"');
   expect(() => new ExportFile(newPath(), true)).toThrow("ENOENT");
 });

@@ -1,9 +1,10 @@
 /**
- * The file of an export. It can be gone on with: what stands after its last cursor line, which may be cut off in the middle
- * of a line, is taken away, and the lines after that cursor follow.
+ * The file of an export. An interrupted export can be resumed: everything after its last cursor line, including a partial
+ * line, is cut off, and the lines after that cursor follow.
  */
 import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { HoldfastError } from "../errors.js";
+import { notAFile } from "../plain-file.js";
 
 const CHUNK = 1024 * 1024;
 const CURSOR_LINE = /^\{"type":"cursor","cursor":"([\w-]+)"\}$/;
@@ -11,12 +12,12 @@ const END_LINE = /^\{"type":"end"/;
 const LINE_FEED = 0x0a;
 
 export class ExportFile {
-  /** Where the export goes on; undefined: from the start. */
+  /** Where the export continues; undefined: at the start. */
   readonly cursor: string | undefined;
   readonly #file: number;
 
   constructor(path: string, isResumed: boolean) {
-    this.#file = isResumed ? openSync(path, "r+") : created(path);
+    this.#file = isResumed ? existing(path) : created(path);
     if (!isResumed) return;
     const { cursor, end } = this.#lastCursor(path, statSync(path).size);
     this.cursor = cursor;
@@ -38,7 +39,7 @@ export class ExportFile {
     closeSync(this.#file);
   }
 
-  /** Reads the whole file: cursors come every hundred lines, but lines may be long. */
+  /** Reads the whole file: there is a cursor every hundred lines, but lines may be long. */
   #lastCursor(path: string, size: number): { readonly cursor: string | undefined; readonly end: number } {
     let found: { readonly cursor: string | undefined; readonly end: number } = { cursor: undefined, end: 0 };
     let waiting: Buffer[] = [];
@@ -62,17 +63,23 @@ export class ExportFile {
   }
 }
 
+function existing(path: string): number {
+  const what = notAFile(path);
+  if (what === undefined) return openSync(path, "r+");
+  throw new HoldfastError("invalid_input", `${path} ${what}`, { hint: "pass the file of an export" });
+}
+
 function created(path: string): number {
   try {
     return openSync(path, "wx", 0o600);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-    throw new HoldfastError("conflict", `${path} exists already`, {
-      hint: "choose another name; --resume goes on with an export that was cut off",
+    throw new HoldfastError("conflict", `${path} already exists`, {
+      hint: "choose another name; --resume continues an interrupted export",
       cause,
     });
   }
 }
 
 const whole = (path: string): HoldfastError =>
-  new HoldfastError("conflict", `${path} is a whole export`, { hint: "there is nothing to go on with" });
+  new HoldfastError("conflict", `${path} is already complete`, { hint: "there is nothing to resume" });

@@ -1,4 +1,4 @@
-/** How a command fails: line 1 what, line 2 what to do; with --json one JSON value. Both on stderr. */
+/** Reports errors on stderr: the first line says what, the second what to do; with --json one JSON value. */
 import { CommanderError } from "commander";
 import { HoldfastError } from "../errors.js";
 import { EXIT, exitCodeOf } from "./exit-code.js";
@@ -13,7 +13,7 @@ interface Failure {
   readonly exitCode: number;
 }
 
-/** Prints the error and answers with the exit code. */
+/** Prints the error and returns the exit code. */
 export function reportFailure(error: unknown, printer: Printer): number {
   const { exitCode, ...failure } = failureOf(error);
   if (printer.json) printer.failureRecord({ error: failure });
@@ -32,22 +32,26 @@ function failureOf(error: unknown): Failure {
   return {
     code: known?.code ?? "internal",
     message,
-    hint: known?.hint ?? "this should not happen; please report it with the command that you gave",
+    hint: known?.hint ?? "this is a bug; please report it together with the command",
     retryable: false,
     exitCode: known?.exitCode ?? EXIT.internal,
   };
 }
 
-/** What the system says of files that a command names. */
+/** Errors of the system about files that a command names. */
 const SYSTEM: { readonly [code: string]: Pick<Failure, "code" | "exitCode"> & { readonly hint: string } } = {
   ENOENT: { code: "not_found", exitCode: EXIT.notFound, hint: "check the path" },
-  EACCES: { code: "forbidden", exitCode: EXIT.refused, hint: "check who may read and write there" },
-  EPERM: { code: "forbidden", exitCode: EXIT.refused, hint: "check who may read and write there" },
-  EROFS: { code: "read_only", exitCode: EXIT.refused, hint: "choose a place that can be written to" },
-  EISDIR: { code: "invalid_input", exitCode: EXIT.usage, hint: "name a file, not a folder" },
-  ENOTDIR: { code: "invalid_input", exitCode: EXIT.usage, hint: "a part of the path is a file, not a folder" },
-  EEXIST: { code: "conflict", exitCode: EXIT.no, hint: "choose another name, or move what is there away" },
-  ENOSPC: { code: "store_failed", exitCode: EXIT.internal, hint: "make room on the disk" },
+  EACCES: { code: "forbidden", exitCode: EXIT.refused, hint: "check the permissions" },
+  EPERM: { code: "forbidden", exitCode: EXIT.refused, hint: "check the permissions" },
+  EROFS: { code: "read_only", exitCode: EXIT.refused, hint: "choose a writable location" },
+  EISDIR: { code: "invalid_input", exitCode: EXIT.usage, hint: "pass a file, not a folder" },
+  ENOTDIR: { code: "invalid_input", exitCode: EXIT.usage, hint: "part of the path is a file, not a folder" },
+  EEXIST: { code: "conflict", exitCode: EXIT.no, hint: "choose another name, or move the existing file" },
+  ELOOP: { code: "invalid_input", exitCode: EXIT.usage, hint: "a link in the path points to itself" },
+  ENAMETOOLONG: { code: "invalid_input", exitCode: EXIT.usage, hint: "choose a shorter path" },
+  EIO: { code: "store_failed", exitCode: EXIT.internal, hint: "check the disk and the system log" },
+  EMFILE: { code: "store_failed", exitCode: EXIT.internal, hint: "allow the process to open more files (ulimit -n)" },
+  ENOSPC: { code: "store_failed", exitCode: EXIT.internal, hint: "free some disk space" },
   EADDRINUSE: { code: "conflict", exitCode: EXIT.usage, hint: "choose another port with --port" },
 };
 
@@ -57,7 +61,7 @@ function asError(error: unknown): { readonly message: string; readonly code?: st
   return { message: error.message, ...(code !== undefined && { code }) };
 }
 
-/** commander says what is wrong in one line, and what may have been meant in another, in brackets. */
+/** commander reports the error on one line, and a suggestion in parentheses on another. */
 function wordsOf({ message }: CommanderError): Pick<Failure, "code" | "message" | "hint"> {
   const [first = "", ...more] = message.split("\n");
   const meant = more

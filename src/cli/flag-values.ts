@@ -1,4 +1,4 @@
-/** What is written after flags → values. Ranges and meanings are the engine's to check; here text becomes a type. */
+/** Parsers of flag values. They convert text to types; the engine validates ranges. */
 import { InvalidArgumentError } from "commander";
 import { HoldfastError } from "../errors.js";
 
@@ -11,7 +11,7 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** The same of an argument, which has a name and no flag. */
+/** As `wholeNumber`, for an argument. */
 export function wholeArgument(text: string, name: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new HoldfastError("invalid_input", `the ${name} must be a whole number`, { hint: "for example 3" });
@@ -25,9 +25,9 @@ export function share(text: string): number {
   return number;
 }
 
-/** A moment, or how long ago. */
+/** A time, or a span before now. */
 export const moment = (text: string): string | number => momentFrom(text, -1);
-/** A moment, or in how long. */
+/** A time, or a span from now. */
 export const futureMoment = (text: string): string | number => momentFrom(text, 1);
 
 function momentFrom(text: string, direction: 1 | -1): string | number {
@@ -47,11 +47,11 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // said by the caller: what is no JSON is no object either
+    return undefined; // the caller reports that it is not an object
   }
 }
 
-/** For flags that may be given several times. */
+/** For repeatable flags. */
 export const gathered = (text: string, before: readonly string[] | undefined): readonly string[] => [
   ...(before ?? []),
   text,

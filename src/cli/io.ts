@@ -1,11 +1,11 @@
-/** Io: the streams of a command and the wish of whoever runs it that it ends. Tests give their own. */
+/** Io: the streams and the environment of a command, and a signal that ends it. Tests provide their own. */
 import type { Readable, Writable } from "node:stream";
 
 export type Input = Readable & { readonly isTTY?: boolean };
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** Why a command is to end: Ctrl-C, a request to end, or nobody reads what it prints. */
+/** Why a command should end: Ctrl-C, SIGTERM, or a closed output pipe. */
 export type EndReason = "SIGINT" | "SIGTERM" | "EPIPE";
 
 export interface Io {
@@ -17,7 +17,7 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
-/** Whether it was thrown because the command is to end, and not because something went wrong meanwhile. */
+/** Whether the error was thrown because the command should end. */
 export function isEnding(error: unknown, { aborted, reason }: AbortSignal): boolean {
   return aborted && (error === reason || (error instanceof Error && error.name === "AbortError"));
 }

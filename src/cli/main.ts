@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * holdfast: the command as the shell starts it.
+ * holdfast: the command's entry point.
  *
- * Ctrl-C or SIGTERM ends what runs in order: what was accepted is written first. A second one ends the process at once.
- * When nobody reads the output any more (`| head`) it ends quietly.
+ * Ctrl-C or SIGTERM ends the command properly: accepted writes are finished first. A second signal ends the process at once.
+ * A closed output pipe (`| head`) ends it quietly.
  */
 import type { EndReason } from "./io.js";
 import { run } from "./run.js";
@@ -19,8 +19,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 /**
- * Ends the process as the signal does where nobody handles it. `process.exit` would tear down the threads first, and a
- * thread that is inside SQLite then aborts the process.
+ * Ends the process by the signal's default action. `process.exit` would tear down the threads first, and a thread inside
+ * SQLite then aborts the process.
  */
 function endBy(signal: "SIGINT" | "SIGTERM"): void {
   process.removeAllListeners(signal);
@@ -35,13 +35,13 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const exitCode = await run(process.argv.slice(2), {
   get stdin() {
-    return process.stdin; // looked at only by commands that read it: it would keep the process alive
+    return process.stdin; // lazily, because it would keep the process alive
   },
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,
   signal: ending.signal,
 });
-// Whoever was asked to end does not wait for the rest of what is piped in. Else the last of the output is let out first.
+// If asked to end, do not wait for the rest of stdin. Otherwise let the last output drain first.
 if (ending.signal.aborted) process.exit(exitCode);
 process.exitCode = exitCode;

@@ -1,4 +1,4 @@
-/** OpenedMemory: a memory as commands use it, be it a file in this process or behind a server. */
+/** OpenedMemory: a memory as commands use it, in a file or behind a server. */
 import type { ApiKeys } from "../keys/api-keys.js";
 import type { MemoryHandle } from "../memory.js";
 import type { ImportReport, OnConflict } from "../transfer/report.js";
@@ -7,7 +7,7 @@ import { type FilePlace, type Need, openFile, type Place, type ServerPlace } fro
 import { spaceOf } from "./scope-flags.js";
 
 export interface ExportRequest {
-  /** Everything if left out. */
+  /** Default: everything. */
   readonly scope?: Scope;
   readonly cursor?: string;
   readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ export interface ImportRequest {
 export interface OpenedMemory {
   readonly handle: MemoryHandle;
   readonly keys: Pick<ApiKeys, "create" | "list" | "revoke">;
-  /** What happens in the scope's space from now on, by anyone. */
+  /** Events in the scope's space from now on, by any process. */
   events(scope: Scope, signal: AbortSignal): AsyncIterable<{ readonly type: string }>;
   /** Lines of JSON. */
   export(request: ExportRequest): AsyncIterable<string>;

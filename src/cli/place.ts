@@ -1,18 +1,19 @@
 /**
  * Place: the file or the server that a command works on.
  *
- * A flag wins over the environment: --path or --url, then HOLDFAST_URL, then HOLDFAST_STORE_PATH, then the configuration
- * file, then the person's own file (default-path.ts).
+ * Precedence: --path or --url, then HOLDFAST_URL, then HOLDFAST_STORE_PATH, then the configuration file, then the user's
+ * default file (default-path.ts).
  */
-import { mkdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../errors.js";
+import { makeFolder } from "../folder.js";
 import type { Memory } from "../memory.js";
 import type { Options } from "../options.js";
 import { defaultPath } from "./default-path.js";
 import type { Environment } from "./io.js";
 
-/** Gone when the command ends: for trying things out. */
+/** Discarded when the command ends: for trying things out. */
 export const IN_MEMORY = ":memory:";
 
 export interface PlaceFlags {
@@ -22,13 +23,13 @@ export interface PlaceFlags {
   readonly key?: string;
 }
 
-/** What a command needs of the memory it opens. */
+/** How a command opens the memory. */
 export interface Need {
-  /** The model is loaded only where meaning is needed. Without it what is added waits in the file to be embedded. */
+  /** Loads the model. Without it, added items wait in the file to be embedded. */
   readonly meaning?: boolean;
-  /** A command that writes makes the file; one that reads says that there is none. */
+  /** Creates the file if it does not exist. Otherwise a missing file is an error. */
   readonly create?: boolean;
-  /** True: stays for long and does little. The model is loaded by the first question, not by what is added. */
+  /** For a long-lived, mostly idle process: the first query loads the model, not the first add. */
   readonly resting?: boolean;
 }
 
@@ -36,6 +37,8 @@ export interface FilePlace {
   readonly kind: "file";
   readonly path: string;
   readonly config?: string;
+  /** Variables that look like options but are not. */
+  readonly ignored: readonly string[];
 }
 export interface ServerPlace {
   readonly kind: "server";
@@ -48,20 +51,20 @@ export const placeText = (place: Place): string => (place.kind === "file" ? plac
 
 export async function placeOf(flags: PlaceFlags, env: Environment): Promise<Place> {
   if (flags.url !== undefined && flags.path !== undefined) {
-    throw new HoldfastError("invalid_input", "--path and --url name two places", { hint: "give one of them" });
+    throw new HoldfastError("invalid_input", "--path and --url exclude each other", { hint: "pass one of them" });
   }
   const url = urlOf(flags, env);
   if (url === undefined) {
     if (flags.key === undefined) return filePlaceOf(flags, env);
-    throw new HoldfastError("invalid_input", "--key is for a server, and none is named", {
-      hint: "name it: --url URL",
+    throw new HoldfastError("invalid_input", "--key needs a server", {
+      hint: "add --url URL",
     });
   }
   const key = flags.key ?? env["HOLDFAST_KEY"];
   return { kind: "server", url, ...(key !== undefined && { key }) };
 }
 
-/** A file that is named beside the environment's server is what is meant. */
+/** --path wins over the environment's server. */
 function urlOf({ url, path }: PlaceFlags, env: Environment): string | undefined {
   return url ?? (path === undefined && env["HOLDFAST_URL"] ? env["HOLDFAST_URL"] : undefined);
 }
@@ -75,56 +78,59 @@ export async function fileOnly(flags: PlaceFlags, env: Environment, command: str
 }
 
 export async function filePlaceOf({ path, config }: PlaceFlags, env: Environment): Promise<FilePlace> {
-  const { loadConfig } = await import("../config.js");
+  const { ignoredVariables, loadConfig } = await import("../config.js");
   const code = path === undefined ? {} : { path };
   const resolved = loadConfig({ file: config, env, code, fallback: { path: defaultPath(env) } });
-  return { kind: "file", path: resolved.path, ...(config !== undefined && { config }) };
+  const ignored = ignoredVariables(env);
+  return { kind: "file", path: resolved.path, ...(config !== undefined && { config }), ignored };
 }
 
-/** The embedding model that is configured. */
+/** The configured embedding model. */
 export async function embeddingModelAt({ path, config }: FilePlace, env: Environment): Promise<string> {
   const { loadConfig } = await import("../config.js");
   return loadConfig({ file: config, env, code: { path } }).buffer.hybridBuffer.embeddingModel;
 }
 
 export async function openFile({ path, config }: FilePlace, { meaning, create, resting }: Need): Promise<Memory> {
-  if (create) makeFolder(path);
+  if (create) await makeFolderOf(path);
   else requireFile(path);
   const { openWithFallback } = await import("../memory.js");
   const options = {
     path,
     ...(config !== undefined && { config }),
-    // A one-shot command is not to go on embedding after it has answered; `flush` and a server do that.
+    // A one-shot command does not continue embedding after it has answered; `flush` and a server do.
     buffer: meaning ? { closeMs: 0 } : { hybridBuffer: { embeddingModel: "none" } },
   };
   return openWithFallback(options, resting ? RESTING : {});
 }
 
-/** What is added waits for a question, or for so many rounds that a question would have to wait for them. */
+/** Added items wait for a query, or until there are so many rounds that a query would have to wait for them. */
 const RESTING: Options = {
   buffer: { roundBuffer: { eager: false, maxSize: 20, maxTokens: 1_000_000, idleMs: 24 * 3_600_000 } },
 };
 
-/** The folder of a file that is to be made. */
-export function makeFolder(path: string): void {
-  if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+/** Creates the folder of a new file. */
+export async function makeFolderOf(path: string): Promise<void> {
+  if (path !== IN_MEMORY) await makeFolder(dirname(path), 0o700);
 }
 
-/** The folder in which a file is to be made on somebody's word. */
+/** Requires the folder of a new file to exist. */
 export function requireFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw new HoldfastError("not_found", `there is no folder ${folder}`, { hint: "make it first, or name another" });
+  throw new HoldfastError("not_found", `the folder ${folder} does not exist`, {
+    hint: "create it first, or use another path",
+  });
 }
 
 export function requireFile(path: string): void {
   if (path === IN_MEMORY) return;
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) {
-    throw new HoldfastError("invalid_input", `${path} is a folder`, { hint: "name the file: --path FILE" });
+    throw new HoldfastError("invalid_input", `${path} is a folder`, { hint: "pass a file: --path FILE" });
   }
   if (found) return;
   throw new HoldfastError("not_found", `there is no memory at ${path}`, {
-    hint: 'holdfast add "…" makes it; --path names another file',
+    hint: 'holdfast add "…" creates it; --path selects another file',
   });
 }

@@ -1,4 +1,4 @@
-/** The tree of commands, with what all of them have in common. */
+/** The command tree and the global options. */
 
 import { Command, Option } from "commander";
 import { VERSION } from "../version.js";
@@ -29,14 +29,14 @@ import type { Environment } from "./io.js";
 
 type Act = (command: Command, definition: Definition) => Promise<void>;
 
-/** In the order of help. */
+/** In the order of the help text. */
 export const COMMANDS: readonly (readonly [heading: string, commands: readonly (Definition | Group)[]])[] = [
   ["Remember and find:", [addCommand, queryCommand, contextCommand, tailCommand, forgetCommand]],
-  ["What agents edit and know:", [blocksGroup, factsGroup]],
-  ["Who is there:", [sessionsGroup, ...entryGroups]],
-  ["The server:", [serveCommand, mcpCommand, installCommand, keyGroup]],
+  ["Blocks and facts:", [blocksGroup, factsGroup]],
+  ["Registry:", [sessionsGroup, ...entryGroups]],
+  ["Server:", [serveCommand, mcpCommand, installCommand, keyGroup]],
   [
-    "The file:",
+    "File:",
     [
       exportCommand,
       importCommand,
@@ -56,17 +56,17 @@ export const WELCOME = `Holdfast is memory for AI agents: durable and searchable
 
 Start with:
   holdfast add <text>        store a message
-  holdfast query <text>      find what was stored, by words and by meaning
-  holdfast context <text>    what to give a model before its next turn
-  holdfast tail              watch a memory live
-  holdfast serve             the same over HTTP
-  holdfast mcp               the same for an MCP client
+  holdfast query <text>      search by words and by meaning
+  holdfast context <text>    print the context for a model's next turn
+  holdfast tail              follow a memory live
+  holdfast serve             serve it over HTTP
+  holdfast mcp               serve it to an MCP client
 
 Try it:
   $ holdfast add "I moved to Lisbon in May."
   $ holdfast query "where do I live?"
 
-holdfast --help lists all commands; holdfast <command> --help explains one.`;
+holdfast --help lists all commands; holdfast <command> --help shows the details of one.`;
 
 const exitCodes = (): string =>
   `\nExit codes:\n${EXIT_CODES.map(([code, meaning]) => `  ${String(code).padEnd(5)} ${meaning}`).join("\n")}`;
@@ -75,8 +75,10 @@ export function programOf(env: Environment, act: Act): Command {
   const program = new Command("holdfast")
     .description("Memory for AI agents, in one file.")
     .version(VERSION, "-V, --version", "print the version")
-    .addHelpCommand(new Command("help").argument("[command]").description("Explain a command.").helpGroup("Help:"))
-    .optionsGroup("Everywhere:");
+    .addHelpCommand(
+      new Command("help").argument("[command]").description("Show help for a command.").helpGroup("Help:"),
+    )
+    .optionsGroup("Global Options:");
   for (const option of globalOptions(env)) program.addOption(option);
   for (const [heading, commands] of COMMANDS) {
     program.commandsGroup(heading);
@@ -87,11 +89,11 @@ export function programOf(env: Environment, act: Act): Command {
 }
 
 const globalOptions = (env: Environment): readonly Option[] => [
-  new Option("--json", "print JSON, errors too"),
+  new Option("--json", "print JSON, including errors"),
   new Option("--path <file>", `the memory's file (or HOLDFAST_STORE_PATH; default: ${defaultPath(env)})`),
-  new Option("--config <file>", "a YAML file with options (or HOLDFAST_CONFIG)"),
-  new Option("--url <url>", "a running server instead of a file (or HOLDFAST_URL)"),
-  new Option("--key <key>", "its API key; better in HOLDFAST_KEY, because others on this machine can see flags"),
+  new Option("--config <file>", "a YAML file of options (or HOLDFAST_CONFIG)"),
+  new Option("--url <url>", "use a running server instead of a file (or HOLDFAST_URL)"),
+  new Option("--key <key>", "its API key; prefer HOLDFAST_KEY, because other users of this machine can see flags"),
 ];
 
 function built(one: Definition | Group, act: Act): Command {

@@ -1,4 +1,4 @@
-/** Runs one command line and answers with its exit code. Ends nothing and throws nothing: main.ts and tests call it. */
+/** Runs one command line and returns its exit code. It never exits or throws; main.ts and tests call it. */
 import { type Command, CommanderError } from "commander";
 import { HoldfastError } from "../errors.js";
 import { Call } from "./call.js";
@@ -9,6 +9,7 @@ import { endReasonOf, type Io, isEnding } from "./io.js";
 import { Printer } from "./output/printer.js";
 import { hasColor, painted } from "./output/style.js";
 import { programOf, WELCOME } from "./program.js";
+import { checkArguments } from "./raw-arguments.js";
 import { scopeOptions } from "./scope-flags.js";
 
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -18,12 +19,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   });
   prepare(program, io);
   try {
+    checkArguments(argv, io.env);
     if (argv.length === 0) io.stdout.write(`${WELCOME}\n`);
     else await program.parseAsync([...argv], { from: "user" });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && SHOWN.has(error.code)) return EXIT.ok;
-    // A group by itself has shown its help, on stderr.
+    // A group without a subcommand has printed its help on stderr.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT.usage;
     return reportFailure(inOrder(error, argv), new Printer(io, isJson(argv)));
   }
@@ -48,22 +50,22 @@ async function runOne(command: Command, definition: Definition, io: Io): Promise
   return reason && !definition.endsByInterrupt ? exitCodeAt(reason) : call.exitCode;
 }
 
-/** Whose memory it is stands after the command: each has the flags that it needs. */
+/** Scope flags come after the command, because each command has its own. */
 function inOrder(error: unknown, [first = ""]: readonly string[]): unknown {
   const isUnknown = error instanceof CommanderError && error.code === "commander.unknownOption";
   const option = scopeOptions().find(({ long, short }) => [long, short].includes(first.split("=")[0]));
   if (!isUnknown || !option) return error;
-  return new HoldfastError("invalid_input", `${first} stands before the command`, {
-    hint: `say it after the command: holdfast add "…" ${option.flags.replace(/^-., /, "")}`,
+  return new HoldfastError("invalid_input", `${first} must come after the command`, {
+    hint: `for example: holdfast add "…" ${option.flags.replace(/^-., /, "")}`,
   });
 }
 
-/** Every command, not only the root: commander copies settings to subcommands that it makes itself, not to ours. */
+/** Configures every command: commander copies settings only to subcommands that it creates itself. */
 function prepare(command: Command, io: Io): void {
   command
     .exitOverride()
     .showHelpAfterError(false)
-    .helpOption("-h, --help", "explain it")
+    .helpOption("-h, --help", "show help")
     .configureHelp({
       showGlobalOptions: command.commands.length === 0,
       subcommandTerm: termOf,
@@ -72,7 +74,7 @@ function prepare(command: Command, io: Io): void {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      outputError: () => {}, // printed by reportFailure, as every other error
+      outputError: () => {}, // reportFailure prints all errors
       getOutHelpWidth: () => io.stdout.columns || HELP_WIDTH,
       getErrHelpWidth: () => io.stderr.columns || HELP_WIDTH,
       getOutHasColors: () => hasColor(io.stdout, io.env),
@@ -83,7 +85,7 @@ function prepare(command: Command, io: Io): void {
 
 const HELP_WIDTH = 100;
 
-/** A command with its arguments. That it has options goes without saying. */
+/** A command with its arguments, without "[options]". */
 function termOf(command: Command): string {
   const args = command.registeredArguments.map((arg) => {
     const name = arg.name() + (arg.variadic ? "..." : "");
@@ -101,7 +103,7 @@ function rootOf(command: Command): Command {
   return command.parent ? rootOf(command.parent) : command;
 }
 
-/** Also when the command line could not be read. */
+/** Works even if the command line could not be parsed. */
 function isJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return (end < 0 ? argv : argv.slice(0, end)).includes("--json");

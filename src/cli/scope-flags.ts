@@ -1,4 +1,4 @@
-/** Whose memory a command works on. Without a user, a team or an agent it is that of the user `default`. */
+/** The scope of a command. Without a user, team or agent it is the user `default`. */
 import { Option } from "commander";
 import type { Scope, SpaceKind, SpaceRef } from "../types.js";
 import type { Part } from "./output/style.js";
@@ -14,11 +14,15 @@ export interface ScopeFlags {
 export const DEFAULT_USER = "default";
 
 export const scopeOptions = (): readonly Option[] => [
-  new Option("-u, --user <name>", `the user (default: "${DEFAULT_USER}", if no team or agent is named)`),
+  new Option("-u, --user <name>", `the user (default: "${DEFAULT_USER}", if no team or agent is given)`),
   new Option("-a, --agent <name>", "the agent; by itself, the agent's own memory"),
   new Option("-t, --team <name>", "the team; by itself, the team's own memory"),
   new Option("-s, --session <name>", "the session"),
-  new Option("--space <kind>", "whose memory it is, if several are named").choices(["user", "agent", "team"]),
+  new Option("--space <kind>", "which of them owns the memory, if several are given").choices([
+    "user",
+    "agent",
+    "team",
+  ]),
 ];
 
 export function hasScope({ user, agent, team, session }: ScopeFlags): boolean {
@@ -36,7 +40,7 @@ export function scopeOf({ user, agent, team, session, space }: ScopeFlags): Scop
   };
 }
 
-/** The space that a scope's items are in, as the engine chooses it. */
+/** The space of a scope's items, as the engine chooses it. */
 export function spaceOf({ user, team, agent, space }: Scope): SpaceRef {
   const kind = space ?? (user !== undefined ? "user" : team !== undefined ? "team" : "agent");
   return { [kind]: { user, team, agent }[kind] } as SpaceRef;

@@ -8,9 +8,9 @@ const piped = (...chunks: readonly (string | Uint8Array)[]): Io =>
 const terminal = { stdin: { isTTY: true } } as unknown as Io;
 const emoji = Buffer.from("👩‍👩‍👧‍👦");
 
-async function linesOf(io: Io, withEmpty = false): Promise<readonly Line[]> {
+async function linesOf(io: Io): Promise<readonly Line[]> {
   const lines: Line[] = [];
-  for await (const line of readLines(io.stdin, withEmpty)) lines.push(line);
+  for await (const line of readLines(io.stdin)) lines.push(line);
   return lines;
 }
 
@@ -19,7 +19,7 @@ describe("a text", () => {
     expect(await textFrom(piped("piped"), "given", true)).toBe("given");
     expect(await textFrom(piped("piped"), undefined, true)).toBe("piped");
     expect(await textFrom(piped("piped"), "-", true)).toBe("piped");
-    expect(await textFrom(piped("piped"), "", true)).toBe(""); // an empty variable is no wish to wait for input
+    expect(await textFrom(piped("piped"), "", true)).toBe(""); // an empty argument does not mean stdin
     expect(await textFrom(terminal, undefined, true)).toBe("");
   });
 
@@ -49,14 +49,13 @@ function* endlessly(): Generator<Buffer> {
 }
 
 describe("lines", () => {
-  it("have their numbers; empty ones are left out, unless they count", async () => {
+  it("have their numbers; empty ones are left out", async () => {
     const io = () => piped("one\n\ntw", "o\r\n", " \n", "three");
     expect(await linesOf(io())).toEqual([
       { number: 1, text: "one" },
       { number: 3, text: "two\r" },
       { number: 5, text: "three" },
     ]);
-    expect((await linesOf(io(), true)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
   });
 
   it("may be cut anywhere", async () => {

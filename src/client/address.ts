@@ -1,4 +1,4 @@
-/** An operation's method and URL: parameters in the path, scope and the rest in the query string. */
+/** The method and URL of an operation: parameters in the path, scope and the rest in the query string. */
 import { HoldfastError } from "../errors.js";
 import type { Method } from "../schemas/operation.js";
 import { ROUTES } from "../schemas/routes.js";
@@ -16,16 +16,16 @@ export interface Target {
 
 export interface Address {
   readonly method: Method;
-  /** From the root of the API on. */
+  /** Relative to the root of the API. */
   readonly path: string;
 }
 
 export function addressOf(name: RouteName, target: Target): Address {
-  return addressOn(ROUTES[name], target);
+  return addressOn(ROUTES[name].route, target);
 }
 
-/** The same of any route, such as `GET /events`. */
-export function addressOn(route: string, { scope, params = {}, query = {} }: Target): Address {
+/** As `addressOf`, for any route, such as `GET /events`. */
+function addressOn(route: string, { scope, params = {}, query = {} }: Target): Address {
   const [method, path = ""] = route.split(" ");
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => segment(String(params[key] ?? "")));
   const asked = new URLSearchParams();
@@ -36,10 +36,10 @@ export function addressOn(route: string, { scope, params = {}, query = {} }: Tar
   return { method: method as Method, path: tail === "" ? filled : `${filled}?${tail}` };
 }
 
-/** Requires a sound, non-empty text. URLs know two names that mean something else, however they are written. */
+/** Requires a valid, non-empty text. "." and ".." have a special meaning in URLs, however they are encoded. */
 function segment(text: string): string {
   if (text !== "." && text !== "..") return encodeURIComponent(text);
-  throw new HoldfastError("unsupported", `what is named ${JSON.stringify(text)} cannot be named in a URL`, {
-    hint: "give it another name where the memory is open in the process itself",
+  throw new HoldfastError("unsupported", `the name ${JSON.stringify(text)} cannot be used in a URL`, {
+    hint: "rename it in a process that opens the memory's file",
   });
 }

@@ -1,30 +1,36 @@
 /**
- * What a server answered → the data, or a failure that says whether anything may have been done. Of an answer that is no
- * envelope nothing is shown but its status and type: whoever wrote it may have repeated the request.
+ * Turns a server's response into data or a failure. If the response is not an envelope, only its status and type are shown:
+ * its author may have repeated the request.
  */
 import { type ErrorCode, HoldfastError } from "../errors.js";
 import type { EnvelopeError, EnvelopeSuccess } from "../schemas/envelope.js";
 import type { Endpoint } from "./endpoint.js";
 
 /**
- * Whether a failed try may have done something. nothing: that is known, and anyone may repeat it · unknown: only what
- * may be done twice may be repeated · final: it would fail again.
+ * Whether a failed attempt may have had an effect. nothing: it had none and may be repeated · unknown: it may be repeated only
+ * if repeating is harmless · final: it would fail again.
  */
-export type Trace = "nothing" | "unknown" | "final";
+export type Effect = "nothing" | "unknown" | "final";
 
 export interface Failure {
   readonly error: unknown;
-  readonly trace: Trace;
-  /** When the server wants to be asked again. */
+  readonly effect: Effect;
+  /** When the server wants the next attempt. */
   readonly retryAfterMs?: number;
 }
 
 export type Outcome<T> = { readonly data: T } | Failure;
 
-/** With these the engine has refused before it did anything, for reasons that pass. */
-const NOTHING_DONE: ReadonlySet<string> = new Set<ErrorCode>(["overloaded", "rate_limited", "busy", "loading"]);
+/** Codes with which the engine refuses before doing anything, for a transient reason. */
+const NOTHING_DONE: ReadonlySet<string> = new Set<ErrorCode>([
+  "overloaded",
+  "rate_limited",
+  "request_timeout",
+  "busy",
+  "loading",
+]);
 
-/** What a status says that comes from something between us and the server. */
+/** Codes for statuses that may come from a proxy. */
 const CODE_OF: { readonly [status: number]: ErrorCode } = {
   401: "unauthorized",
   403: "forbidden",
@@ -37,10 +43,10 @@ export async function readAnswer<T>(response: Response, endpoint: Endpoint): Pro
   if (isSuccess<T>(envelope) && response.ok) return { data: envelope.data };
   const error = isError(envelope) ? fromEnvelope(envelope) : foreign(response, endpoint);
   const retryAfterMs = retryAfter(response.headers.get("retry-after"), endpoint.clock.now());
-  return { error, trace: traceOf(response.status, error), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { error, effect: effectOf(response.status, error), ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-function traceOf(status: number, { code }: HoldfastError): Trace {
+function effectOf(status: number, { code }: HoldfastError): Effect {
   if (status === 429 || NOTHING_DONE.has(code)) return "nothing";
   return status === 502 || status === 503 || status === 504 || code === "outcome_unknown" ? "unknown" : "final";
 }
@@ -62,7 +68,7 @@ const isSuccess = <T>(value: unknown): value is EnvelopeSuccess<T> =>
 const isError = (value: unknown): value is EnvelopeError =>
   isObject(value) && value["status"] === "error" && isObject(value["error"]);
 
-/** Where the schemas have refused several fields, `details.fields` names them all. */
+/** If the schemas refused several fields, `details.fields` names them all. */
 function fromEnvelope({ message, errors, error }: EnvelopeError): HoldfastError {
   const { code, hint, details = {} } = error;
   const fields = errors !== null && details["field"] === undefined ? { fields: errors } : {};
@@ -76,9 +82,9 @@ function foreign({ status, headers }: Response, { shown }: Endpoint): HoldfastEr
   const type = headers.get("content-type")?.split(";")[0] ?? "no type";
   return new HoldfastError(
     CODE_OF[status] ?? "unreachable",
-    `${shown} answered with status ${status} (${type}), not as a Holdfast server does`,
+    `${shown} answered with status ${status} (${type}); it does not look like a Holdfast server`,
     {
-      hint: "check the URL; if a proxy stands before the server, look into its log",
+      hint: "check the URL; if there is a proxy in front of the server, check its log",
       details: { status },
     },
   );

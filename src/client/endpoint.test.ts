@@ -1,4 +1,4 @@
-/** What `connect` is given. */
+/** The options of `connect`. */
 import { describe, expect, it } from "vitest";
 import type { ConnectOptions } from "./endpoint.js";
 import { connect } from "./remote-memory.js";

@@ -1,32 +1,32 @@
-/** Where a server is, and how it is talked to: what `connect` was given, checked once. */
+/** The validated options of `connect`. */
 import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import { parseInteger } from "../input/integer.js";
 import { invalid, objectWith, wrongType } from "../input/refusal.js";
-import { timeOfDay } from "./timers.js";
+import { systemClock } from "./timers.js";
 
 export interface ConnectOptions {
-  /** The API key; left out, the server must be one that asks for none. */
+  /** The API key. Without it, the server must be one that requires none. */
   readonly key?: string;
-  /** Used in place of the runtime's own `fetch`. */
+  /** Replaces the runtime's `fetch`. */
   readonly fetch?: Fetch;
-  /** Ends all that was asked through this connection: what is under way rejects with the signal's reason. */
+  /** Aborts everything on this connection; calls in progress reject with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** How often a call that may be repeated is repeated, 0 to 20. 3 if left out. */
+  /** Number of retries of a call that may be repeated, 0 to 20. Default: 3. */
   readonly retries?: number;
-  /** How long one try may take, in milliseconds. 30000 if left out; ten times that for what waits for work to be done. */
+  /** Timeout of one attempt in milliseconds. Default: 30000, and ten times that for calls that wait for work to finish. */
   readonly timeoutMs?: number;
-  /** For tests: what waits are measured by. */
+  /** For tests: replaces the system clock. */
   readonly clock?: Clock;
 }
 
-/** What is needed of `fetch`. */
+/** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Endpoint {
   /** Ends with /api/v1. */
   readonly base: string;
-  /** As errors show it: without a path. */
+  /** For error messages: without the path. */
   readonly shown: string;
   readonly headers: { readonly [name: string]: string };
   readonly fetch: Fetch;
@@ -52,11 +52,11 @@ export function parseEndpoint(url: string | URL, options: ConnectOptions): Endpo
     base: `${origin}${path.endsWith(ROOT) ? path : path + ROOT}`,
     shown: origin,
     headers: key === undefined ? {} : { authorization: `Bearer ${parseKey(key)}` },
-    // Called without its object: a browser's fetch refuses any other `this`.
+    // Called as a plain function: a browser's fetch refuses any other `this`.
     fetch: fetch ?? ((address, init) => globalThis.fetch(address, init)),
     retries: retries === undefined ? RETRIES : parseInteger(retries, "options.retries", 0, RETRIES_MAX),
     timeoutMs: timeoutMs === undefined ? TIMEOUT_MS : parseInteger(timeoutMs, "options.timeoutMs", 1, TIMEOUT_MS_MAX),
-    clock: clock ?? timeOfDay,
+    clock: clock ?? systemClock,
   };
 }
 
@@ -68,10 +68,10 @@ function parseUrl(url: string | URL): URL {
     throw invalid("url", "is not a URL", URL_HINT);
   }
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
-    throw invalid("url", "must begin with http:// or https://", URL_HINT);
+    throw invalid("url", "must start with http:// or https://", URL_HINT);
   }
   if (parsed.username !== "" || parsed.password !== "") {
-    throw invalid("url", "must not contain a password", "give the API key as an option: connect(url, { key })");
+    throw invalid("url", "must not contain a password", "pass the API key as an option: connect(url, { key })");
   }
   if (parsed.search !== "" || parsed.hash !== "") {
     throw invalid("url", "must not have a query or a fragment", URL_HINT);
@@ -79,11 +79,11 @@ function parseUrl(url: string | URL): URL {
   return parsed;
 }
 
-/** It is put into a header, so what a header cannot carry is refused here, and never shown. */
+/** The key goes into a header. Characters that a header cannot carry are refused, and the key is never shown. */
 function parseKey(key: unknown): string {
   if (typeof key === "string" && /^[\x21-\x7e]+$/.test(key)) return key;
   throw new HoldfastError("invalid_input", "options.key is not an API key", {
-    hint: "give it as `holdfast key create` has shown it, without quotes or line ends",
+    hint: "pass it exactly as `holdfast key create` printed it, without quotes or line breaks",
     details: { field: "options.key" },
   });
 }

@@ -1,11 +1,11 @@
-/** One request: sent with the key, under a guard; and what it means when it is not answered. */
+/** Sends one request with the key, and interprets a missing response. */
 import { HoldfastError } from "../errors.js";
 import type { Address } from "./address.js";
 import type { Failure } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
-import type { Guard } from "./timers.js";
+import type { LinkedAbort } from "./timers.js";
 
-export interface Parcel {
+export interface Payload {
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string | Blob | ReadableStream<Uint8Array> | undefined;
 }
@@ -13,42 +13,47 @@ export interface Parcel {
 export function send(
   endpoint: Endpoint,
   { method, path }: Address,
-  { headers, body }: Parcel,
-  guard: Guard,
+  { headers, body }: Payload,
+  abort: LinkedAbort,
 ): Promise<Response> {
   return endpoint.fetch(endpoint.base + path, {
     method,
     headers: { accept: "application/json", ...endpoint.headers, ...headers },
     ...(body !== undefined && { body }),
     ...(body instanceof ReadableStream && { duplex: "half" }),
-    // Followed, a redirect would send what was said where nobody has sent it.
+    // Following a redirect would send messages to another host.
     redirect: "error",
-    signal: guard.signal,
+    signal: abort.signal,
   });
 }
 
-/** The request came to nothing. If a caller's signal is why, that signal's reason is thrown. */
-export function lost(endpoint: Endpoint, guard: Guard, signals: readonly AbortSignal[], cause: unknown): Failure {
+/** The failure of a request without a response. If a caller's signal caused it, throws that signal's reason. */
+export function noResponse(
+  endpoint: Endpoint,
+  abort: LinkedAbort,
+  signals: readonly AbortSignal[],
+  cause: unknown,
+): Failure {
   for (const signal of signals) signal.throwIfAborted();
-  if (guard.signal.aborted) return { error: guard.signal.reason, trace: "unknown" };
-  return { error: unreachable(endpoint, cause), trace: NOT_SENT.has(codeOf(cause)) ? "nothing" : "unknown" };
+  if (abort.signal.aborted) return { error: abort.signal.reason, effect: "unknown" };
+  return { error: unreachable(endpoint, cause), effect: NOT_SENT.has(codeOf(cause)) ? "nothing" : "unknown" };
 }
 
-/** There was nobody to send it to. Only Node tells; elsewhere nobody knows. */
+/** The request was never sent. Only Node reports these codes. */
 const NOT_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
 const codeOf = (error: unknown): unknown =>
   (error as { readonly cause?: { readonly code?: unknown } } | undefined)?.cause?.code;
 
 export function unreachable({ shown }: Endpoint, cause?: unknown): HoldfastError {
-  return new HoldfastError("unreachable", `${shown} could not be reached, or its answer did not arrive`, {
-    hint: "check that the server runs there (`holdfast serve`), and the network between",
+  return new HoldfastError("unreachable", `${shown} could not be reached, or its response did not arrive`, {
+    hint: "check that the server is running (`holdfast serve`), and check the network",
     cause,
   });
 }
 
 export function tooSlow({ shown }: Endpoint, timeoutMs: number): HoldfastError {
   return new HoldfastError("unreachable", `${shown} did not answer within ${timeoutMs} ms`, {
-    hint: "whether the call was carried out is not known; allow more time: connect(url, { timeoutMs })",
+    hint: "the call may or may not have taken effect; allow more time: connect(url, { timeoutMs })",
   });
 }

@@ -1,4 +1,4 @@
-/** The hits of a query as the engine gives them: a list with remarks on it, frozen down to the last object in it. */
+/** Rebuilds the hits of a query as the engine returns them: an array with extra properties, deeply frozen. */
 import type { Explanation, Hit, Hits } from "../types.js";
 
 export interface WireHits {
@@ -12,7 +12,7 @@ export function hitsOf({ hits, ...remarks }: WireHits): Hits {
   return freeze(Object.assign([...hits], remarks));
 }
 
-/** It was parsed from JSON, so it is a tree. */
+/** Requires parsed JSON, which has no cycles. */
 function freeze<T extends object>(value: T): T {
   for (const part of Object.values(value)) if (typeof part === "object" && part !== null) freeze(part);
   return Object.freeze(value);

@@ -1,4 +1,4 @@
-/** `holdfast/client`: a memory behind a server. Runs wherever there is `fetch`; nothing of Node is needed. */
+/** `holdfast/client`: a memory behind a server. Runs wherever `fetch` exists; does not need Node. */
 export type {
   BlockEditInput,
   BlockSettings,
@@ -20,7 +20,7 @@ export type { Extraction, ExtractOptions } from "../facts/extraction-run.js";
 export type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "../facts/fact-input.js";
 export type { FactOutcome } from "../facts/memory-facts.js";
 export type { Facts } from "../facts/session-facts.js";
-export type { AddOptions, UpdateOptions } from "../input/call.js";
+export type { UpdateOptions, WriteOptions } from "../input/call.js";
 export type { ContextOptions } from "../input/context.js";
 export type { ListOptions } from "../input/list.js";
 export type { PageOptions } from "../input/page.js";
@@ -30,8 +30,8 @@ export type { CreatedKey } from "../keys/api-keys.js";
 export type { NewKey } from "../keys/key-input.js";
 export type { MemoryHandle } from "../memory.js";
 export type { Entries, SessionQuery, Sessions } from "../registry.js";
-export type { FlushReport, ServiceStats } from "../reports.js";
 export type { Session } from "../session.js";
+export type { FlushReport, MemoryStats, ServiceStats } from "../stats.js";
 export type { Block, BlockEdit } from "../stores/blocks.js";
 export type { Fact } from "../stores/facts.js";
 export type { ApiKey } from "../stores/keys.js";

@@ -1,4 +1,4 @@
-/** What JSON cannot say is said in another way, or refused as the engine refuses it. */
+/** What JSON cannot represent is converted, or refused as the engine refuses it. */
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { jsonOf, roundOf, turnOf, withTimes } from "./outgoing.js";

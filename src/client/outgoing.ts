@@ -1,28 +1,35 @@
 /**
- * What callers give → JSON that says the same. JSON has no Date, no NaN and no BigInt, and would turn them into something
- * else without a word. Times become epoch milliseconds; metadata and parts are read as the engine reads them; whatever else
- * JSON cannot say is refused. All other checks are the server's.
+ * Converts arguments to JSON without changing their meaning. JSON has no Date, NaN or BigInt and would silently change them.
+ * Times become epoch milliseconds, metadata and parts are read as the engine reads them, and anything else that JSON cannot
+ * represent is refused. The server checks the rest.
  */
 import type { BufferedWrite } from "../buffers/turn.js";
-import { newId } from "../ids.js";
 import { parseContent } from "../input/content.js";
+import { parseFilter } from "../input/filter.js";
 import { parseInstant } from "../input/instant.js";
 import { parseMetadata } from "../input/metadata.js";
 import { wrongType } from "../input/refusal.js";
 
 type Fields = { readonly [key: string]: unknown };
 
-/** The fields in which a Date may stand. */
+/** Fields that may hold a Date. */
 const INSTANTS: ReadonlySet<string> = new Set("occurredAt expiresAt from to askedAt asOf validFrom at".split(" "));
 
-/** Options, a filter, a fact: an object in whose fields Dates may stand. Anything else is left as it is. */
+/** Converts the Dates of an object: options, a filter, a fact. Other values are returned unchanged. */
 export function withTimes<T>(value: T, where = "options"): T {
   if (!isFields(value)) return value;
   const times = Object.entries(value).filter(([key, inner]) => INSTANTS.has(key) && isDate(inner));
   return { ...value, ...Object.fromEntries(times.map(([key, at]) => [key, parseInstant(at, `${where}.${key}`)])) };
 }
 
-/** Messages or items of one call. */
+/** Options with a filter. A condition that JSON would drop is refused: the answer would not be filtered by it. */
+export function withFilter<T>(options: T): T {
+  const metadata = isFields(options) ? options["metadata"] : undefined;
+  if (metadata !== undefined) parseFilter({ metadata }, "options");
+  return withTimes(options);
+}
+
+/** The messages or items of one call. */
 export function roundOf(list: readonly unknown[], noun: "messages" | "items"): readonly unknown[] {
   if (!Array.isArray(list)) return list;
   return list.map((one: unknown, at) => (isFields(one) ? entryOf(one, `${noun}[${at}]`) : one));
@@ -38,13 +45,7 @@ export function entryOf(fields: Fields, where: string): Fields {
   };
 }
 
-/** Messages of a turn get their ids before the first try, so that a second one cannot add them twice. */
-export function withId(write: BufferedWrite, now: number): BufferedWrite {
-  if (write.op !== "save_message" || write.message?.id !== undefined) return write;
-  return { ...write, message: { ...write.message, id: newId(now) } };
-}
-
-/** The writes of a turn; messages are counted as the engine counts them. */
+/** The writes of a turn. Messages are numbered as the engine numbers them. */
 export function turnOf(writes: readonly BufferedWrite[]): { readonly writes: readonly unknown[] } {
   let messages = 0;
   const written = writes.map((write) =>
@@ -55,7 +56,7 @@ export function turnOf(writes: readonly BufferedWrite[]): { readonly writes: rea
   return { writes: written };
 }
 
-/** Refused are the places where JSON would lie. Keys whose value is undefined count as left out, as in the engine. */
+/** Refuses values that JSON would change. Keys with the value undefined count as absent, as in the engine. */
 export function jsonOf(body: object): string {
   return JSON.stringify(body, function (this: Fields, key, value: unknown) {
     const given = this[key];
@@ -71,5 +72,5 @@ export function jsonOf(body: object): string {
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Of any realm; a number or a text is sent as it is. */
+/** Of any realm. Numbers and strings are sent unchanged. */
 const isDate = (value: unknown): boolean => Object.prototype.toString.call(value) === "[object Date]";

@@ -1,8 +1,9 @@
-/** The blocks of one scope's space, behind a server. */
+/** The blocks of a scope's space, through a server. */
 import type { BlockEditInput, BlockSettings, EditOptions, HistoryOptions, NewBlock } from "../blocks/block-input.js";
 import type { EditedBlock } from "../blocks/memory-blocks.js";
 import type { Blocks } from "../blocks/session-blocks.js";
 import { HoldfastError } from "../errors.js";
+import { parseWriteOptions, splitKey, type WriteOptions } from "../input/call.js";
 import { parseIdentity } from "../input/identity.js";
 import type { Block, BlockEdit } from "../stores/blocks.js";
 import type { ForgetReceipt, Scope } from "../types.js";
@@ -17,8 +18,9 @@ export class RemoteBlocks implements Blocks {
     this.#scope = scope;
   }
 
-  async create(block: NewBlock): Promise<EditedBlock> {
-    return this.#transport.call("createBlock", { scope: this.#scope, body: block });
+  async create(block: NewBlock, options?: WriteOptions): Promise<EditedBlock> {
+    const idempotencyKey = parseWriteOptions(options);
+    return this.#transport.call("createBlock", { scope: this.#scope, body: block, idempotencyKey });
   }
 
   async get(name: string): Promise<Block | undefined> {
@@ -34,16 +36,19 @@ export class RemoteBlocks implements Blocks {
     return this.#transport.call("listBlocks", { scope: this.#scope });
   }
 
-  async edit(name: string, edit: BlockEditInput): Promise<EditedBlock> {
-    return this.#transport.call("editBlock", { ...this.#of(name), body: edit });
+  async edit(name: string, edit: BlockEditInput, options?: WriteOptions): Promise<EditedBlock> {
+    const idempotencyKey = parseWriteOptions(options);
+    return this.#transport.call("editBlock", { ...this.#of(name), body: edit, idempotencyKey });
   }
 
-  async rename(name: string, to: string, options: EditOptions = {}): Promise<Block> {
-    return this.#transport.call("renameBlock", { ...this.#of(name), body: { ...options, to } });
+  async rename(name: string, to: string, options: EditOptions & WriteOptions = {}): Promise<Block> {
+    const { key, rest } = splitKey(options);
+    return this.#transport.call("renameBlock", { ...this.#of(name), body: { ...rest, to }, idempotencyKey: key });
   }
 
-  async configure(name: string, settings: BlockSettings): Promise<Block> {
-    return this.#transport.call("configureBlock", { ...this.#of(name), body: settings });
+  async configure(name: string, settings: BlockSettings, options?: WriteOptions): Promise<Block> {
+    const idempotencyKey = parseWriteOptions(options);
+    return this.#transport.call("configureBlock", { ...this.#of(name), body: settings, idempotencyKey });
   }
 
   async delete(name: string): Promise<ForgetReceipt> {
@@ -63,15 +68,18 @@ export class RemoteBlocks implements Blocks {
     return (await this.#transport.call("blockDiff", { ...this.#of(name), query: { from, to } })).diff;
   }
 
-  async restore(name: string, version: number, options: EditOptions = {}): Promise<Block> {
-    return this.#transport.call("restoreBlock", { ...this.#of(name), body: { ...options, version } });
+  async restore(name: string, version: number, options: EditOptions & WriteOptions = {}): Promise<Block> {
+    const { key, rest } = splitKey(options);
+    return this.#transport.call("restoreBlock", { ...this.#of(name), body: { ...rest, version }, idempotencyKey: key });
   }
 
-  async archiveOverflow(name: string, options: EditOptions = {}): Promise<EditedBlock | undefined> {
-    return (await this.#transport.call("archiveBlock", { ...this.#of(name), body: options })) ?? undefined;
+  async archiveOverflow(name: string, options: EditOptions & WriteOptions = {}): Promise<EditedBlock | undefined> {
+    const { key, rest } = splitKey(options);
+    const call = { ...this.#of(name), body: rest, idempotencyKey: key };
+    return (await this.#transport.call("archiveBlock", call)) ?? undefined;
   }
 
-  /** The name is part of the path, so what cannot be a name is refused here. */
+  /** The name is part of the path, so an invalid name is refused here. */
   #of(name: string, more: { readonly version?: number } = {}) {
     return { scope: this.#scope, params: { name: parseIdentity(name, "block.name"), ...more } };
   }

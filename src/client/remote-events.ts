@@ -1,41 +1,41 @@
 /**
- * What moves through a server's buffers, as it happens. A connection that breaks is made again, for as long as it takes;
- * the server keeps nothing for those who are away, so the reader is told that it was.
+ * Events of a server. A broken connection is reopened, for as long as it takes. The server keeps no events for absent
+ * readers, so a `reconnected` event tells the reader that some may be missing.
  */
 import { HoldfastError } from "../errors.js";
 import type { MemoryEvent, MissedEvents } from "../events/event.js";
 import { parseScope } from "../input/scope.js";
 import type { Scope } from "../types.js";
 import { ServerSentReader } from "./server-sent.js";
-import { Cut, readStream } from "./text-stream.js";
+import { readStream, StreamBroken } from "./text-stream.js";
 import { pause, waitOf } from "./timers.js";
 import type { Transport } from "./transport.js";
 
 export interface RemoteEventsOptions {
-  /** Only what happens in this scope's space, or session. Left out: all that the key covers. */
+  /** Only events of this scope's space or session. Default: all that the key covers. */
   readonly scope?: Scope;
   /** Ends the stream. */
   readonly signal?: AbortSignal;
 }
 
-/** The connection was made again. What happened meanwhile is not told. */
+/** The connection was reopened. Events in between are lost. */
 export interface ReconnectedEvent {
   readonly type: "reconnected";
-  /** Epoch milliseconds, on this side. */
+  /** Epoch milliseconds, by the client's clock. */
   readonly at: number;
 }
 
 export type RemoteEvent = MemoryEvent | MissedEvents | ReconnectedEvent;
 
 const EVENT_STREAM = "text/event-stream";
-/** The server shows that it lives every 15 seconds. */
+/** The server sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 60_000;
 
 export async function* remoteEvents(
   transport: Transport,
   { scope, signal }: RemoteEventsOptions,
 ): AsyncGenerator<RemoteEvent, void, void> {
-  if (scope !== undefined) parseScope(scope, "options.scope"); // an empty one is not everyone's
+  if (scope !== undefined) parseScope(scope, "options.scope"); // an empty scope does not mean everything
   const listening = transport.under(signal);
   try {
     yield* listen(listening, scope);
@@ -68,8 +68,8 @@ async function* listen(transport: Transport, scope: Scope | undefined): AsyncGen
         for (const { data } of reader.take(text)) yield eventIn(data, transport);
       }
     } catch (error) {
-      if (!(error instanceof Cut)) throw error;
-      const mayComeAgain = error.failure.trace !== "final" && (hasConnected || tries < retries);
+      if (!(error instanceof StreamBroken)) throw error;
+      const mayComeAgain = error.failure.effect !== "final" && (hasConnected || tries < retries);
       if (!mayComeAgain) throw error.failure.error;
     }
     await pause(clock, waitOf(tries, reader.retryMs) ?? SILENCE_MS, [...transport.signals, transport.closing]);
@@ -80,8 +80,8 @@ function eventIn(data: string, { endpoint }: Transport): MemoryEvent | MissedEve
   try {
     return JSON.parse(data) as MemoryEvent | MissedEvents;
   } catch (cause) {
-    throw new HoldfastError("unreachable", `${endpoint.shown} sent an event that is not one of a Holdfast server`, {
-      hint: "check the URL; if a proxy stands before the server, look into its log",
+    throw new HoldfastError("unreachable", `${endpoint.shown} sent an event that is not from a Holdfast server`, {
+      hint: "check the URL; if there is a proxy in front of the server, check its log",
       cause,
     });
   }

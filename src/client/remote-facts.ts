@@ -1,8 +1,9 @@
-/** The facts of one scope's space, behind a server. */
+/** The facts of a scope's space, through a server. */
 import type { Extraction, ExtractOptions } from "../facts/extraction-run.js";
 import type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "../facts/fact-input.js";
 import type { FactOutcome } from "../facts/memory-facts.js";
 import type { Facts } from "../facts/session-facts.js";
+import { parseWriteOptions, splitKey, type WriteOptions } from "../input/call.js";
 import type { Grants } from "../input/grants.js";
 import { parseIdentity } from "../input/identity.js";
 import type { Fact } from "../stores/facts.js";
@@ -21,16 +22,18 @@ export class RemoteFacts implements Facts {
     this.#grants = grants;
   }
 
-  async upsert(fact: NewFact): Promise<FactOutcome> {
-    return this.#transport.call("upsertFact", { scope: this.#scope, body: withTimes(fact, "fact") });
+  async upsert(fact: NewFact, options?: WriteOptions): Promise<FactOutcome> {
+    const idempotencyKey = parseWriteOptions(options);
+    return this.#transport.call("upsertFact", { scope: this.#scope, body: withTimes(fact, "fact"), idempotencyKey });
   }
 
-  async retract(id: string): Promise<Fact> {
-    return this.#transport.call("retractFact", this.#of(id));
+  async retract(id: string, options?: WriteOptions): Promise<Fact> {
+    return this.#transport.call("retractFact", { ...this.#of(id), idempotencyKey: parseWriteOptions(options) });
   }
 
-  async end(id: string, options: EndOptions = {}): Promise<Fact> {
-    return this.#transport.call("endFact", { ...this.#of(id), body: withTimes(options) });
+  async end(id: string, options: EndOptions & WriteOptions = {}): Promise<Fact> {
+    const { key, rest } = splitKey(options);
+    return this.#transport.call("endFact", { ...this.#of(id), body: withTimes(rest), idempotencyKey: key });
   }
 
   async get(ids: readonly string[]): Promise<readonly Fact[]> {

@@ -1,5 +1,6 @@
 /** The API keys of a server, for admins. */
 
+import { parseWriteOptions, type WriteOptions } from "../input/call.js";
 import { parseIdentity } from "../input/identity.js";
 import type { PageOptions } from "../input/page.js";
 import type { CreatedKey } from "../keys/api-keys.js";
@@ -16,17 +17,18 @@ export class RemoteKeys {
     this.#transport = transport;
   }
 
-  /** The secret is in this answer and in no other. */
-  async create(key: NewKey): Promise<CreatedKey> {
-    return this.#transport.call("createKey", { body: withTimes(key, "key") });
+  /** The secret is returned here and nowhere else. */
+  async create(key: NewKey, options?: WriteOptions): Promise<CreatedKey> {
+    const idempotencyKey = parseWriteOptions(options);
+    return this.#transport.call("createKey", { body: withTimes(key, "key"), idempotencyKey });
   }
 
-  /** In the order of their making, revoked and expired ones too. */
+  /** In order of creation, including revoked and expired keys. */
   async list({ limit, cursor }: PageOptions = {}): Promise<Page<ApiKey>> {
     return this.#transport.call("listKeys", { query: { limit, cursor } });
   }
 
-  /** From now on it opens nothing. */
+  /** The key is refused from now on. */
   async revoke(id: string): Promise<ApiKey> {
     return this.#transport.call("revokeKey", { params: { id: parseIdentity(id, "id") } });
   }

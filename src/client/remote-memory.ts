@@ -1,8 +1,8 @@
-/** RemoteMemory: a memory behind a server, as callers hold it. */
+/** RemoteMemory: a handle on a memory behind a server. */
 import type { MemoryHandle } from "../memory.js";
 import type { Entries, Sessions } from "../registry.js";
-import type { FlushReport, ServiceStats } from "../reports.js";
 import type { Session } from "../session.js";
+import type { FlushReport, MemoryStats } from "../stats.js";
 import type { ImportReport } from "../transfer/report.js";
 import type { ForgetReceipt, Scope } from "../types.js";
 import { type ConnectOptions, parseEndpoint } from "./endpoint.js";
@@ -14,8 +14,8 @@ import { type RemoteExportOptions, type RemoteImportOptions, remoteExport, remot
 import { Transport } from "./transport.js";
 
 /**
- * A memory behind a Holdfast server. Nothing is sent until something is asked for: a server that is not there is told by
- * the first call.
+ * Connects to a memory behind a Holdfast server. Nothing is sent until the first call, which fails if the server is
+ * unreachable.
  */
 export function connect(url: string | URL, options: ConnectOptions = {}): RemoteMemory {
   const signals = options?.signal === undefined ? [] : [options.signal];
@@ -39,7 +39,7 @@ export class RemoteMemory implements MemoryHandle {
     this.keys = new RemoteKeys(transport);
   }
 
-  /** A handle on one scope. Makes nothing; `grants` are kept here, and the server asks the key besides. */
+  /** A handle on one scope. Sends nothing. `grants` are checked here; the server checks the key as well. */
   session(scope: Scope, options?: RemoteSessionOptions): Session {
     return new RemoteSession(this.#transport, scope, options);
   }
@@ -49,32 +49,32 @@ export class RemoteMemory implements MemoryHandle {
     return this.session(scope).forget();
   }
 
-  /** Resolves when all that was added, by anyone, is embedded and written. For admins. */
+  /** Resolves when everything added so far, by anyone, is embedded and written. For admins. */
   async flush(): Promise<FlushReport> {
     return this.#transport.call("flush");
   }
 
   /** For admins. */
-  async stats(): Promise<ServiceStats> {
-    return (await this.#transport.call("stats")) as unknown as ServiceStats;
+  async stats(): Promise<MemoryStats> {
+    return (await this.#transport.call("stats")) as unknown as MemoryStats;
   }
 
-  /** What moves through the server's buffers, as it happens. Goes on until its signal, or its reader, ends it. */
+  /** Events of the server's buffers. Continues until the signal or the reader ends it. */
   events(options: RemoteEventsOptions = {}): AsyncGenerator<RemoteEvent, void, void> {
     return remoteEvents(this.#transport, options);
   }
 
-  /** Everything, or what a scope holds, as lines of JSON. */
+  /** Everything, or the contents of a scope, as lines of JSON. */
   export(options: RemoteExportOptions = {}): AsyncGenerator<string, void, void> {
     return remoteExport(this.#transport, options);
   }
 
-  /** Lines of an export, or plain messages. Repeated, it adds nothing twice. */
+  /** Imports lines of an export, or plain messages. Idempotent. */
   import(lines: Iterable<string> | AsyncIterable<string>, options: RemoteImportOptions = {}): Promise<ImportReport> {
     return remoteImport(this.#transport, lines, options);
   }
 
-  /** Refuses further calls and ends streams. Resolves when the calls under way are answered. The server goes on. */
+  /** Refuses further calls and ends streams. Resolves when the calls in progress are answered. The server keeps running. */
   close(): Promise<void> {
     return this.#transport.close();
   }

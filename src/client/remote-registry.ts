@@ -1,8 +1,9 @@
-/** The registry behind a server: users, agents, teams and sessions by name. */
+/** The registry of users, agents, teams and sessions, through a server. */
+import { parseWriteOptions, type WriteOptions } from "../input/call.js";
 import { parseIdentity } from "../input/identity.js";
 import type { PageOptions } from "../input/page.js";
 import { parseSpace } from "../input/scope.js";
-import type { Entries, SessionQuery, Sessions } from "../registry.js";
+import type { Entries, EntryChange, SessionQuery, Sessions } from "../registry.js";
 import type { Entry, ForgetReceipt, Page, Scope, SessionEntry, SpaceRef } from "../types.js";
 import type { Transport } from "./transport.js";
 
@@ -27,24 +28,35 @@ export class RemoteEntries implements Entries {
     return this.#first({ id: parseIdentity(id, "id") });
   }
 
-  async create(name: string, description?: string): Promise<Entry> {
-    return this.#transport.call("createEntry", { ...this.#all(), body: { name, description } });
+  async create(name: string, description?: string, options?: WriteOptions): Promise<Entry> {
+    const idempotencyKey = parseWriteOptions(options);
+    return this.#transport.call("createEntry", { ...this.#all(), body: { name, description }, idempotencyKey });
   }
 
   async ensure(name: string): Promise<Entry> {
-    return this.#transport.call("createEntry", { ...this.#all(), body: { name, ensure: true }, repeatable: true });
+    return this.#transport.call("createEntry", { ...this.#all(), body: { name, ensure: true } });
   }
 
-  async rename(name: string, to: string): Promise<Entry> {
-    return this.#transport.call("amendEntry", { ...this.#one(name), body: { name: parseIdentity(to, "name") } });
+  async amend(name: string, change: EntryChange, options?: WriteOptions): Promise<Entry> {
+    const to = change.name === undefined ? {} : { name: parseIdentity(change.name, "name") };
+    const body = { ...change, ...to };
+    return this.#transport.call("amendEntry", {
+      ...this.#one(name),
+      body,
+      idempotencyKey: parseWriteOptions(options),
+    });
   }
 
-  async describe(name: string, description: string | null): Promise<Entry> {
-    return this.#transport.call("amendEntry", { ...this.#one(name), body: { description } });
+  async rename(name: string, to: string, options?: WriteOptions): Promise<Entry> {
+    return this.amend(name, { name: parseIdentity(to, "name") }, options);
   }
 
-  async retain(name: string, retentionMs: number | null): Promise<Entry> {
-    return this.#transport.call("amendEntry", { ...this.#one(name), body: { retentionMs } });
+  async describe(name: string, description: string | null, options?: WriteOptions): Promise<Entry> {
+    return this.amend(name, { description }, options);
+  }
+
+  async retain(name: string, retentionMs: number | null, options?: WriteOptions): Promise<Entry> {
+    return this.amend(name, { retentionMs }, options);
   }
 
   async delete(name: string): Promise<ForgetReceipt> {
@@ -72,8 +84,8 @@ export class RemoteSessions implements Sessions {
   }
 
   /**
-   * An agent is asked for beside a user or a team, where the query string has a place for it. Elsewhere the sessions of
-   * others are taken out of the page here, which may leave fewer than `limit`.
+   * The query string can name an agent only beside a user or a team. Otherwise sessions of other agents are filtered out of
+   * the page here, which may leave fewer than `limit`.
    */
   async list({ space, agent, limit, cursor }: SessionQuery = {}): Promise<Page<SessionEntry>> {
     const where = space && parseSpace(space);
@@ -94,12 +106,14 @@ export class RemoteSessions implements Sessions {
     return (await this.#transport.call("listSessions", { query: { id: parseIdentity(id, "id") } })).items[0];
   }
 
-  async create(space: SpaceRef, name: string, agent?: string): Promise<SessionEntry> {
-    return this.#transport.call("createSession", { body: { space, name, agent } });
+  async create(space: SpaceRef, name: string, agent?: string, options?: WriteOptions): Promise<SessionEntry> {
+    const idempotencyKey = parseWriteOptions(options);
+    return this.#transport.call("createSession", { body: { space, name, agent }, idempotencyKey });
   }
 
-  async rename(space: SpaceRef, name: string, to: string): Promise<SessionEntry> {
-    return this.#transport.call("renameSession", { body: { space, name, to } });
+  async rename(space: SpaceRef, name: string, to: string, options?: WriteOptions): Promise<SessionEntry> {
+    const idempotencyKey = parseWriteOptions(options);
+    return this.#transport.call("renameSession", { body: { space, name, to }, idempotencyKey });
   }
 
   async delete(space: SpaceRef, name: string): Promise<ForgetReceipt> {

@@ -1,13 +1,19 @@
-/** A scope of a memory behind a server: the same calls as in the process, with the same answers. */
+/** Session through a server: the same calls as in process, with the same results. */
 import type { Blocks } from "../blocks/session-blocks.js";
+import { joinAdded } from "../buffers/answers.js";
 import { Turn } from "../buffers/turn.js";
 import type { Context } from "../context/context.js";
 import type { MemoryConfig } from "../conversation/memory-config.js";
 import { SessionConversation } from "../conversation/session-conversation.js";
 import { HoldfastError } from "../errors.js";
 import type { Facts } from "../facts/session-facts.js";
-import { newId } from "../ids.js";
-import { type AddOptions, parseAddOptions, parseUpdateOptions, type UpdateOptions } from "../input/call.js";
+import {
+  parseUpdateOptions,
+  parseWriteOptions,
+  splitKey,
+  type UpdateOptions,
+  type WriteOptions,
+} from "../input/call.js";
 import type { ContextOptions } from "../input/context.js";
 import { Grants, type SessionOptions } from "../input/grants.js";
 import { parseIdentity } from "../input/identity.js";
@@ -15,36 +21,37 @@ import type { ListOptions } from "../input/list.js";
 import type { PageOptions } from "../input/page.js";
 import type { PromoteOptions } from "../input/promotion.js";
 import type { QueryOptions } from "../input/query.js";
-import { parseScope } from "../input/scope.js";
-import type { FlushReport } from "../reports.js";
+import { type ParsedScope, parseScope } from "../input/scope.js";
 import type { Session } from "../session.js";
+import type { FlushReport } from "../stats.js";
 import type { ParkedItem } from "../stores/indexing.js";
 import type { Ledger } from "../stores/ledger.js";
 import type { Promotion } from "../stores/promotions.js";
 import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "../types.js";
 import { hitsOf } from "./hits.js";
-import { entryOf, roundOf, turnOf, withId, withTimes } from "./outgoing.js";
+import { entryOf, roundOf, turnOf, withFilter, withTimes } from "./outgoing.js";
 import { RemoteBlocks } from "./remote-blocks.js";
 import { RemoteFacts } from "./remote-facts.js";
 import type { Transport } from "./transport.js";
 
 export interface RemoteSessionOptions extends SessionOptions {
-  /** Ends what this session has asked for: what is under way rejects with the signal's reason. */
+  /** Aborts the calls of this session; they reject with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-const NOTHING_ADDED: Added = Object.freeze({ ids: [], sequences: [], commit: 0, repeated: false });
+const NOTHING_ADDED: Added = Object.freeze({ ids: [], sequences: [], repeated: false });
 
 export class RemoteSession implements Session {
   readonly scope: Scope;
   readonly blocks: Blocks;
   readonly facts: Facts;
   readonly #transport: Transport;
+  readonly #place: ParsedScope;
   readonly #grants: Grants;
 
   constructor(transport: Transport, scope: Scope, options: RemoteSessionOptions = {}) {
     const { signal, ...rest } = options ?? {};
-    parseScope(scope);
+    this.#place = parseScope(scope);
     this.#transport = transport.under(signal);
     this.#grants = new Grants(scope, rest);
     this.scope = Object.freeze({ ...scope });
@@ -52,19 +59,19 @@ export class RemoteSession implements Session {
     this.facts = new RemoteFacts(this.#transport, this.scope, this.#grants);
   }
 
-  async add(messages: readonly NewMessage[], options?: AddOptions): Promise<Added> {
+  async add(messages: readonly NewMessage[], options?: WriteOptions): Promise<Added> {
     const body = { messages: roundOf(messages, "messages") };
-    return this.#transport.call("add", { scope: this.scope, body, ...this.#key(options) });
+    return this.#transport.call("add", { scope: this.scope, body, ...keyOf(options) });
   }
 
-  async addBatch(rounds: readonly (readonly NewMessage[])[], options?: AddOptions): Promise<readonly Added[]> {
+  async addBatch(rounds: readonly (readonly NewMessage[])[], options?: WriteOptions): Promise<readonly Added[]> {
     const body = { rounds: Array.isArray(rounds) ? rounds.map((round) => roundOf(round, "messages")) : rounds };
-    return this.#transport.call("addBatch", { scope: this.scope, body, ...this.#key(options) });
+    return this.#transport.call("addBatch", { scope: this.scope, body, ...keyOf(options) });
   }
 
-  async addItems(items: readonly NewItem[], options?: AddOptions): Promise<Added> {
+  async addItems(items: readonly NewItem[], options?: WriteOptions): Promise<Added> {
     const body = { items: roundOf(items, "items") };
-    return this.#transport.call("addItems", { scope: this.scope, body, ...this.#key(options) });
+    return this.#transport.call("addItems", { scope: this.scope, body, ...keyOf(options) });
   }
 
   async flush(): Promise<FlushReport> {
@@ -81,22 +88,24 @@ export class RemoteSession implements Session {
 
   async query(text: string, options: QueryOptions = {}): Promise<Hits> {
     this.#grants.check(options?.spaces);
-    const body = { ...withTimes(options), query: text };
+    const body = { ...withFilter(options), query: text };
     return hitsOf(await this.#transport.call("query", { scope: this.scope, body }));
   }
 
-  /** What notes nothing in the ledger is a read, which a key for reading may do. */
+  /** With `dryRun` nothing is written to the ledger, so a read-only key suffices. */
   async context(options: ContextOptions = {}): Promise<Context> {
     this.#grants.check(options?.spaces);
     const isRead = options?.dryRun === true || options?.fresh === true;
+    const { key, rest } = splitKey(options);
     return this.#transport.call(isRead ? "previewContext" : "context", {
       scope: this.scope,
-      body: withTimes(options),
+      body: withTimes(rest),
+      idempotencyKey: key,
     });
   }
 
-  async windowReset(): Promise<void> {
-    await this.#transport.call("windowReset", { scope: this.scope });
+  async windowReset(options?: WriteOptions): Promise<void> {
+    await this.#transport.call("windowReset", { scope: this.scope, ...keyOf(options) });
   }
 
   async ledger(): Promise<Ledger> {
@@ -114,7 +123,9 @@ export class RemoteSession implements Session {
 
   async promote(ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
     if (options?.to !== undefined) this.#grants.checkOne(options.to, "options.to");
-    return (await this.#transport.call("promote", { scope: this.scope, body: { ...options, ids } })).ids;
+    const { key, rest } = splitKey(options);
+    const body = { ...rest, ids };
+    return (await this.#transport.call("promote", { scope: this.scope, body, idempotencyKey: key })).ids;
   }
 
   async promotions(options: PageOptions = {}): Promise<Page<Promotion>> {
@@ -126,13 +137,14 @@ export class RemoteSession implements Session {
   }
 
   async list(options: ListOptions = {}): Promise<Page<Item>> {
-    return this.#transport.call("list", { scope: this.scope, body: withTimes(options) });
+    return this.#transport.call("list", { scope: this.scope, body: withFilter(options) });
   }
 
   async update(id: string, patch: ItemPatch, options: UpdateOptions = {}): Promise<number> {
     const params = { id: parseIdentity(id, "id") };
-    const body = { ...entryOf({ ...patch }, "patch"), ...parseUpdateOptions(options) };
-    return (await this.#transport.call("update", { scope: this.scope, params, body })).version;
+    const { key, rest } = splitKey(options);
+    const body = { ...entryOf({ ...patch }, "patch"), ...parseUpdateOptions(rest) };
+    return (await this.#transport.call("update", { scope: this.scope, params, body, idempotencyKey: key })).version;
   }
 
   async delete(ids: readonly string[]): Promise<ForgetReceipt> {
@@ -144,27 +156,27 @@ export class RemoteSession implements Session {
   }
 
   turn(capacity?: number): Turn {
-    return new Turn(capacity);
+    return new Turn(capacity, this.#place);
   }
 
-  /** If it fails, the turn keeps its writes for another try, which adds no message twice. */
-  async commit(turn: Turn): Promise<Added> {
-    const now = this.#transport.endpoint.clock.now();
-    const writes = turn.drain().map((write) => withId(write, now));
-    if (writes.length === 0) return NOTHING_ADDED;
-    try {
-      const repeatable = writes.every(({ op }) => op !== "edit_block");
-      return await this.#transport.call("commitTurn", { scope: this.scope, body: turnOf(writes), repeatable });
-    } catch (error) {
-      turn.restore(writes);
-      throw error;
+  /** If it fails, the turn keeps its writes. A retry under the same key writes nothing twice. */
+  async commit(turn: Turn, options?: WriteOptions): Promise<Added> {
+    const key = parseWriteOptions(options);
+    Turn.bind(turn, this.#place);
+    const added: Added[] = [];
+    while (!turn.isEmpty) {
+      const batch = turn.take(this.#transport.endpoint.clock.now(), key);
+      try {
+        const call = { scope: this.scope, body: turnOf(batch.writes), idempotencyKey: batch.key };
+        added.push(await this.#transport.call("commitTurn", call));
+      } catch (error) {
+        turn.giveBack(batch);
+        throw error;
+      }
     }
-  }
-
-  /** With a key of its own an add may be repeated; nobody needs one that never is. */
-  #key(options: AddOptions | undefined): { readonly idempotencyKey?: string } {
-    const { retries, clock } = this.#transport.endpoint;
-    const idempotencyKey = parseAddOptions(options) ?? (retries > 0 ? newId(clock.now()) : undefined);
-    return idempotencyKey === undefined ? {} : { idempotencyKey };
+    return added.length === 0 ? NOTHING_ADDED : joinAdded(added);
   }
 }
+
+/** The caller's idempotency key, if there is one. */
+const keyOf = (options: WriteOptions | undefined) => ({ idempotencyKey: parseWriteOptions(options) });

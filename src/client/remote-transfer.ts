@@ -1,20 +1,19 @@
-/** Export and import over HTTP, in lines, holding no more than a page of them. */
-import { parseChoice } from "../input/choice.js";
-import { invalid } from "../input/refusal.js";
+/** Export and import over HTTP, with at most one page of lines in memory. */
+import { invalid, parseChoice } from "../input/refusal.js";
 import { parseScope, parseSpace } from "../input/scope.js";
 import type { ImportReport, OnConflict } from "../transfer/report.js";
 import type { Scope, SpaceRef } from "../types.js";
 import { addressOf, type Target } from "./address.js";
 import { readAnswer } from "./answer.js";
-import { lost, send, unreachable } from "./exchange.js";
-import { Cut, readStream } from "./text-stream.js";
-import { Guard, pause, waitOf } from "./timers.js";
+import { noResponse, send, unreachable } from "./exchange.js";
+import { readStream, StreamBroken } from "./text-stream.js";
+import { LinkedAbort, pause, waitOf } from "./timers.js";
 import type { Transport } from "./transport.js";
 
 export interface RemoteExportOptions {
-  /** Its space, or its session; everything, for admins, if left out. */
+  /** A space or a session. Default: everything, for admins. */
   readonly scope?: Scope;
-  /** Goes on after the line with this cursor. */
+  /** Resumes after the line with this cursor. */
   readonly cursor?: string;
   readonly signal?: AbortSignal;
 }
@@ -22,9 +21,9 @@ export interface RemoteExportOptions {
 export interface RemoteImportOptions {
   /** Where plain messages go. */
   readonly scope?: Scope;
-  /** Puts all that one space of the lines holds into this one, in place of `scope`. */
+  /** Imports the contents of the single space of the lines into this one. Replaces `scope`. */
   readonly into?: SpaceRef;
-  /** stop: the first item, block or fact that is there with other content ends the import (the default) · skip: goes on. */
+  /** stop: the first item, block or fact that exists with other content ends the import (default) · skip: continues. */
   readonly onConflict?: OnConflict;
   readonly signal?: AbortSignal;
 }
@@ -33,8 +32,8 @@ const NDJSON = "application/x-ndjson";
 const ON_CONFLICT = ["stop", "skip"] as const;
 
 /**
- * The lines of an export. Those up to a cursor are handed out together, so that an export that breaks off goes on from the
- * last cursor, and no line comes twice. It ends with the line of type end, or fails.
+ * The lines of an export. Lines up to a cursor are yielded together, so that an interrupted export resumes at the last
+ * cursor without repeating a line. It ends with the line of type end, or fails.
  */
 export async function* remoteExport(
   transport: Transport,
@@ -46,7 +45,7 @@ export async function* remoteExport(
   let cursor = start;
   for (let tries = 0; ; tries++) {
     const held: string[] = [];
-    let failure: Cut | undefined;
+    let failure: StreamBroken | undefined;
     try {
       for await (const line of linesOf(reading, scope, cursor)) {
         held.push(line);
@@ -58,11 +57,11 @@ export async function* remoteExport(
         tries = 0;
       }
     } catch (error) {
-      if (!(error instanceof Cut)) throw error;
+      if (!(error instanceof StreamBroken)) throw error;
       failure = error;
     }
     const waitMs =
-      tries < retries && failure?.failure.trace !== "final" ? waitOf(tries, failure?.failure.retryAfterMs) : undefined;
+      tries < retries && failure?.failure.effect !== "final" ? waitOf(tries, failure?.failure.retryAfterMs) : undefined;
     if (waitMs === undefined) throw failure?.failure.error ?? unreachable(transport.endpoint);
     await pause(clock, waitMs, [...reading.signals, reading.closing]);
   }
@@ -80,15 +79,15 @@ async function* linesOf(transport: Transport, scope: Scope | undefined, cursor: 
 
 type Mark = { readonly type: "cursor"; readonly cursor: string } | { readonly type: "end" };
 
-/** The line as a cursor or an end, if it is one. Most lines are not, and are not parsed. */
+/** Parses the line if it is a cursor or the end. Other lines are not parsed. */
 function markIn(line: string): Mark | undefined {
   if (!/^\{"type":"(?:cursor|end)"/.test(line)) return undefined;
   return JSON.parse(line) as Mark;
 }
 
 /**
- * Lines of an export, or plain messages. A list of lines is sent as one body, and again if the answer does not arrive: an
- * import adds nothing twice. Lines that come one by one are sent as they come, where the runtime can do that.
+ * Imports lines of an export, or plain messages. An array of lines is sent as one body, and sent again if the response does
+ * not arrive: an import adds nothing twice. Lines from an iterator are streamed where the runtime supports that.
  */
 export async function remoteImport(
   transport: Transport,
@@ -103,20 +102,20 @@ export async function remoteImport(
   const body = isWhole ? new Blob(await whole(lines)) : streamOf(lines as AsyncIterable<string>);
   for (let tries = 0; ; tries++) {
     sending.closing.throwIfAborted();
-    const guard = new Guard(signals);
-    const outcome = await send(endpoint, address, { headers: { "content-type": NDJSON }, body }, guard)
+    const abort = new LinkedAbort(signals);
+    const outcome = await send(endpoint, address, { headers: { "content-type": NDJSON }, body }, abort)
       .then((response) => readAnswer<ImportReport>(response, endpoint))
-      .catch((error: unknown) => lost(endpoint, guard, signals, error))
-      .finally(() => guard.release());
+      .catch((error: unknown) => noResponse(endpoint, abort, signals, error))
+      .finally(() => abort.release());
     if ("data" in outcome) return outcome.data;
-    const mayRepeat = isWhole && outcome.trace !== "final" && tries < endpoint.retries;
+    const mayRepeat = isWhole && outcome.effect !== "final" && tries < endpoint.retries;
     const waitMs = mayRepeat ? waitOf(tries, outcome.retryAfterMs) : undefined;
     if (waitMs === undefined) throw outcome.error;
     await pause(endpoint.clock, waitMs, [...signals, sending.closing]);
   }
 }
 
-/** One scope stands in the query string; `into` says what it is for. */
+/** The query string has one scope; the parameter `into` says what it is for. */
 function importTarget({ scope, into, onConflict }: RemoteImportOptions): Target {
   if (scope !== undefined) parseScope(scope, "options.scope");
   if (onConflict !== undefined) parseChoice(onConflict, ON_CONFLICT, "options.onConflict");
@@ -125,7 +124,7 @@ function importTarget({ scope, into, onConflict }: RemoteImportOptions): Target 
     throw invalid(
       "options.into",
       "cannot be given with a scope",
-      "lines of an export need none, plain messages no into",
+      "an export needs no scope, and plain messages no `into`",
     );
   }
   return { scope: { ...parseSpace(into, "options.into") }, query: { onConflict, into: "scope" } };
@@ -133,9 +132,13 @@ function importTarget({ scope, into, onConflict }: RemoteImportOptions): Target 
 
 async function whole(lines: Iterable<string> | AsyncIterable<string>): Promise<string[]> {
   const parts: string[] = [];
-  for await (const line of lines) parts.push(`${line}\n`);
+  for await (const line of lines) parts.push(sentLine(line));
   return parts;
 }
+
+/** Escapes lone surrogates, which UTF-8 cannot represent: unescaped they would become U+FFFD, in names too. */
+const sentLine = (line: string): string =>
+  `${line.replace(/\p{Surrogate}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)}\n`;
 
 function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -144,7 +147,7 @@ function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
     pull: async (controller) => {
       const { done, value } = await iterator.next();
       if (done) controller.close();
-      else controller.enqueue(encoder.encode(`${value}\n`));
+      else controller.enqueue(encoder.encode(sentLine(value)));
     },
     cancel: async () => {
       await iterator.return?.();
@@ -152,7 +155,7 @@ function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
   });
 }
 
-/** A runtime that cannot send a stream does not look at `duplex`, and makes a text of the body. Pages cannot, over HTTP/1. */
+/** A runtime that cannot stream a body ignores `duplex` and turns the body into text. Browsers cannot, over HTTP/1. */
 function canStream(): boolean {
   if ("document" in globalThis) return false;
   let isAsked = false;

@@ -1,4 +1,4 @@
-/** Server-sent events, cut anywhere. */
+/** Server-sent events, split anywhere. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ServerSentReader } from "./server-sent.js";

@@ -1,6 +1,6 @@
 /**
- * Server-sent events, as the HTML standard reads them: lines end with LF, CR or CRLF, wherever the network cuts them; an
- * empty line ends an event; several `data` lines are one text; what is unknown is ignored.
+ * Parser of server-sent events, by the HTML standard: lines end with LF, CR or CRLF and may be split anywhere; an empty line
+ * ends an event; several `data` lines are joined; unknown fields are ignored.
  */
 export interface ServerSent {
   readonly type: string;
@@ -8,9 +8,9 @@ export interface ServerSent {
 }
 
 export class ServerSentReader {
-  /** The id of the last event that had one; what to go on after. */
+  /** The id of the last event that had one, for resuming. */
   lastId: string;
-  /** How long the server wants us to wait before we come again. */
+  /** How long the server asks clients to wait before they reconnect. */
   retryMs: number | undefined;
   #rest = "";
   #isFirst = true;
@@ -22,7 +22,7 @@ export class ServerSentReader {
     this.lastId = lastId;
   }
 
-  /** Takes a piece of the stream and gives the events that are whole with it. */
+  /** Takes a piece of the stream and returns the events that it completes. */
   take(text: string): readonly ServerSent[] {
     const events: ServerSent[] = [];
     const lines = this.#linesWith(text);
@@ -34,7 +34,7 @@ export class ServerSentReader {
     return events;
   }
 
-  /** A CR at the very end waits: an LF may follow, which belongs to it. */
+  /** A CR at the end is kept back, because an LF may follow. */
   #linesWith(text: string): readonly string[] {
     const bare = this.#isFirst && text.startsWith("\uFEFF") ? text.slice(1) : text;
     if (text !== "") this.#isFirst = false;

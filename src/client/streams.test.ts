@@ -15,7 +15,7 @@ interface Sent {
 
 type Step = (init: RequestInit) => Response | Promise<Response>;
 
-/** A stream of these pieces, which then ends, breaks, or says no more until the request is aborted. */
+/** A stream of these pieces, which then ends, breaks, or stalls until the request is aborted. */
 const stream =
   (type: string, pieces: readonly string[], then: "end" | "break" | "hang"): Step =>
   ({ signal }) => {
@@ -61,7 +61,7 @@ function server(steps: readonly Step[], options: ConnectOptions = {}) {
   return { memory, clock, sent };
 }
 
-/** Lets time pass for as long as the work takes. */
+/** Advances the clock until the work is done. */
 async function passing<T>(clock: FakeClock, work: Promise<T>, stepMs = 1_000): Promise<T> {
   let isOver = false;
   const over = work.finally(() => {
@@ -189,7 +189,7 @@ describe("an export", () => {
   it("goes on from the last cursor when it breaks off, and gives no line twice", async () => {
     const { memory, clock, sent } = server([
       stream(NDJSON, ['{"type":"hold', 'fast"}\n{"a":0}\n', `${FIRST}\n{"a":1}\n${CURSOR}\n{"a":2}\n`], "break"),
-      stream(NDJSON, [`{"a":2}\n`], "end"), // without its end it is not whole
+      stream(NDJSON, [`{"a":2}\n`], "end"), // incomplete without its end line
       stream(NDJSON, [`{"a":2}\n{"a":"ü"}\n${END}\n`], "end"),
     ]);
     const lines = await passing(clock, all(memory.export({ scope: { team: "crew" } })));
@@ -209,6 +209,14 @@ describe("an export", () => {
     await expect(all(refusing.memory.export())).rejects.toMatchObject({ code: "forbidden" });
   });
 
+  it("that is not UTF-8 is cut, and goes on from its last cursor", async () => {
+    const broken: Step = () =>
+      new Response(Buffer.from(`${CURSOR}\n{"id":"\xff"}\n`, "latin1"), { headers: { "content-type": NDJSON } });
+    const { memory, clock } = server([broken, broken], { retries: 1 });
+    const reading = passing(clock, all(memory.export()));
+    await expect(reading).rejects.toMatchObject({ code: "unreachable" });
+  });
+
   it("stops with the reason of its signal", async () => {
     const controller = new AbortController();
     const { memory } = server([stream(NDJSON, [`${CURSOR}\n`], "hang")]);
@@ -220,7 +228,7 @@ describe("an export", () => {
   });
 });
 
-const REPORT = { lines: 2, complete: true };
+const REPORT = { lines: 2, items: 2 };
 const done: Step = () => Response.json({ status: "success", code: 200, data: REPORT, message: "OK", errors: null });
 const textOf = ({ init }: Sent) => new Response(init.body as Blob | ReadableStream).text();
 
@@ -232,6 +240,21 @@ describe("an import", () => {
     expect(sent.map(({ path }) => path)).toEqual(Array(2).fill("/api/v1/import?user=ada&onConflict=skip"));
     expect(await textOf(sent[1] as Sent)).toBe("one\nzwei ü\n");
     expect(sent[1]?.headers.get("content-type")).toBe(NDJSON);
+  });
+
+  it("sends half of a surrogate pair escaped, as JSON can: it is not made U+FFFD, and two names are not made one", async () => {
+    const { memory, sent } = server([done, done]);
+    const line = '{"id":"\ud800","content":"🦊 \udc00"}';
+    async function* lines() {
+      yield line;
+    }
+    await memory.import([line]);
+    await memory.import(lines());
+    for (const one of sent) {
+      const text = await textOf(one);
+      expect(text).toBe('{"id":"\\ud800","content":"🦊 \\udc00"}\n');
+      expect(JSON.parse(text)).toEqual(JSON.parse(line));
+    }
   });
 
   it("sends lines that come one by one as they come, and cannot send them again", async () => {

@@ -1,20 +1,20 @@
-/** An answer that comes bit by bit: opened under signals, read as text, and given up when it falls silent. */
+/** A streamed response, read as text. It is aborted by signals, or when no data arrives for too long. */
 import { HoldfastError } from "../errors.js";
 import { addressOf, type RouteName, type Target } from "./address.js";
 import { type Failure, readAnswer } from "./answer.js";
-import { lost, send, tooSlow, unreachable } from "./exchange.js";
-import { Guard } from "./timers.js";
+import { noResponse, send, tooSlow, unreachable } from "./exchange.js";
+import { LinkedAbort } from "./timers.js";
 import type { Transport } from "./transport.js";
 
 export interface StreamRequest extends Target {
   readonly accept: string;
   readonly headers?: { readonly [name: string]: string };
-  /** No byte for so long: the connection is dead, whatever it says. */
+  /** Without a byte for this long, the connection counts as dead. */
   readonly silenceMs: number;
 }
 
-/** The stream could not be opened, or broke off: `failure` says whether to come again. */
-export class Cut extends Error {
+/** The stream could not be opened, or was interrupted. `failure` tells whether to reconnect. */
+export class StreamBroken extends Error {
   readonly failure: Failure;
 
   constructor(failure: Failure) {
@@ -23,7 +23,7 @@ export class Cut extends Error {
   }
 }
 
-/** The text of the answer in pieces. Fails with a `Cut`, or with the reason of a signal. */
+/** The pieces of the response. Fails with the error above, or with the reason of a signal. */
 export async function* readStream(
   transport: Transport,
   name: RouteName,
@@ -31,38 +31,45 @@ export async function* readStream(
 ): AsyncGenerator<string, void, void> {
   const { endpoint } = transport;
   const signals = [...transport.signals, transport.closing];
-  const guard = new Guard(signals);
-  const fail = (error: unknown): Cut => new Cut(lost(endpoint, guard, signals, error));
+  const abort = new LinkedAbort(signals);
+  const fail = (error: unknown): StreamBroken => new StreamBroken(noResponse(endpoint, abort, signals, error));
   let cancelTimer = (): void => {};
   const expect = (ms: number): void => {
     cancelTimer();
-    cancelTimer = endpoint.clock.after(ms, () => guard.abort(tooSlow(endpoint, ms)));
+    cancelTimer = endpoint.clock.after(ms, () => abort.abort(tooSlow(endpoint, ms)));
   };
   try {
     expect(endpoint.timeoutMs);
-    const response = await send(endpoint, addressOf(name, target), { headers: { ...headers, accept } }, guard).catch(
+    const response = await send(endpoint, addressOf(name, target), { headers: { ...headers, accept } }, abort).catch(
       (error: unknown) => Promise.reject(fail(error)),
     );
     if (!response.ok || !response.headers.get("content-type")?.startsWith(accept))
       throw await refused(response, transport);
-    const decoder = new TextDecoder();
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const decoded = (bytes: Uint8Array): string => {
+      try {
+        return decoder.decode(bytes, { stream: true });
+      } catch (error) {
+        throw fail(error); // not valid UTF-8
+      }
+    };
     const reader = response.body?.getReader();
     while (reader) {
       expect(silenceMs);
       const { done, value } = await reader.read().catch((error: unknown) => Promise.reject(fail(error)));
       if (done) return;
-      cancelTimer(); // whoever reads may take its time
-      yield decoder.decode(value, { stream: true });
+      cancelTimer(); // the reader may take its time
+      yield decoded(value);
     }
   } finally {
     cancelTimer();
-    guard.release();
-    guard.abort(new HoldfastError("closed", "the stream is no longer read"));
+    abort.release();
+    abort.abort(new HoldfastError("closed", "the stream is no longer read"));
   }
 }
 
-/** An answer that is no stream: an envelope with the reason, or something between us and the server. */
-async function refused(response: Response, { endpoint }: Transport): Promise<Cut> {
+/** The failure in a response that is not a stream: an envelope, or something from a proxy. */
+async function refused(response: Response, { endpoint }: Transport): Promise<StreamBroken> {
   const outcome = await readAnswer(response, endpoint);
-  return new Cut("data" in outcome ? { error: unreachable(endpoint), trace: "final" } : outcome);
+  return new StreamBroken("data" in outcome ? { error: unreachable(endpoint), effect: "final" } : outcome);
 }

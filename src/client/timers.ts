@@ -1,8 +1,9 @@
-/** Waiting: under the caller's signals, on a clock that tests can hold in their hands. */
+/** Waiting with abort signals, on a clock that tests can replace. */
+import { backOff } from "../back-off.js";
 import type { Clock } from "../clock.js";
 
-/** The system's clock. Unlike the engine's its timers keep a process alive: a call that waits to be repeated is not over. */
-export const timeOfDay: Clock = {
+/** The system clock. Unlike the engine's, its timers keep the process alive: a call that waits for a retry is not over. */
+export const systemClock: Clock = {
   now: () => Date.now(),
   passed: () => performance.now(),
   after(ms, task) {
@@ -16,33 +17,32 @@ const WAIT_MS_MAX = 5_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 
 /**
- * How long to wait before the next try: what the server asks for, and a little more that grows and differs, so that all who
- * were turned away do not come back together. Undefined: longer than anyone should be kept waiting.
+ * How long to wait before the next attempt: the server's Retry-After, plus exponential back-off with jitter, so that refused
+ * clients do not return all at once. Undefined: too long to keep the caller waiting.
  */
 export function waitOf(tries: number, retryAfterMs = 0): number | undefined {
   if (retryAfterMs > RETRY_AFTER_MS_MAX) return undefined;
-  const longest = Math.min(WAIT_MS * 2 ** tries, WAIT_MS_MAX);
-  return retryAfterMs + longest * (0.5 + Math.random() / 2);
+  return retryAfterMs + backOff(tries, WAIT_MS, WAIT_MS_MAX);
 }
 
-/** Resolves after so long; rejects with the reason of the first signal that aborts. */
+/** Resolves after `ms`; rejects with the reason of the first signal that aborts. */
 export function pause(clock: Clock, ms: number, signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    const guard = new Guard(signals);
+    const abort = new LinkedAbort(signals);
     const cancel = clock.after(ms, () => {
-      guard.release();
+      abort.release();
       resolve();
     });
-    guard.onAbort((reason) => {
+    abort.onAbort((reason) => {
       cancel();
-      guard.release();
+      abort.release();
       reject(reason);
     });
   });
 }
 
-/** Several signals as one, of which the first to abort counts, and which can be let go of. */
-export class Guard {
+/** Combines several signals into one that can be released. The first signal to abort counts. */
+export class LinkedAbort {
   readonly #controller = new AbortController();
   readonly #letGo: (() => void)[] = [];
 
@@ -63,14 +63,14 @@ export class Guard {
     this.#controller.abort(reason);
   }
 
-  /** Calls `task` with the reason, now if it has come to that already. */
+  /** Calls `task` with the reason, at once if already aborted. */
   onAbort(task: (reason: unknown) => void): void {
     const tell = () => task(this.signal.reason);
     if (this.signal.aborted) tell();
     else this.signal.addEventListener("abort", tell, { once: true });
   }
 
-  /** The signals are listened to no longer: theirs may live much longer than this call. */
+  /** Removes the listeners, because the signals may outlive this call. */
   release(): void {
     for (const letGo of this.#letGo.splice(0)) letGo();
   }

@@ -1,4 +1,4 @@
-/** Calls that fail: which are repeated, when, and what the caller is told. */
+/** Failing calls: which are retried, when, and what the caller gets. */
 import { describe, expect, it } from "vitest";
 import { HoldfastError } from "../errors.js";
 import { FakeClock } from "../testing/fake-clock.js";
@@ -8,7 +8,7 @@ import { connect } from "./remote-memory.js";
 const URL_ = "http://127.0.0.1:8000";
 const SCOPE = { user: "ada", session: "s" };
 const SAID = [{ role: "user", content: "hello" }] as const;
-const ADDED = { ids: ["m"], sequences: [1], commit: 1, repeated: false };
+const ADDED = { ids: ["m"], sequences: [1], repeated: false };
 
 interface Sent {
   readonly method: string;
@@ -17,7 +17,7 @@ interface Sent {
   readonly body: unknown;
 }
 
-/** What the server does with one request: an answer, or none. */
+/** What the server does with one request: a response, or none. */
 type Step = (init: RequestInit) => Response | Promise<Response>;
 
 const ok =
@@ -45,7 +45,7 @@ const page =
 const cut: Step = () => {
   throw new TypeError("fetch failed");
 };
-/** Answers never; as fetch does, it rejects with the signal's reason. */
+/** Never responds; like fetch, it rejects with the signal's reason. */
 const hang: Step = ({ signal }) =>
   new Promise((_, reject) => {
     if (signal?.aborted) reject(signal.reason);
@@ -71,7 +71,7 @@ function server(steps: readonly Step[], options: ConnectOptions = {}) {
   return { memory, session: memory.session(SCOPE), clock, sent };
 }
 
-/** Lets promises go on until the call waits for the clock, then lets that time pass, until it has ended. */
+/** Runs promises until the call waits for the clock, then advances it, until the call has ended. */
 async function settle<T>(clock: FakeClock, work: Promise<T>, stepMs = 10_000): Promise<T> {
   let isOver = false;
   const over = work.finally(() => {
@@ -196,18 +196,34 @@ describe("a call that was not answered", () => {
   it.each([
     ["an edit", (s: ReturnType<typeof server>["session"]) => s.blocks.edit("b", { append: "x" })],
     ["an update", (s: ReturnType<typeof server>["session"]) => s.update("m", { content: "x" })],
-    ["a delete", (s: ReturnType<typeof server>["session"]) => s.delete(["m"])],
     ["an upsert", (s: ReturnType<typeof server>["session"]) => s.facts.upsert({ category: "c", content: "x" })],
     [
       "a promotion",
       (s: ReturnType<typeof server>["session"]) => s.promote(["m"], { to: { user: "ada" }, reason: "r" }),
     ],
     ["a context, whose ledger may have been written", (s: ReturnType<typeof server>["session"]) => s.context()],
-  ])("is not repeated if it is %s", async (_, call) => {
+  ])("is repeated under one key if it is %s", async (_, call) => {
+    for (const step of [cut, page(504), refuse(503, "store_failed")]) {
+      const { session, clock, sent } = server([step, ok({ ids: [], version: 2 })]);
+      await settle<unknown>(clock, call(session));
+      expect(sent).toHaveLength(2);
+      const keys = sent.map(({ headers }) => headers.get("idempotency-key"));
+      expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]]);
+      expect(sent[1]?.body).toEqual(sent[0]?.body);
+    }
+  });
+
+  it.each([
+    ["a delete", (s: ReturnType<typeof server>["session"]) => s.delete(["m"])],
+    ["a forget", (s: ReturnType<typeof server>["session"]) => s.forget()],
+    ["a delete of a block", (s: ReturnType<typeof server>["session"]) => s.blocks.delete("b")],
+    ["an extraction", (s: ReturnType<typeof server>["session"]) => s.facts.extract()],
+  ])("is not repeated if it is %s: its second answer would not be the first", async (_, call) => {
     for (const step of [cut, page(504), refuse(503, "store_failed")]) {
       const { session, sent } = server([step]);
       await expect(call(session)).rejects.toBeInstanceOf(HoldfastError);
       expect(sent).toHaveLength(1);
+      expect(sent[0]?.headers.get("idempotency-key")).toBeNull();
     }
   });
 
@@ -222,18 +238,29 @@ describe("a call that was not answered", () => {
     expect(opened.sent).toHaveLength(2);
   });
 
-  it("is repeated if it is a turn without edits of blocks: its messages have ids", async () => {
-    const { session, clock, sent } = server([cut, ok(ADDED), cut]);
+  it("is repeated if it is a turn, under one key; and so it is when the caller commits it again", async () => {
+    const { session, clock, sent } = server([cut, ok(ADDED), ...Array<Step>(4).fill(cut), ok(ADDED), ok(ADDED)]);
     const turn = session.turn();
     turn.push({ op: "save_message", message: { role: "user", content: "x" } });
-    turn.push({ op: "upsert_fact", category: "c", content: "x", confidence: 1 });
+    turn.push({ op: "edit_block", block: "b", append: "x" });
     await settle(clock, session.commit(turn));
     expect(sent[1]?.body).toEqual(sent[0]?.body);
     expect(sent[0]?.body).toMatchObject({ writes: [{ message: { id: expect.stringMatching(/-7/) } }, {}] });
-    turn.push({ op: "edit_block", block: "b", append: "x" });
-    await expect(session.commit(turn)).rejects.toMatchObject({ code: "unreachable" });
+
+    turn.push({ op: "edit_block", block: "b", append: "y" });
+    await expect(settle(clock, session.commit(turn))).rejects.toMatchObject({ code: "unreachable" });
     expect(turn.length).toBe(1);
-    expect(sent).toHaveLength(3);
+    turn.push({ op: "edit_block", block: "b", append: "z" });
+    await settle(clock, session.commit(turn));
+    expect(turn.isEmpty).toBe(true);
+    const edits = sent.slice(2).map(({ headers, body }) => {
+      const { writes } = body as { readonly writes: readonly { readonly append: string }[] };
+      return { key: headers.get("idempotency-key"), appended: writes.map(({ append }) => append) };
+    });
+    const [first] = edits;
+    expect(edits.slice(0, 5)).toEqual(Array(5).fill({ key: first?.key, appended: ["y"] }));
+    expect(edits[5]).toEqual({ key: expect.any(String), appended: ["z"] });
+    expect(edits[5]?.key).not.toBe(first?.key);
   });
 });
 
@@ -247,8 +274,12 @@ describe("a server that is not there", () => {
 });
 
 describe("a server that is busy", () => {
-  it.each(["rate_limited", "overloaded", "busy"])("is asked again whatever was asked: it says %s", async (code) => {
-    const status = code === "rate_limited" ? 429 : 503;
+  it.each([
+    ["rate_limited", 429],
+    ["request_timeout", 408],
+    ["overloaded", 503],
+    ["busy", 503],
+  ] as const)("is asked again whatever was asked: it says %s", async (code, status) => {
     const { session, clock, sent } = server([refuse(status, code), ok({ version: 2 })]);
     expect(await settle(clock, session.update("m", { content: "x" }))).toBe(2);
     expect(sent).toHaveLength(2);
@@ -310,7 +341,7 @@ describe("a call that takes too long", () => {
     expect(await settle(clock, session.get(["m"]), 1_000)).toEqual([]);
     expect(sent).toHaveLength(2);
     const slow = server([hang], { timeoutMs: 1_000 });
-    await expect(settle(slow.clock, slow.session.update("m", {}), 1_000)).rejects.toMatchObject({
+    await expect(settle(slow.clock, slow.session.replay(), 1_000)).rejects.toMatchObject({
       code: "unreachable",
       message: expect.stringContaining("1000 ms"),
     });

@@ -1,71 +1,83 @@
 /**
- * Transport: calls operations of a server, and calls again what failed for a passing reason.
+ * Transport: calls operations of a server, and retries calls that failed for a transient reason.
  *
- * - A call is repeated if nothing was done, whatever it is: the server says so (429, `overloaded`, `busy`, `loading`), or
- *   there was none to hear it; or if its outcome is unknown (no answer, 502, 503, 504) and doing it twice does no harm (repeatable.ts).
- * - It waits as long as the server asks for, else longer each time, with jitter. It does not wait for minutes: then the
- *   caller is told.
- * - A signal that aborts ends everything, also a wait, with its own reason.
+ * - Any call is retried if it had no effect: the server says so (429, `overloaded`, `busy`, `loading`), or the connection was
+ *   refused. A call of unknown outcome (no response, 502, 503, 504) is retried if a second one returns the first one's
+ *   answer (`Retry` in routes.ts). Where that needs an idempotency key, each call has one: the caller's, or a new one.
+ * - It waits as long as the server asks for, otherwise with exponential back-off and jitter. If the server asks for
+ *   minutes, the call fails.
+ * - An aborted signal ends everything, including a wait, with the signal's reason.
  */
 import { HoldfastError } from "../errors.js";
+import { newId } from "../ids.js";
 import type { DataOf } from "../schemas/operation.js";
 import type { OperationName, Operations } from "../schemas/operations.js";
-import { type Address, addressOf, type Target } from "./address.js";
+import { ROUTES } from "../schemas/routes.js";
+import { type Address, addressOf, type RouteName, type Target } from "./address.js";
 import { type Failure, type Outcome, readAnswer } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
-import { lost, type Parcel, send, tooSlow } from "./exchange.js";
+import { noResponse, type Payload, send, tooSlow } from "./exchange.js";
 import { jsonOf } from "./outgoing.js";
-import { isPatient, isRepeatable } from "./repeatable.js";
-import { Guard, pause, waitOf } from "./timers.js";
+import { LinkedAbort, pause, waitOf } from "./timers.js";
 
 export interface Call extends Target {
   readonly body?: object;
-  readonly idempotencyKey?: string;
-  /** True: doing this one twice does no harm, although that is not so of all calls of the operation. */
-  readonly repeatable?: boolean;
+  /** The caller's. By default one is created where needed. */
+  readonly idempotencyKey?: string | undefined;
 }
 
+/** Routes that respond when work is done, which may take long: embedding, extraction, purging. */
+const SLOW_ROUTES: ReadonlySet<RouteName> = new Set<RouteName>([
+  "flush",
+  "extractFacts",
+  "delete",
+  "forget",
+  "deleteBlock",
+  "deleteEntry",
+]);
 const PATIENCE = 10;
 
 export class Transport {
   readonly endpoint: Endpoint;
   readonly signals: readonly AbortSignal[];
-  readonly #life: Life;
+  readonly #calls: Calls;
 
-  constructor(endpoint: Endpoint, signals: readonly AbortSignal[] = [], life: Life = new Life()) {
+  constructor(endpoint: Endpoint, signals: readonly AbortSignal[] = [], calls: Calls = new Calls()) {
     this.endpoint = endpoint;
     this.signals = signals;
-    this.#life = life;
+    this.#calls = calls;
   }
 
-  /** The same connection, whose calls another signal ends too. */
+  /** The same connection, whose calls another signal can abort as well. */
   under(signal: AbortSignal | undefined): Transport {
-    return signal === undefined ? this : new Transport(this.endpoint, [...this.signals, signal], this.#life);
+    return signal === undefined ? this : new Transport(this.endpoint, [...this.signals, signal], this.#calls);
   }
 
   async call<N extends OperationName>(name: N, call: Call = {}): Promise<DataOf<Operations[N]>> {
-    return this.#life.during(this.#call(name, call));
+    return this.#calls.during(this.#call(name, call));
   }
 
-  /** Refuses further calls and ends streams. Resolves when the calls under way have been answered. */
+  /** Refuses further calls and ends streams. Resolves when the calls in progress are answered. */
   close(): Promise<void> {
-    return this.#life.end();
+    return this.#calls.end();
   }
 
   /** Aborts when the connection is closed. */
   get closing(): AbortSignal {
-    return this.#life.closing;
+    return this.#calls.closing;
   }
 
   async #call<N extends OperationName>(name: N, call: Call): Promise<DataOf<Operations[N]>> {
     this.closing.throwIfAborted();
     const { retries, clock, timeoutMs } = this.endpoint;
-    const harmless = call.repeatable ?? (isRepeatable(name) || call.idempotencyKey !== undefined);
-    const patience = isPatient(name) ? PATIENCE : 1;
-    const parcel = parcelOf(call);
+    const { retry } = ROUTES[name];
+    const key = retry === "key" ? (call.idempotencyKey ?? (retries > 0 ? newId(clock.now()) : undefined)) : undefined;
+    const harmless = retry === "read" || retry === "repeatable" || key !== undefined;
+    const patience = SLOW_ROUTES.has(name) ? PATIENCE : 1;
+    const payload = payloadOf(call.body, key);
     const address = addressOf(name, call);
     for (let tries = 0; ; tries++) {
-      const outcome = await this.#try<DataOf<Operations[N]>>(address, parcel, timeoutMs * patience);
+      const outcome = await this.#try<DataOf<Operations[N]>>(address, payload, timeoutMs * patience);
       if ("data" in outcome) return outcome.data;
       const waitMs = tries < retries && mayRepeat(outcome, harmless) ? waitOf(tries, outcome.retryAfterMs) : undefined;
       if (waitMs === undefined) throw outcome.error;
@@ -73,22 +85,22 @@ export class Transport {
     }
   }
 
-  async #try<T>(address: Address, parcel: Parcel, timeoutMs: number): Promise<Outcome<T>> {
+  async #try<T>(address: Address, payload: Payload, timeoutMs: number): Promise<Outcome<T>> {
     const { endpoint, signals } = this;
-    const guard = new Guard(signals);
-    const cancelTimer = endpoint.clock.after(timeoutMs, () => guard.abort(tooSlow(endpoint, timeoutMs)));
+    const abort = new LinkedAbort(signals);
+    const cancelTimer = endpoint.clock.after(timeoutMs, () => abort.abort(tooSlow(endpoint, timeoutMs)));
     try {
-      return await readAnswer<T>(await send(endpoint, address, parcel, guard), endpoint);
+      return await readAnswer<T>(await send(endpoint, address, payload, abort), endpoint);
     } catch (error) {
-      return lost(endpoint, guard, signals, error);
+      return noResponse(endpoint, abort, signals, error);
     } finally {
       cancelTimer();
-      guard.release();
+      abort.release();
     }
   }
 }
 
-function parcelOf({ body, idempotencyKey }: Call): Parcel {
+function payloadOf(body: object | undefined, idempotencyKey: string | undefined): Payload {
   return {
     headers: {
       ...(body !== undefined && { "content-type": "application/json" }),
@@ -98,8 +110,8 @@ function parcelOf({ body, idempotencyKey }: Call): Parcel {
   };
 }
 
-/** The calls under way over one connection, and its end. */
-class Life {
+/** The calls in progress on a connection, and whether it is closing. */
+class Calls {
   readonly #end = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -122,9 +134,9 @@ class Life {
   }
 }
 
-const mayRepeat = ({ trace }: Failure, harmless: boolean): boolean =>
-  trace === "nothing" || (trace === "unknown" && harmless);
+const mayRepeat = ({ effect }: Failure, harmless: boolean): boolean =>
+  effect === "nothing" || (effect === "unknown" && harmless);
 
-/** A header carries visible ASCII. Any other text is written as RFC 8187 writes it: UTF-8''%E2%82%AC. */
+/** A header carries visible ASCII. Other text is encoded as in RFC 8187: UTF-8''%E2%82%AC. */
 export const headerText = (text: string): string =>
   /^[\x21-\x7e]+$/.test(text) && !/^UTF-8''/i.test(text) ? text : `UTF-8''${encodeURIComponent(text)}`;

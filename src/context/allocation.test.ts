@@ -32,7 +32,7 @@ const chosen = (lots: readonly Lot[], room: number, said = NOTHING): readonly st
   allocate(lots, room, said).map(({ piece: { id } }) => id);
 
 describe("allocation", () => {
-  it("gives each part its share, and what is left to the parts in order", () => {
+  it("gives each part its share, and the rest to the parts in order", () => {
     expect(chosen([lot(1, [10, 10, 10, 10], "a"), lot(1, [10, 10, 10, 10], "b")], 40)).toEqual([
       "a0",
       "a1",
@@ -44,16 +44,16 @@ describe("allocation", () => {
     expect(chosen([lot(1, [15, 15], "a"), lot(1, [15, 15], "b")], 45)).toEqual(["a0", "b0", "a1"]);
   });
 
-  it("passes over what does not fit for what does", () => {
+  it("skips what does not fit in favour of what does", () => {
     expect(chosen([lot(1, [50, 10, 31, 20], "a")], 30)).toEqual(["a1", "a3"]);
   });
 
-  it("lets no lesser piece take the place of a better one that fits into what is left", () => {
+  it("lets no lesser piece displace a better one that fits into the rest", () => {
     expect(chosen([lot(1, [20, 20, 5, 5], "a"), lot(1, [10], "b")], 60)).toEqual(["a0", "b0", "a1", "a2", "a3"]);
     expect(chosen([lot(1, [25, 10, 10, 10], "a"), lot(1, [10, 10], "b")], 45)).toEqual(["a1", "a2", "b0", "b1"]);
   });
 
-  it("keeps no share for a part that has nothing new to say", () => {
+  it("reserves no share for a part with nothing new", () => {
     const said = new Said();
     said.add(piece("b0"));
     expect(chosen([lot(1, [20, 10, 5], "a"), lot(1, [5], "b")], 30, said)).toEqual(["a0", "a1"]);
@@ -69,7 +69,7 @@ describe("allocation", () => {
     expect(chosen([lot(1, [4], "a", 2)], 5)).toEqual([]);
   });
 
-  it("takes one of those that say the same: the first that fits", () => {
+  it("takes one of several pieces with the same text: the first that fits", () => {
     const twins: Lot = {
       weight: 1,
       headingTokens: 0,

@@ -1,11 +1,11 @@
 /**
- * Allocation: which pieces get the room there is.
+ * Allocation: decides which pieces get the available tokens.
  *
- * Each part first fills its share, best piece first, until one does not fit; pieces larger than the share are passed over.
- * What is left then goes to the parts in their order, and what does not fit is passed over for what is smaller: so no lesser
- * piece takes the place of a better one while there is room for both. A piece that says the same as one that was taken is
- * passed over, and a part with nothing new to say has no share. All of it follows from the pieces, their order and the
- * room: the same input gives the same answer.
+ * Each part first fills its share, best piece first, until a piece does not fit; pieces larger than the share are
+ * skipped. The remaining tokens then go to the parts in their order, and pieces that do not fit are skipped in favour
+ * of smaller ones. So a lesser piece never displaces a better one while there is room for both. A piece with the same
+ * text as a chosen one is skipped, and a part with nothing new has no share. The result is deterministic: it depends
+ * only on the pieces, their order and the room.
  */
 import type { Piece } from "./piece.js";
 import { Said } from "./said.js";
@@ -19,11 +19,11 @@ export interface Lot {
   readonly weight: number;
   /** Best first. */
   readonly pieces: readonly Measured[];
-  /** What the first piece of the lot costs on top. */
+  /** The extra tokens that the first piece of the lot costs. */
   readonly headingTokens: number;
 }
 
-/** In the order in which they were chosen. */
+/** The chosen pieces, in the order in which they were chosen. */
 export function allocate(lots: readonly Lot[], room: number, before: Said): readonly Measured[] {
   const said = new Said(before);
   const wanted = lots.filter(({ weight, pieces }) => weight > 0 && pieces.some(({ piece }) => !said.has(piece)));

@@ -1,23 +1,28 @@
 /**
- * ContextPath: what a model is given before its next turn, put together from all that is remembered.
+ * ContextPath: assembles the context of a model's next turn from everything that is remembered.
  *
  *   read    blocks, facts, turns, recalled text, the ledger       reads.ts, window.ts
  *   prefix  blocks and pinned facts, the same bytes each time     prefix.ts
  *   tail    what is new, what changed and what no longer holds    tail.ts
- *   ledger  what stands in the window from now on
+ *   ledger  records what the window contains from now on
  *
- * - `renderText` of a context has exactly `tokens.total` tokens, and these are within the budget.
- * - What was given once is not given again until it changes or the window is reset. The ledger is written before the
- *   context is handed out, and only if it still is what the context was made from: if another process was faster, the
- *   context is made anew. The calls of one session in one process follow each other.
- * - Only wrong input and a closed memory are errors; all else makes the context poorer and is told.
+ * - `renderText` of a context has exactly `tokens.total` tokens, which are within the budget.
+ * - An item is given once, and again only after it changes or the window is reset. The ledger is written before the
+ *   context is returned, and only if it is unchanged since the context was read; if another process changed it, the
+ *   context is assembled again. Calls for one session in one process run one after the other.
+ * - A call that is repeated with its idempotency key first reverts what the lost answer recorded, so that it is given
+ *   again.
+ * - Only invalid input and a closed memory are errors. Any other failure makes the context poorer, and is reported in
+ *   it.
  */
 import { HoldfastError } from "../errors.js";
 import type { ParsedContext } from "../input/context.js";
-import { normaliseQuestion } from "../input/normalise.js";
+import { normaliseQuestion } from "../input/query.js";
 import type { ParsedScope } from "../input/scope.js";
-import { OneByOne } from "../one-by-one.js";
-import type { LedgerDone, LedgerWrite } from "../stores/ledger.js";
+import { KeyedMutex } from "../keyed-mutex.js";
+import { laneKey, spaceKey } from "../space-key.js";
+import type { LedgerChange, LedgerDone, LedgerWrite } from "../stores/ledger.js";
+import type { OnceWrite } from "../stores/receipts.js";
 import type { Counter } from "../tokens/counters.js";
 import type { Hit, SpaceRef } from "../types.js";
 import type { Context, ContextItem, LeftItem } from "./context.js";
@@ -26,60 +31,70 @@ import { Measure } from "./measure.js";
 import { blockPiece, factPiece, itemPiece, type Piece, turnPiece } from "./piece.js";
 import { makePrefix, type Prefix } from "./prefix.js";
 import { type ContextSources, type Found, findParts } from "./reads.js";
-import { itemKind, spaceKey } from "./reference.js";
+import { itemKind } from "./reference.js";
 import { joinText } from "./render.js";
 import { makeTail, type Tail } from "./tail.js";
 import { EMPTY_WINDOW, type Window } from "./window.js";
 
 export interface ContextPathParts extends ContextSources {
-  readonly write: (write: LedgerWrite) => Promise<LedgerDone>;
+  /** Applied once per idempotency key, if there is one. */
+  readonly write: (write: LedgerWrite, once?: OnceWrite) => Promise<Noted>;
+  /** What the call with this key recorded, if it was carried out before. */
+  readonly noted: (once: OnceWrite) => Promise<Noted | undefined>;
   readonly counters: { of(name: string): Counter };
-  /** The counter where a call names none. */
+  /** The counter for calls that name none. */
   readonly counter: string;
 }
 
-/** A context before it is noted in the ledger. */
+/** If repeated, `before` is what the first call found. */
+type Noted = LedgerDone & { readonly repeated?: boolean };
+
+/** A context that is not yet recorded in the ledger. */
 interface Draft {
   readonly measure: Measure;
   readonly found: Found;
   readonly prefix: Prefix;
-  /** What only repeats the question. */
+  /** Hits that only repeat the question. */
   readonly echoes: readonly LeftItem[];
   readonly tail: Tail;
 }
 
-/** How often a context is made anew because the window was given something else meanwhile. */
+/** How many times a context is assembled again because the window changed meanwhile. */
 const ATTEMPTS = 16;
 
 export class ContextPath {
   readonly #parts: ContextPathParts;
-  readonly #sessions = new OneByOne();
+  readonly #sessions = new KeyedMutex();
 
   constructor(parts: ContextPathParts) {
     this.#parts = parts;
   }
 
-  context(place: ParsedScope, asked: ParsedContext): Promise<Context> {
+  context(place: ParsedScope, asked: ParsedContext, once?: OnceWrite): Promise<Context> {
     if (asked.fresh || place.session === undefined) return this.#assemble(place, asked);
-    return this.#sessions.run(windowKey(place.space, place.session), () => this.#assemble(place, asked));
+    return this.#sessions.run(windowKey(place.space, place.session), () => this.#assemble(place, asked, once));
   }
 
-  /** The model's window is empty again, after a compaction for instance. Without a session there is no window to reset. */
-  async windowReset({ space, session }: ParsedScope): Promise<void> {
+  /**
+   * The model's window is empty again, for instance after a compaction. Without a session there is no window to reset.
+   */
+  async windowReset({ space, session }: ParsedScope, once?: OnceWrite): Promise<void> {
     if (session === undefined) return;
     const write: LedgerWrite = { op: "ledger", space, session, reset: true, drop: [], put: [], saved: 0 };
-    await this.#sessions.run(windowKey(space, session), () => this.#parts.write(write));
+    await this.#sessions.run(windowKey(space, session), () => this.#parts.write(write, once));
   }
 
-  async #assemble(place: ParsedScope, asked: ParsedContext): Promise<Context> {
+  async #assemble(place: ParsedScope, asked: ParsedContext, once?: OnceWrite): Promise<Context> {
     const { clock } = this.#parts;
     const until = clock.now() + (asked.deadlineMs ?? Infinity);
+    let unused = once;
     for (let attempt = 1; ; attempt++) {
       const draft = await this.#draft(place, asked);
       const isLast = attempt === ATTEMPTS || clock.now() >= until;
       const { window } = draft.found;
-      const recorded = window && !asked.dryRun ? await this.#record(place, draft.tail, window, isLast) : {};
-      if (!recorded.isStale) return contextOf(draft, asked, recorded.fault);
+      const recorded = window && !asked.dryRun ? await this.#record(place, draft.tail, window, isLast, unused) : {};
+      if (recorded.isRepeated) unused = undefined;
+      else if (!recorded.isStale) return contextOf(draft, asked, recorded.fault);
     }
   }
 
@@ -93,28 +108,47 @@ export class ContextPath {
     return { measure, found, prefix, echoes, tail };
   }
 
-  /** Notes what the window holds from now on; if it is another than it was, only when there is no time to look again. */
+  /**
+   * Records what the window contains from now on. If the ledger has changed, writes it only if there is no time to
+   * retry.
+   */
   async #record(
     { space, session }: ParsedScope,
     { given, saved }: Tail,
     { state }: Window,
     isLast: boolean,
-  ): Promise<{ readonly isStale?: boolean; readonly fault?: string }> {
-    if (session === undefined || (given.length === 0 && saved === 0)) return {};
+    once: OnceWrite | undefined,
+  ): Promise<{ readonly isStale?: boolean; readonly isRepeated?: boolean; readonly fault?: string }> {
+    if (session === undefined) return {};
     const put = given.flatMap(({ piece, tokens }) => (piece ? [{ ref: piece.ref, version: piece.state, tokens }] : []));
     const drop = given.flatMap(({ piece, correction }) => (piece || !correction ? [] : [correction.ref]));
     const write: LedgerWrite = { op: "ledger", space, session, reset: false, drop, put, saved };
     try {
-      const { isStale = false } = await this.#parts.write(given.length > 0 ? { ...write, expected: state } : write);
+      const careful = given.length > 0 ? { ...write, expected: state } : write;
+      const isNothing = given.length === 0 && saved === 0;
+      const noted = isNothing ? once && this.#parts.noted(once) : this.#parts.write(careful, once);
+      const { isStale = false, repeated, before = [] } = (await noted) ?? {};
+      if (repeated) {
+        await this.#parts.write({ ...write, ...undoing(before), saved: 0 });
+        return { isRepeated: true };
+      }
       if (!isStale || !isLast) return { isStale };
-      await this.#parts.write(write);
-      return { fault: "ledger: others have given from it all the time, so that some of this may stand there twice" };
+      await this.#parts.write(write, once);
+      return {
+        fault: "ledger: it was changed by other calls all the time, so some of this may be in the window twice",
+      };
     } catch (error) {
-      if (error instanceof HoldfastError && error.code === "closed") throw error;
-      return { fault: "ledger: not written, so that this may be given again" };
+      if (error instanceof HoldfastError && (error.code === "closed" || error.code === "conflict")) throw error;
+      return { fault: "ledger: not written, so this may be given again" };
     }
   }
 }
+
+/** The write that restores the ledger's previous entries. */
+const undoing = (before: readonly LedgerChange[]): Pick<LedgerWrite, "drop" | "put"> => ({
+  drop: before.flatMap(({ ref, version }) => (version === undefined ? [ref] : [])),
+  put: before.flatMap(({ ref, version, tokens = 0 }) => (version === undefined ? [] : [{ ref, version, tokens }])),
+});
 
 async function contextOf(draft: Draft, asked: ParsedContext, writeFault: string | undefined): Promise<Context> {
   const { measure, found, prefix, echoes, tail } = draft;
@@ -145,14 +179,14 @@ async function contextOf(draft: Draft, asked: ParsedContext, writeFault: string 
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-const windowKey = (space: SpaceRef, session: string): string => JSON.stringify([spaceKey(space), session]);
+const windowKey = (space: SpaceRef, session: string): string => laneKey({ space, session });
 
 const prefixPieces = ({ blocks, pinned }: Found, own: SpaceRef): readonly Piece[] => [
   ...blocks.map((block) => blockPiece(block, own)),
   ...pinned.map((fact) => factPiece(fact, own)),
 ];
 
-/** What the tail may say, each part best first; and what only repeats the question. */
+/** The candidates for the tail, each part best first, and the hits that only repeat the question. */
 function tailPieces(
   { facts, turns, hits }: Found,
   own: SpaceRef,

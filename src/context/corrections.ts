@@ -1,10 +1,10 @@
-/** Corrections: what the tail says about things in the window that have changed or are gone. */
+/** Corrections: what the tail says about items in the window that have changed or are gone. */
 import type { Given } from "./given.js";
 import type { Measure } from "./measure.js";
 import { asReplacement, goneLine, type Piece, saysSomething, staleLine, textOf } from "./piece.js";
 import type { Correction, Window } from "./window.js";
 
-/** Its forms, the best first: the new text, or a line that withdraws the old one. */
+/** The forms of a correction, best first: the new text, or a line that withdraws the old one. */
 type Forms = readonly Given[];
 
 export async function formsOf({ corrections }: Window, measure: Measure): Promise<readonly Forms[]> {
@@ -24,7 +24,10 @@ function draftsOf(correction: Correction): readonly Omit<Given, "tokens">[] {
   ];
 }
 
-/** As many as fit, in order, each in its best form. The first one may take all the room, all together no more than `share`. */
+/**
+ * As many corrections as fit, in order, each in its best form. The first may take all the room, all together only
+ * `share`.
+ */
 export function chooseCorrections(all: readonly Forms[], room: number, share: number): readonly Given[] {
   const chosen: Given[] = [];
   let open = room;

@@ -9,7 +9,7 @@ import { Measure } from "./measure.js";
 import type { Piece } from "./piece.js";
 
 const chars4 = new Counters().of("chars4");
-/** Tokens that do not add up: a run of letters or digits is one, everything else one per unit. */
+/** Tokens that are not additive: a run of letters or digits is one token, everything else one per unit. */
 const words: Counter = {
   name: "words",
   count: async (texts) => texts.map((text) => [...text.matchAll(/[\p{L}\p{N}]+|./gsu)].length),
@@ -74,14 +74,14 @@ describe("cutting", () => {
     },
   );
 
-  it("keeps the whole text if that fits, though a cut would too", async () => {
+  it("keeps the whole text if it fits, even if a cut would fit too", async () => {
     const text = piece("short");
     const max = countChars4(whole(text, text.head + text.body));
     expect(await cutToFit(text, max, whole, new Measure(chars4, max))).toBe(text.head + text.body);
     expect(await cutToFit(text, max - 1, whole, new Measure(chars4, max))).not.toBe(text.head + text.body);
   });
 
-  it("uses the room there is", async () => {
+  it("uses the available room", async () => {
     const text = piece("a".repeat(1000));
     const shown = await cutToFit(text, 100, whole, new Measure(chars4, 100));
     expect(countChars4(whole(text, shown ?? ""))).toBeGreaterThanOrEqual(99);
@@ -97,7 +97,7 @@ describe("cutting", () => {
 });
 
 describe("a measure", () => {
-  it("counts a text once, and not at all if it surely has too many tokens", async () => {
+  it("counts a text once, and not at all if it certainly has too many tokens", async () => {
     const counted: string[] = [];
     const counter: Counter = {
       name: "noting",
@@ -114,7 +114,7 @@ describe("a measure", () => {
     expect(counted).toEqual(["a", "b"]);
   });
 
-  it("goes on with an upper bound if the counter fails, also for what it had counted", async () => {
+  it("continues with an upper bound if the counter fails, even for texts already counted", async () => {
     let isBroken = false;
     const counter: Counter = {
       name: "breaking",

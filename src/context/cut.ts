@@ -1,25 +1,25 @@
-/** Cutting a piece to the room there is: whole graphemes from its start, and a mark where the rest is missing. */
+/** Cuts a piece to the available tokens: whole graphemes from its start, and a mark for the missing rest. */
 import { graphemeEnd } from "../graphemes.js";
 import { headThatFits } from "../tokens/fit.js";
 import { CUT, withoutLooseMargin } from "./fence.js";
 import type { Measure } from "./measure.js";
 import { type Piece, textOf } from "./piece.js";
 
-/** Tokens of parts do not add up, so that a first try may be a little too long. */
+/** Token counts are not additive, so the first attempt may be slightly too long. */
 const TRIES = 3;
 
-/** All the text there is, with the piece in it as it is shown. */
+/** The whole text, with the piece in it as shown. */
 export type Whole = (piece: Piece, shown: string) => string;
 
-/** A piece, and the least of it that can be said. */
+/** A piece, and its shortest form. */
 export interface Least {
   readonly piece: Piece;
   readonly shown: string;
 }
 
 /**
- * The first of which anything fits: one grapheme, or all of it, because the mark of a cut may be longer than what it stands
- * for.
+ * The first piece of which anything fits: one grapheme, or all of it, because the mark of a cut may be longer than the
+ * text it replaces.
  */
 export async function firstToCut(
   pieces: readonly Piece[],
@@ -32,7 +32,7 @@ export async function firstToCut(
   return forms.find((_, index) => (counts[index] ?? Infinity) <= max);
 }
 
-/** As much of the piece as fits; all the text has at most `max` tokens then. Undefined if not even one grapheme does. */
+/** As much of the piece as fits into `max` tokens of the whole text. Undefined if not even one grapheme fits. */
 export async function cutToFit(piece: Piece, max: number, whole: Whole, measure: Measure): Promise<string | undefined> {
   const { head, body } = piece;
   const over = async (shown: string): Promise<number> => (await measure.of(whole(piece, shown))) - max;
@@ -48,7 +48,7 @@ export async function cutToFit(piece: Piece, max: number, whole: Whole, measure:
   return (await over(leastOf(piece))) <= 0 ? leastOf(piece) : undefined;
 }
 
-/** One grapheme of it. */
+/** One grapheme of the piece. */
 export function leastOf({ head, body }: Piece): string {
   const end = graphemeEnd(body, 0);
   return end === body.length ? head + body : head + body.slice(0, end) + CUT;

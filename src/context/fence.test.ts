@@ -10,17 +10,23 @@ describe("a fence", () => {
     },
   );
 
-  it("lets no control character through, and changes nothing else", () => {
+  it("removes control characters and changes nothing else", () => {
     expect(quoted("a\u001b[2J\u0007\u001cb\u007f\u009b")).toBe("a\ufffd[2J\ufffd\ufffdb\ufffd\ufffd");
-    const text = "if (a < b && c > d) { \t return `x`; } // 漢字 🧑🏽‍🚀 e\u0301 \u200d";
+    const text = "if (a < b && c > d) { \t return `x`; } // 漢字 🧑🏽‍🚀 e\u0301 می\u200cخواهم";
     expect(quoted(text)).toBe(text);
   });
 
-  it("can be taken off again", () => {
+  it("removes characters that reverse or hide text", () => {
+    expect(quoted("a\u202eb\u2066c\u200f\u061cd\u200be\u{e0041}\ufeff")).toBe("abcde");
+    expect(indented("a\u202eb\u200b")).toBe("ab");
+    expect(inline("a\u202eb\u200b\u{e0041}")).toBe("ab");
+  });
+
+  it("can be removed again", () => {
     expect(unquoted(quoted("a\n\n> b\n c"))).toBe("a\n\n> b\n c");
   });
 
-  it("leaves no half margin behind a cut", () => {
+  it("leaves no partial margin at the end of a cut", () => {
     expect(["a\n", "a\n>", "a\n> ", "a\n ", "a\n  "].map(withoutLooseMargin)).toEqual(["a", "a", "a", "a", "a"]);
     expect(["a\n> b", "a > ", "a  "].map(withoutLooseMargin)).toEqual(["a\n> b", "a > ", "a  "]);
   });
@@ -30,8 +36,8 @@ describe("a fence", () => {
   });
 });
 
-describe("a name in a line of ours", () => {
-  it("stands bare if it is a plain word, else in quotation marks", () => {
+describe("a name in one of our lines", () => {
+  it("is bare if it is a plain word, else quoted", () => {
     expect(["Ada", "ada@x.org", "李雷", "user-1_a"].map((name) => inline(name))).toEqual([
       "Ada",
       "ada@x.org",

@@ -1,21 +1,21 @@
-/** What a tail gives, and the tail as text. */
+/** The contents of a tail, and the tail as text. */
 import type { ContextPart } from "../input/context.js";
 import { CONVERSATION, PREAMBLE } from "./fence.js";
 import type { Piece } from "./piece.js";
 import type { Correction } from "./window.js";
 
-/** One thing that the tail says. */
+/** One statement of the tail. */
 export interface Given {
   readonly text: string;
   readonly tokens: number;
   readonly cut: boolean;
-  /** What is given; absent: a line that withdraws something. */
+  /** The piece that is given; absent for a line that withdraws something. */
   readonly piece?: Piece;
-  /** What it corrects; absent: it is new. */
+  /** What it corrects; absent if it is new. */
   readonly correction?: Correction;
 }
 
-/** Corrections in the order of the ledger, facts and recalled text best first, then the turns in their own order. */
+/** Corrections in the order of the ledger, facts and recalled text best first, then turns in chronological order. */
 export function textOfTail(given: readonly Given[], order: readonly Piece[], isFirst: boolean): string {
   if (given.length === 0) return "";
   const texts = new Map(given.flatMap(({ piece, correction, text }) => (piece && !correction ? [[piece, text]] : [])));

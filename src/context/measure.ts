@@ -1,12 +1,12 @@
 /**
- * Measure: the tokens of texts, each counted once. If the counter fails it goes on with a bound that holds for every
- * encoding, because a context that is too short is better than none.
+ * Measure: counts the tokens of texts, each once. If the counter fails, Measure continues with an upper bound that
+ * holds for every encoding, because a context that is too short is better than none.
  */
 import { HoldfastError } from "../errors.js";
 import { tokensAtMost } from "../tokens/bound.js";
 import type { Counter } from "../tokens/counters.js";
 
-/** No token of any encoding is longer, in UTF-16 units: longer words are cut before they are counted. */
+/** The maximal length of a token in UTF-16 units. Longer words are cut before they are counted. */
 const TOKEN_UNITS_MAX = 512;
 
 export class Measure {
@@ -15,7 +15,7 @@ export class Measure {
   readonly #counts = new Map<string, number>();
   #failed = false;
 
-  /** What surely has more than `maxTokens` is not counted: it has too many. */
+  /** Text that certainly has more than `maxTokens` tokens is not counted. */
   constructor(counter: Counter, maxTokens: number) {
     this.#unitsMax = maxTokens * TOKEN_UNITS_MAX;
     this.counter = {
@@ -45,7 +45,7 @@ export class Measure {
       const counts = await this.counter.count(unknown);
       for (const [index, text] of unknown.entries()) this.#counts.set(text, counts[index] ?? tokensAtMost(text));
     }
-    // A failure on the way has emptied what was known before.
+    // A failure while counting clears the earlier counts.
     return texts.map((text) => (isCounted(text) ? (this.#counts.get(text) ?? tokensAtMost(text)) : Infinity));
   }
 

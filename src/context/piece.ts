@@ -1,10 +1,10 @@
-/** Pieces: the things a context is made of, each as the window would show it. */
+/** Pieces: the elements of a context, each in the form in which the window shows it. */
 import { createHash } from "node:crypto";
 import type { ContextPart } from "../input/context.js";
 import type { Block } from "../stores/blocks.js";
 import type { Fact, FactSpan } from "../stores/facts.js";
 import type { Item, Role, SpaceRef } from "../types.js";
-import { heading, indented, inline, quoted } from "./fence.js";
+import { heading, INLINE_MAX, indented, inline, quoted } from "./fence.js";
 import { type NamedKind, type Reference, refOf, sameSpace } from "./reference.js";
 
 export interface Piece {
@@ -14,16 +14,16 @@ export interface Piece {
   readonly space: SpaceRef;
   readonly version: number;
   readonly ref: string;
-  /** A number of what is shown of it: another one as soon as that changes, and not before. */
+  /** A hash of what is shown; it changes if and only if that changes. */
   readonly state: number;
-  /** Our own words before it, and what was remembered. */
+  /** Our own words before it, and the remembered text. */
   readonly head: string;
   readonly body: string;
-  /** What it says, in a form in which the same text is the same. */
+  /** The text in normalised form, for finding duplicates. */
   readonly keys: readonly string[];
 }
 
-/** False: nothing that could be read. */
+/** False if there is no text to read. */
 export const saysSomething = ({ body }: Piece): boolean => body.trim() !== "";
 
 export const textOf = ({ head, body }: Pick<Piece, "head" | "body">): string => head + body;
@@ -35,12 +35,11 @@ const SPEAKERS: { readonly [role in Role]: string } = {
   tool: "Tool",
 };
 /**
- * UUIDs and the ids of facts are long and random: their last characters are enough to tell them apart in a window, and
- * cost 15 to 30 tokens less.
+ * UUIDs and ids of facts are long and random. Their last characters suffice to distinguish them in a window, and save
+ * 15 to 30 tokens.
  */
 const MADE_ID = /^(?:[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|fact-[\w-]{43})$/i;
 const MADE_ID_SHOWN = 8;
-const ID_MAX = 512;
 const DESCRIPTION_MAX = 120;
 const KEY_UNITS_MAX = 20_000;
 
@@ -52,7 +51,7 @@ export function blockPiece(block: Block, own: SpaceRef): Piece {
     ...(description ? [inline(description, DESCRIPTION_MAX)] : []),
   ];
   const body = quoted(content);
-  const ref = `block ${refOf({ kind: "knowledge", space, id })}`; // in no ledger; only to tell it from the others
+  const ref = `block ${refOf({ kind: "knowledge", space, id })}`; // blocks are not in the ledger; this only makes the reference unique
   return {
     part: "blocks",
     kind: "block",
@@ -67,19 +66,19 @@ export function blockPiece(block: Block, own: SpaceRef): Piece {
   };
 }
 
-/** What a block says, as a whole and line by line, so that a fact that stands in it is not given again. */
+/** The text of a block as a whole and line by line, so that a fact contained in it is not given again. */
 export const blockKeys = (content: string): readonly string[] => [
   ...new Set([content, ...content.split(/[\n\r]+/).filter((line) => line.trim() !== "")].map(textKey)),
 ];
 
-/** As it holds now, or as it held at `asOf`. */
+/** The fact as it holds now, or as it held at `asOf`. */
 export function factPiece(fact: Fact, own: SpaceRef, asOf?: number): Piece {
   const { id, space, version, category, content } = fact;
   const span = spanOf(fact, asOf);
   const isPast = span?.to !== undefined;
   const reference: Reference = { kind: isPast ? "past" : "fact", space, id };
   const dates = span ? [isPast ? `${day(span.from)} to ${day(span.to ?? span.from)}` : `since ${day(span.from)}`] : [];
-  // A fact's text never changes. What held in the past is not changed by what comes later.
+  // A fact's text never changes, and later events do not change what held in the past.
   const state = stateOf([category, content, ...(isPast ? [] : dates)]);
   const words = [label(reference), inline(category), ...dates, ...spaceWords(space, own)];
   return {
@@ -94,7 +93,7 @@ export function factPiece(fact: Fact, own: SpaceRef, asOf?: number): Piece {
   };
 }
 
-/** The span that holds at a time; the last one if there is no time, or none that does. */
+/** The span that contains a time; the last span if there is no time, or no such span. */
 function spanOf({ spans }: Fact, asOf: number | undefined): FactSpan | undefined {
   const then = asOf === undefined ? undefined : spans.find(({ from, to = Infinity }) => from <= asOf && asOf < to);
   return then ?? spans.at(-1);
@@ -118,14 +117,14 @@ export function itemPiece(item: Item, own: SpaceRef): Piece {
   };
 }
 
-/** A message as a line of the conversation. The same thing as when it is recalled, in another form. */
+/** A message as a line of the conversation: the same item as when it is recalled, in another form. */
 export function turnPiece(item: Item, own: SpaceRef): Piece {
   const { role = "user", name, content } = item;
   const speaker = name === undefined ? SPEAKERS[role] : `${SPEAKERS[role]} ${inline(name)}`;
   return { ...itemPiece(item, own), part: "turns", head: `${speaker}: `, body: indented(content) };
 }
 
-/** The same, with a word about the earlier text that it replaces. */
+/** The same piece, with a note that it replaces the earlier text. */
 export const asReplacement = (piece: Piece): Piece => ({
   ...piece,
   head: piece.head.replace(/\]\n> $/, " replaces its earlier text]\n> "),
@@ -138,17 +137,24 @@ export const staleLine = (reference: Reference): string =>
 const label = ({ kind, id }: Pick<Reference, "kind" | "id">): string =>
   `${kind === "past" ? "past fact" : kind} ${shortId(id)}`;
 
-const shortId = (id: string): string => (MADE_ID.test(id) ? id.slice(-MADE_ID_SHOWN) : inline(id, ID_MAX));
+/** A long id that a caller chose is shown as a hash: cut off, it could be mistaken for another id. */
+function shortId(id: string): string {
+  if (isMadeId(id)) return id.slice(-MADE_ID_SHOWN);
+  return id.length <= INLINE_MAX ? inline(id) : stateOf([id]).toString(36);
+}
+
+/** False if a caller chose the id. */
+export const isMadeId = (id: string): boolean => MADE_ID.test(id);
 
 function spaceWords(space: SpaceRef, own: SpaceRef): readonly string[] {
   if (sameSpace(space, own)) return [];
   return Object.entries(space).map(([kind, name]) => `${kind} ${inline(name)}`);
 }
 
-/** In UTC, so that it is the same everywhere. */
+/** In UTC, so that it is the same on every machine. */
 const day = (ms: number): string => new Date(ms).toISOString().replace(/T.*/, "");
 
-/** The word before it keeps a text from passing for a reference. Very long texts are the same only to the letter. */
+/** The prefix `text` distinguishes a text from a reference. Very long texts are compared literally. */
 function textKey(text: string): string {
   if (text.length > KEY_UNITS_MAX) return `text ${text}`;
   return `text ${text.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim()}`;

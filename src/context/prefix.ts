@@ -1,11 +1,11 @@
 /**
- * The prefix: blocks and pinned facts, in an order of their own.
+ * The prefix: blocks and pinned facts, in a fixed order.
  *
- * It follows from what they say, their order, the budget, the shares and the counter, and from nothing else: no clock, no
- * question, no turn, nothing that was found. So it is the same, byte for byte, until one of them changes.
- * Its room is a fixed part of the budget, whatever the tail needs. Blocks and facts that fit stand whole; the first that
- * does not is cut, if there is room for more than a few words of it. Only where nothing fits, one grapheme may exceed the
- * prefix's part, but not the budget: what there is to say is never all left out.
+ * It depends only on their content, their order, the budget, the shares and the counter. It does not depend on the
+ * clock, the question, the turn or what was found, so it stays the same, byte for byte, until one of them changes. Its
+ * room is a fixed part of the budget, whatever the tail needs. Blocks and facts that fit are included whole; the first
+ * that does not fit is cut, if there is room for more than a few words of it. If nothing fits, one grapheme may exceed
+ * the prefix's part, but not the budget, so the prefix is never empty while there is something to say.
  */
 import type { ParsedContext } from "../input/context.js";
 import { allocate, type Lot, type Measured } from "./allocation.js";
@@ -16,7 +16,7 @@ import type { Measure } from "./measure.js";
 import { blockKeys, type Piece, saysSomething, textOf } from "./piece.js";
 import { Said } from "./said.js";
 
-/** Tokens that the prefix may have as a rule, and those that there are. */
+/** The tokens that the prefix may have in general, and the tokens of the whole budget. */
 interface Room {
   readonly own: number;
   readonly all: number;
@@ -30,17 +30,17 @@ export interface Prefix {
   readonly left: readonly LeftItem[];
 }
 
-/** Below this a cut says too little for what its heading costs. */
+/** A shorter cut says too little for the cost of its heading. */
 const CUT_TOKENS_MIN = 32;
 
-/** Requires pieces in their order: blocks, then pinned facts. */
+/** Requires pieces in order: blocks, then pinned facts. */
 export async function makePrefix(pieces: readonly Piece[], asked: Asked, measure: Measure): Promise<Prefix> {
   const room = roomOf(asked);
   const wanted = pieces.filter(saysSomething);
   const draft = new Map<Piece, string>();
   for (const { piece } of await choose(wanted, room, asked, measure)) draft.set(piece, textOf(piece));
   const text = (): string => textOfPrefix(wanted, draft);
-  // Tokens of parts do not add up. What was chosen last leaves first.
+  // Token counts are not additive. The piece chosen last is removed first.
   while (draft.size > 0 && (await measure.of(text())) > room) draft.delete([...draft.keys()].at(-1) as Piece);
   await cutNext(wanted, draft, { own: room, all: asked.budgetTokens }, measure);
 
@@ -62,7 +62,10 @@ function whyLeft(piece: Piece, said: Said): string {
   return sayer === undefined ? "no room in the prefix" : `the prefix says the same: ${sayer}`;
 }
 
-/** Adds what fits of the first that did not fit whole, if that says enough; if nothing did, at least one grapheme. */
+/**
+ * Adds what fits of the first piece that did not fit whole, if that is long enough; if nothing was chosen, at least one
+ * grapheme.
+ */
 async function cutNext(
   wanted: readonly Piece[],
   draft: Map<Piece, string>,
@@ -112,7 +115,7 @@ async function choose(
   return allocate(lots, room - preamble, new Said());
 }
 
-/** Of a piece that was cut, only what is left counts as said. */
+/** If a piece was cut, only its remaining part counts as said. */
 function sayerOf(piece: Piece, shown: string): Pick<Piece, "id" | "ref" | "keys"> {
   if (shown === textOf(piece)) return piece;
   return { id: piece.id, ref: piece.ref, keys: blockKeys(unquoted(shown.slice(piece.head.length, -CUT.length))) };

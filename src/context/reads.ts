@@ -1,9 +1,8 @@
 /**
- * The reads behind a context, side by side and under one deadline. A read that fails, or is late, costs the context what
- * it would have brought, never the agent its turn; what went wrong is told. Wrong input and a closed memory are errors.
+ * The reads behind a context, in parallel and under one deadline. A read that fails or is late leaves its part out of
+ * the context, and the context reports it. Invalid input and a closed memory are errors.
  */
-import { Deadline } from "../buffers/query/deadline.js";
-import type { Clock } from "../clock.js";
+import { type Clock, Deadline } from "../clock.js";
 import { type ErrorCode, HoldfastError } from "../errors.js";
 import type { ParsedContext } from "../input/context.js";
 import { RESULTS_MAX } from "../input/limits.js";
@@ -25,7 +24,7 @@ export interface FactSearch {
 export interface ContextSources {
   readonly store: Pick<Store, "blocks" | "facts" | "ledger" | "list" | "get">;
   readonly query: (place: ParsedScope, text: string, options: QueryOptions) => Promise<Hits>;
-  /** Facts that hold, or held then, best first. */
+  /** Facts that hold, or held at `asOf`, best first. */
   readonly facts: (place: ParsedScope, text: string, search: FactSearch) => Promise<readonly Fact[]>;
   readonly clock: Clock;
 }
@@ -37,17 +36,17 @@ export interface Found {
   /** Newest first. */
   readonly turns: readonly Item[];
   readonly hits: readonly Hit[];
-  /** Absent: not kept, or it could not be read. */
+  /** Absent if there is no ledger, or it could not be read. */
   readonly window?: Window;
   readonly partial: boolean;
-  /** What went wrong, in words. */
+  /** What went wrong, as text. */
   readonly troubles: readonly string[];
 }
 
-/** A search that is late answers with what it has; it is asked to do so while there is time to hear it. */
+/** The part of the deadline that a search gets. A late search returns what it has, so its deadline is before ours. */
 const SEARCH_TIME = 0.8;
-/** These are the caller's to know. */
-const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set(["invalid_input", "too_large", "config", "closed"]);
+/** Errors that are passed on to the caller. */
+const CALLER_ERRORS: ReadonlySet<ErrorCode> = new Set(["invalid_input", "too_large", "config", "closed"]);
 
 export async function findParts(sources: ContextSources, place: ParsedScope, asked: ParsedContext): Promise<Found> {
   const { store, clock } = sources;
@@ -63,7 +62,7 @@ export async function findParts(sources: ContextSources, place: ParsedScope, ask
       if (found === undefined) troubles.push(`${what}: not read in time`);
       return found;
     } catch (error) {
-      if (error instanceof HoldfastError && OWN_FAULTS.has(error.code)) throw error;
+      if (error instanceof HoldfastError && CALLER_ERRORS.has(error.code)) throw error;
       troubles.push(`${what}: ${error instanceof HoldfastError ? error.code : "failed"}`);
       return undefined;
     }

@@ -4,7 +4,7 @@ import type { SpaceRef } from "../types.js";
 import { itemKind, parseRef, refOf, sameSpace } from "./reference.js";
 
 describe("a reference", () => {
-  it("names kind, space and id, and can be read back", () => {
+  it("names kind, space and id, and can be parsed", () => {
     const kind = fc.constantFrom(
       "message" as const,
       "knowledge" as const,
@@ -36,12 +36,12 @@ describe("a reference", () => {
     expect(parseRef(ref)).toBeUndefined();
   });
 
-  it("tells spaces of one name apart", () => {
+  it("distinguishes spaces of the same name", () => {
     expect(sameSpace({ user: "a" }, { team: "a" })).toBe(false);
     expect(sameSpace({ user: "a" }, { user: "a" })).toBe(true);
   });
 
-  it("of a fact of the past is a fact's", () => {
+  it("of a past fact has the kind of a fact", () => {
     expect(itemKind("past")).toBe("fact");
     expect(itemKind("message")).toBe("message");
   });

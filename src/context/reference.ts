@@ -1,9 +1,10 @@
-/** References: how the ledger names what stands in a window. */
+/** References: how the ledger names the contents of a window. */
+import { spaceKey } from "../space-key.js";
 import { KINDS, type Kind, type SpaceRef } from "../types.js";
 
 /**
- * past: a fact as it held at some time, given with its dates. It may stand beside the same fact as it holds now, and stays
- * right when that ends.
+ * past: a fact as it held at some time, given with its dates. It may be in the window beside the same fact as it holds
+ * now, and stays true when that ends.
  */
 const NAMED_KINDS = [...KINDS, "past"] as const;
 export type NamedKind = Kind | "past";
@@ -18,7 +19,7 @@ export function refOf({ kind, space, id }: Reference): string {
   return JSON.stringify([kind, ...(Object.entries(space)[0] ?? []), id]);
 }
 
-/** Undefined for what another program has put there. */
+/** Undefined for an entry that another program wrote. */
 export function parseRef(ref: string): Reference | undefined {
   try {
     const [kind, spaceKind, name, id, ...rest] = JSON.parse(ref) as readonly unknown[];
@@ -33,4 +34,3 @@ export function parseRef(ref: string): Reference | undefined {
 export const itemKind = (kind: NamedKind): Kind => (kind === "past" ? "fact" : kind);
 
 export const sameSpace = (a: SpaceRef, b: SpaceRef): boolean => spaceKey(a) === spaceKey(b);
-export const spaceKey = (space: SpaceRef): string => JSON.stringify(Object.entries(space)[0]);

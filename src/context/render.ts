@@ -1,7 +1,7 @@
-/** A context in the forms that models are given. A part without text is left out. */
+/** Renders a context in the formats of model APIs. A part without text is left out. */
 import type { Context } from "./context.js";
 
-/** Where the prefix ends and the tail begins. */
+/** The separator between prefix and tail. */
 const SEAM = "\n\n";
 
 export interface OpenAIMessage {
@@ -22,12 +22,12 @@ export interface AnthropicContext {
 
 type Parts = Pick<Context, "prefix" | "tail">;
 
-/** All of it as one text: the one whose tokens are counted. */
+/** The whole context as one text, whose tokens are counted. */
 export const renderText = ({ prefix, tail }: Parts): string => joinText(prefix, tail);
 
 /**
- * The prefix as a system message, which stays the same, and the tail as a message of the user: what was remembered has no
- * more authority than that. The conversation goes between the two, so that the cache keeps it.
+ * The prefix as a system message, which stays the same, and the tail as a user message: remembered text has no more
+ * authority than that. Put the conversation between the two, so that the prompt cache covers it.
  */
 export function renderOpenAI({ prefix, tail }: Parts): readonly OpenAIMessage[] {
   return [
@@ -36,7 +36,7 @@ export function renderOpenAI({ prefix, tail }: Parts): readonly OpenAIMessage[] 
   ];
 }
 
-/** The same for Anthropic, where the prefix says that it is to be cached. */
+/** The same for Anthropic, with the prefix marked for caching. */
 export function renderAnthropic({ prefix, tail }: Parts): AnthropicContext {
   const cached = { type: "text", text: prefix, cache_control: { type: "ephemeral" } } as const;
   return {

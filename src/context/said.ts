@@ -1,4 +1,4 @@
-/** What has been said already, by reference and by text: the same thing, or the same words, are not said twice. */
+/** What has been said already, by reference and by text, so that neither an item nor a text is given twice. */
 import type { Piece } from "./piece.js";
 
 type Sayer = Pick<Piece, "id" | "ref" | "keys">;
@@ -14,7 +14,7 @@ export class Said {
     for (const key of [ref, ...keys]) if (!this.#sayers.has(key)) this.#sayers.set(key, id);
   }
 
-  /** The id of what says all that the piece does. */
+  /** The id of the piece that has already said this. */
   by({ ref, keys }: Sayer): string | undefined {
     return this.#sayers.get(ref) ?? this.#sayers.get(keys[0] ?? ref);
   }

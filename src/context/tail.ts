@@ -1,13 +1,13 @@
 /**
  * The tail: corrections of the window, facts, recalled text and recent turns, in the room that the prefix leaves.
  *
- * Corrections come first, and take at most half of the room unless the rest is not needed: a window that is wrong is worse
- * than one that lacks something. What changed and does not fit is withdrawn, and is new again when it is next recalled;
- * what cannot even be withdrawn is told next time. Of the others, whole pieces come before cut ones: only if none fits is
- * the best one cut.
+ * Corrections come first, because a wrong window is worse than an incomplete one. They take at most half of the room,
+ * unless the rest is not needed. A changed item that does not fit is withdrawn, and counts as new when it is next
+ * recalled; if not even that fits, the correction follows with the next context. Otherwise whole pieces are preferred
+ * to cut ones: the best piece is cut only if none fits.
  *
- * The budget holds for the window: what stands there takes its place in it. So a call gives what an empty window would be
- * given, less what stands there already, and a session is not filled up with what matters less and less.
+ * The budget applies to the whole window, including what is already in it. So a call gives what it would give to an
+ * empty window, minus what is there, and a session does not fill up with less and less relevant text.
  */
 import type { ParsedContext } from "../input/context.js";
 import { allocate, type Lot, type Measured } from "./allocation.js";
@@ -28,7 +28,7 @@ export interface Tail {
   /** In the order in which they were chosen. */
   readonly given: readonly Given[];
   readonly left: readonly LeftItem[];
-  /** Tokens of what would have been given if it did not stand in the window. */
+  /** The tokens of what would have been given if it were not in the window. */
   readonly saved: number;
 }
 
@@ -39,10 +39,10 @@ export interface TailNeeds {
   readonly measure: Measure;
 }
 
-/** In this order they take what others leave. */
+/** The order in which parts get the remaining tokens. */
 const PARTS = ["facts", "recall", "turns"] as const;
 
-/** Requires the candidates of each part best first; of the turns, newest first. */
+/** Requires the candidates of each part best first; turns newest first. */
 export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): Promise<Tail> {
   const { asked, prefix, window, measure } = needs;
   const wanted = candidates.filter(saysSomething);
@@ -76,7 +76,7 @@ export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): 
   ];
 
   const text = (more: readonly Given[] = []): string => textOfTail([...given, ...more], wanted, isFirst);
-  // Tokens of parts do not add up. What was chosen last leaves first.
+  // Token counts are not additive. What was chosen last is removed first.
   while (given.length > 0 && (await measure.of(joinText(prefix.text, text()))) > asked.budgetTokens) given.pop();
   if (given.every(({ correction }) => correction)) {
     const cut = await cutBest(fresh, said, needs, (one) => joinText(prefix.text, text([one])));
@@ -90,7 +90,7 @@ export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): 
   };
 }
 
-/** What stands in the window has the tokens that it has there. */
+/** Pieces in the window keep the token counts recorded there. */
 async function measureAll(pieces: readonly Piece[], window: Window, measure: Measure): Promise<readonly Measured[]> {
   const unknown = pieces.filter(({ ref }) => !window.standing.has(ref));
   const counts = await measure.each(unknown.map((piece) => `${textOf(piece)}\n`));
@@ -101,7 +101,7 @@ async function measureAll(pieces: readonly Piece[], window: Window, measure: Mea
   }));
 }
 
-/** The best of which anything fits, because nothing fits whole. */
+/** Cuts the best piece of which anything fits, because none fits whole. */
 async function cutBest(
   lots: readonly Lot[],
   said: Said,
@@ -134,7 +134,7 @@ function leftOver(
     ...untold.map(({ reference: { kind, id } }) => ({
       part: kind === "fact" || kind === "past" ? ("facts" as const) : ("recall" as const),
       id,
-      why: "no room to say that it has changed or is gone; it is said next time",
+      why: "no room for its correction, which follows with the next context",
     })),
     ...candidates
       .filter(({ ref }) => !told.has(ref) && !unsaid.has(ref))
@@ -150,7 +150,7 @@ function whyLeft(
   const where = Object.entries({ prefix: prefix.said, window: window.said, tail });
   for (const [name, said] of where) {
     const sayer = said.by(piece);
-    if (sayer === piece.id) return `it stands in the ${name} already`;
+    if (sayer === piece.id) return `it is already in the ${name}`;
     if (sayer !== undefined) return `the ${name} says the same: ${sayer}`;
   }
   return "no room in the budget";

@@ -1,6 +1,6 @@
 /**
- * The model's window as the ledger knows it, compared with the store: what stands there as it is, what has changed since,
- * and what is gone. Only the spaces that the call may read are looked at; about the others nothing is said.
+ * The model's window according to the ledger, compared with the store: which items are unchanged, which have changed,
+ * and which are gone. It covers only the spaces that the call may read.
  */
 import { FACT_STATES, type Fact } from "../stores/facts.js";
 import { type LedgerEntry, ledgerState } from "../stores/ledger.js";
@@ -10,26 +10,26 @@ import { factPiece, itemPiece, type Piece } from "./piece.js";
 import { parseRef, type Reference, sameSpace } from "./reference.js";
 import { Said } from "./said.js";
 
-/** Something in the window that is not right any more. */
+/** An item in the window that is no longer true. */
 export interface Correction {
   readonly ref: string;
   readonly reference: Reference;
-  /** What it says now; absent if it is gone. */
+  /** Its current state; absent if it is gone. */
   readonly piece?: Piece;
 }
 
 export interface Window {
-  /** The ledger that it was read from. */
+  /** The state of the ledger that it was read from. */
   readonly state: string;
-  /** By reference: what need not be given again. */
+  /** Unchanged items by reference; they need not be given again. */
   readonly standing: ReadonlyMap<string, LedgerEntry>;
   /** In the order of the ledger. */
   readonly corrections: readonly Correction[];
-  /** What it says, and will go on saying. */
+  /** What the unchanged items say. */
   readonly said: Said;
 }
 
-/** Nothing is known to stand in it. */
+/** A window without known contents. */
 export const EMPTY_WINDOW: Window = { state: ledgerState([]), standing: new Map(), corrections: [], said: new Said() };
 
 export interface WindowReads {
@@ -62,7 +62,7 @@ export async function readWindow(entries: readonly LedgerEntry[], reads: WindowR
   return { state: ledgerState(entries), standing, corrections, said };
 }
 
-/** Those that still are what they were given as, by reference. */
+/** The current pieces of these references, by reference; without those that are gone. */
 async function piecesNow(
   references: readonly Reference[],
   { store, spaces, own, now }: WindowReads,
@@ -85,7 +85,7 @@ async function piecesNow(
   return new Map((await Promise.all(perSpace)).flat().map((piece) => [piece.ref, piece]));
 }
 
-/** As it holds, if it does; and as it held. A retracted fact never did. */
+/** The fact as it holds, if it does, and as it held. A retracted fact never held. */
 function factPieces(fact: Fact, own: SpaceRef): readonly Piece[] {
   if (fact.state === "retracted") return [];
   const past = fact.spans.find(({ to }) => to !== undefined);

@@ -1,21 +1,24 @@
 /**
- * The context of a conversation as text: the seed's header, then a line for each turn.
+ * Formats a conversation as text: a header, then a line for each turn.
  *
- * - It keeps both budgets, header and line ends counted, and is cut between graphemes only.
+ * - The text keeps both budgets, header and line breaks included, and is cut only between graphemes.
  * - Turns are taken newest first until one does not fit, and printed in order. If not even the newest fits, its end is
- *   cut off. Only a budget without room for the header, the speaker and one grapheme gives an empty text.
- * - A line that does not start with a blank is ours: whatever a turn says, its further lines are set off by two blanks,
- *   so no content can speak in another's name.
+ *   cut off. The text is empty only if the budget has no room for the header, the speaker and one grapheme.
+ * - A line that does not start with a blank is ours: further lines of a turn are indented by two blanks, so that no
+ *   content can speak for someone else.
  */
 import { afterGraphemes, countGraphemes } from "../graphemes.js";
+import { rendered } from "../rendered.js";
 import type { MemoryConfig } from "./memory-config.js";
 import type { Speaker, TurnRecord } from "./turn-record.js";
 
-/** ASCII, as the speakers are: their units are graphemes. */
+/** ASCII, like the speakers, so units are graphemes. */
 const HEADER = "[Conversation Context]\n";
 const SPEAKERS: { readonly [role in Speaker]: string } = { user: "User: ", assistant: "Assistant: " };
 const LINE_END = "\n";
-/** Whatever some reader takes for the end of a line: Unicode's line breaks, and the separators that Python splits at. */
+/**
+ * Every character that some reader takes for a line break: Unicode's, and the separators at which Python splits lines.
+ */
 const LINE_ENDS = "\n\v\f\r\x1C\x1D\x1E\x85\u2028\u2029";
 const LINE_BREAKS = new RegExp(`\r\n|[${LINE_ENDS}]`, "g");
 const INDENT = "  ";
@@ -33,13 +36,13 @@ export function contextText(turns: readonly TurnRecord[], config: MemoryConfig):
   return count === undefined ? cutText(newest, chars, fits) : whole(count);
 }
 
-/** The lines of the newest turns that have at most so many characters together, in order. */
+/** The lines of the newest turns that fit into `chars` characters together, in order. */
 function wholeLines(turns: readonly TurnRecord[], chars: number): readonly string[] {
   const lines: string[] = [];
   let left = chars;
   for (let at = turns.length - 1; at >= 0; at--) {
     const line = bodyOf(turns[at] as TurnRecord) + LINE_END;
-    // Asked first, because a turn may be a thousand times as long as its budget.
+    // Checked first, because a turn may be a thousand times as long as its budget.
     if (left <= 0 || afterGraphemes(line, left) < line.length) break;
     left -= countGraphemes(line);
     lines.push(line);
@@ -47,7 +50,7 @@ function wholeLines(turns: readonly TurnRecord[], chars: number): readonly strin
   return lines.reverse();
 }
 
-/** The turn alone, cut to so many characters, and to its tokens if they are limited. */
+/** The turn alone, cut to `chars` characters, and to the token budget if there is one. */
 function cutText(turn: TurnRecord, chars: number, fits: ((text: string) => boolean) | undefined): string {
   const body = bodyOf(turn);
   const room = Math.min(chars - LINE_END.length, body.length);
@@ -58,20 +61,20 @@ function cutText(turn: TurnRecord, chars: number, fits: ((text: string) => boole
   return count === undefined ? "" : cut(count);
 }
 
-/** The speaker and one grapheme of what was said; a mark that leads it may sit on the speaker's blank. */
+/** The speaker and one grapheme of the content. A leading mark may combine with the blank after the speaker. */
 function leastGraphemes(body: string, speaker: string): number {
   const isEnough = body.length === speaker.length || afterGraphemes(body, speaker.length) > speaker.length;
   return isEnough ? speaker.length : speaker.length + 1;
 }
 
 function bodyOf({ role, content }: TurnRecord): string {
-  return SPEAKERS[role] + content.replace(LINE_BREAKS, `$&${INDENT}`);
+  return SPEAKERS[role] + rendered(content.replace(LINE_BREAKS, "\n")).replaceAll("\n", `\n${INDENT}`);
 }
 
 /**
- * The most that fits, from `least` to `max`; undefined if not even the least does. It takes for granted that less fits
- * where more does; with a counter that breaks this it may give less, never what does not fit. The steps grow, so that
- * what is tried is never much longer than what fits.
+ * The largest number from `least` to `max` that fits; undefined if `least` does not. Assumes that a smaller number fits
+ * if a larger one does; with a counter that violates this, the result may be too small but always fits. The steps grow,
+ * so that no attempt is much longer than what fits.
  */
 function most(least: number, max: number, fits: (count: number) => boolean): number | undefined {
   if (least > max || !fits(least)) return undefined;

@@ -4,7 +4,7 @@ import { FakeClock } from "../testing/fake-clock.js";
 import { ConversationMemory } from "./conversation-memory.js";
 import type { MemoryConfig } from "./memory-config.js";
 
-describe("the seed's tests", () => {
+describe("the tests of the reference implementation", () => {
   it("record_and_format_context", () => {
     const memory = ConversationMemory.withDefaults();
     memory.recordTurn("user", "Hello");
@@ -30,7 +30,7 @@ describe("the seed's tests", () => {
     memory.recordTurn("user", "AAAA BBBB CCCC DDDD");
     memory.recordTurn("assistant", "EEEE FFFF GGGG HHHH");
     memory.recordTurn("user", "IIII JJJJ KKKK LLLL");
-    // The seed allows itself 30 bytes more.
+    // The reference implementation allows 30 bytes more.
     expect(memory.formatContext()).toBe("[Conversation Context]\nUser: IIII JJJJ KKKK LLLL\n");
   });
 
@@ -64,7 +64,7 @@ describe("the seed's tests", () => {
 });
 
 describe("a conversation memory", () => {
-  it("has the seed's defaults, and a config that nobody changes", () => {
+  it("has the documented defaults, and an immutable config", () => {
     const { config } = ConversationMemory.withDefaults();
     expect(config).toMatchObject({ maxTurns: 5, budgetChars: 4000 });
     expect(config).not.toHaveProperty("budgetTokens");
@@ -72,7 +72,7 @@ describe("a conversation memory", () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it("gives its turns with their times, frozen and apart from later ones", () => {
+  it("returns its turns with their times, as a frozen copy", () => {
     const clock = new FakeClock(Date.UTC(2026, 10, 16));
     const memory = new ConversationMemory({}, clock);
     memory.recordTurn("user", "now");
@@ -95,20 +95,20 @@ describe("a conversation memory", () => {
     }
   });
 
-  it("keeps nothing if it may keep no turn", () => {
+  it("keeps nothing if maxTurns is 0", () => {
     const memory = new ConversationMemory({ maxTurns: 0 });
     memory.recordTurn("user", "hello");
     expect(memory.isEmpty).toBe(true);
   });
 
-  it("takes an empty content for a turn", () => {
+  it("accepts an empty turn", () => {
     const memory = ConversationMemory.withDefaults();
     memory.recordTurn("user", "");
     memory.recordTurn("assistant", " ");
     expect(memory.formatContext()).toBe("[Conversation Context]\nUser: \nAssistant:  \n");
   });
 
-  it("repairs what cannot be stored", () => {
+  it("repairs text that cannot be stored", () => {
     const memory = ConversationMemory.withDefaults();
     memory.recordTurn("user", "a\uD800b\0");
     expect(memory.turns[0]?.content).toBe("a\uFFFDb\uFFFD");
@@ -126,7 +126,7 @@ describe("a conversation memory", () => {
     );
   });
 
-  it("refuses other speakers than the two, and other content than text, without repeating it", () => {
+  it("refuses other speakers, and content that is not text, without quoting it", () => {
     const memory = ConversationMemory.withDefaults();
     expect(() => memory.recordTurn("system" as never, "secret")).toThrow(/^role must be one of "user", "assistant"/);
     expect(() => memory.recordTurn("user", ["secret"] as never)).toThrow("content must be a string, got a list");
@@ -144,7 +144,7 @@ describe("the serialised form", () => {
     config: { max_turns: 5, budget_chars: 4000 },
   };
 
-  it("is the seed's to the letter", () => {
+  it("is that of the reference implementation, byte for byte", () => {
     const memory = new ConversationMemory({}, new FakeClock(Date.UTC(2026, 10, 16, 6)));
     memory.recordTurn("user", "question");
     expect(JSON.stringify(memory)).toBe(
@@ -158,7 +158,7 @@ describe("the serialised form", () => {
     });
   });
 
-  it("is read with the seed's nanoseconds, offsets, 64-bit limits and keys of other versions", () => {
+  it("is read with nanoseconds, offsets, 64-bit limits and unknown keys", () => {
     const memory = ConversationMemory.fromJSON({
       ...seed,
       config: { max_turns: 2 ** 64 - 1, budget_chars: 4000, budget_tokens: 9, budget_words: 1 },
@@ -171,7 +171,7 @@ describe("the serialised form", () => {
     expect(memory.config).toMatchObject({ maxTurns: Number.MAX_SAFE_INTEGER, budgetTokens: 9 });
   });
 
-  it("keeps the newest turns if it has more than its limit, and gives way to limits from code", () => {
+  it("keeps the newest turns if it has more than its limit, and is overridden by limits from code", () => {
     const config = { max_turns: 1, budget_chars: 3000 };
     expect(ConversationMemory.fromJSON({ ...seed, config }).turns.map(({ content }) => content)).toEqual(["answer"]);
     const wider = ConversationMemory.fromJSON({ ...seed, config }, { maxTurns: 2, budgetChars: undefined } as never);

@@ -1,6 +1,6 @@
 /**
- * The last turns of a conversation, to be put before the next question to a backend that remembers nothing. In memory
- * and synchronous, as the seed has it; turns that leave are gone. `SessionConversation` keeps them in a store.
+ * The last turns of a conversation, as context for a backend that has no memory. In memory and synchronous; evicted
+ * turns are gone. `SessionConversation` keeps them in a store.
  */
 import { type Clock, systemClock } from "../clock.js";
 import { parseInstant } from "../input/instant.js";
@@ -28,7 +28,7 @@ export class ConversationMemory {
     return new ConversationMemory();
   }
 
-  /** From the serialised form, which carries limits of its own; those given in `config` win over them. */
+  /** Reads the serialised form. Limits in `config` override those in it. */
   static fromJSON(value: unknown, config: Partial<MemoryConfig> = {}, clock?: Clock): ConversationMemory {
     const parsed = parseSerialised(value);
     const memory = new ConversationMemory({ ...parsed.config, ...given(config) }, clock);
@@ -36,15 +36,15 @@ export class ConversationMemory {
     return memory;
   }
 
-  /** Records a turn; the oldest leaves if there are more than `maxTurns`. An empty content is a turn too. */
+  /** Records a turn, and evicts the oldest if there are more than `maxTurns`. A turn may be empty. */
   recordTurn(role: Speaker, content: string, timestamp?: Instant): void {
     const time = timestamp === undefined ? this.#clock.now() : parseInstant(timestamp, "timestamp");
     this.#window.push(makeTurn(role, content, time));
   }
 
   /**
-   * The turns as text, within the budgets: the newest that fit, in order. If not even the newest fits it is cut. Empty
-   * if there is no turn, or no room for the header, the speaker and one character.
+   * The newest turns that fit the budgets, as text, in order. If not even the newest fits, it is cut. Empty if there is
+   * no turn, or no room for the header, the speaker and one character.
    */
   formatContext(): string {
     return contextText(this.turns, this.config);
@@ -62,7 +62,7 @@ export class ConversationMemory {
     return this.length === 0;
   }
 
-  /** The turns, oldest first; a frozen copy. */
+  /** The turns, oldest first, as a frozen copy. */
   get turns(): readonly TurnRecord[] {
     return this.#window.list();
   }
@@ -72,7 +72,7 @@ export class ConversationMemory {
   }
 }
 
-/** Without the keys whose value is undefined, which would hide others. */
+/** Drops keys with the value undefined, which would override others. */
 function given(config: Partial<MemoryConfig>): Partial<MemoryConfig> {
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
 }

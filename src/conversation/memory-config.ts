@@ -1,27 +1,27 @@
-/** The limits of a conversation memory, as the seed names them, with its defaults. */
+/** The limits of a conversation memory and their defaults. */
 import { parseInteger } from "../input/integer.js";
 import { objectWith, wrongType } from "../input/refusal.js";
 import { countChars4 } from "../tokens/chars4.js";
 
 export interface MemoryConfig {
-  /** How many turns are kept; the oldest leave first. 0 keeps none. */
+  /** The number of turns kept; the oldest are evicted first. 0 keeps none. */
   readonly maxTurns: number;
-  /** How many characters the context may have, header and line ends included. Graphemes: what a reader calls a character. */
+  /** The maximal length of the context in characters (graphemes), header and line breaks included. */
   readonly budgetChars: number;
-  /** How many tokens the context may have, as `countTokens` counts them; no limit if left out. */
+  /** The maximal number of tokens of the context, as counted by `countTokens`; no limit by default. */
   readonly budgetTokens?: number;
-  /** Counts a text's tokens. Left out: a token for each four characters. It is not serialised. */
+  /** Counts the tokens of a text; one token per four characters by default. It is not serialised. */
   readonly countTokens: (text: string) => number;
 }
 
 const MAX_TURNS = 5;
 const BUDGET_CHARS = 4000;
-/** The seed's numbers have 64 bits. Beyond what we can count, more makes no difference. */
-const SEED_NUMBER_MAX = 2 ** 64;
+/** The reference implementation uses 64-bit numbers. Beyond the safe integers, the exact value makes no difference. */
+const LIMIT_MAX = 2 ** 64;
 
 const KEYS: ReadonlySet<string> = new Set(["maxTurns", "budgetChars", "budgetTokens", "countTokens"]);
 
-/** The config, checked, complete and frozen. A key whose value is undefined counts as left out. */
+/** The config, validated, complete and frozen. A key with the value undefined counts as absent. */
 export function completeConfig(config: Partial<MemoryConfig>): MemoryConfig {
   const { maxTurns, budgetChars, budgetTokens, countTokens } = objectWith(config, KEYS, "config");
   if (countTokens !== undefined && typeof countTokens !== "function") {
@@ -37,5 +37,5 @@ export function completeConfig(config: Partial<MemoryConfig>): MemoryConfig {
 
 /** A whole number, zero or more. */
 export function parseLimit(value: unknown, where: string): number {
-  return Math.min(parseInteger(value, where, 0, SEED_NUMBER_MAX), Number.MAX_SAFE_INTEGER);
+  return Math.min(parseInteger(value, where, 0, LIMIT_MAX), Number.MAX_SAFE_INTEGER);
 }

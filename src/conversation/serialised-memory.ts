@@ -1,6 +1,6 @@
 /**
- * A conversation memory as JSON, in the form that the seed's own serialiser writes and reads. Keys that we do not know
- * are ignored. The seed's times have nanoseconds, ours milliseconds: the rest is cut off.
+ * A conversation memory as JSON, in the format of the reference implementation. Unknown keys are ignored. Its times
+ * have nanoseconds, ours milliseconds: the rest is truncated.
  */
 import { parseInstant } from "../input/instant.js";
 import { type Fields, wrongType } from "../input/refusal.js";
@@ -12,7 +12,7 @@ export interface SerialisedMemory {
   readonly config: {
     readonly max_turns: number;
     readonly budget_chars: number;
-    /** Ours; the seed ignores it. */
+    /** Our own; the reference implementation ignores it. */
     readonly budget_tokens?: number;
   };
 }
@@ -45,7 +45,7 @@ export interface ParsedMemory {
   readonly config: Partial<MemoryConfig>;
 }
 
-/** Refuses what is not of the form; the error names the field, never what it says. */
+/** Refuses other formats. The error names the field but never quotes its value. */
 export function parseSerialised(value: unknown): ParsedMemory {
   const { turns, config } = fieldsOf(value, "memory");
   if (!Array.isArray(turns)) throw wrongType("turns", "a list", turns);

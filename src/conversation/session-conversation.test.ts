@@ -6,14 +6,14 @@ import type { Added, Item, NewMessage, Page } from "../types.js";
 import { type ConversationStore, SessionConversation } from "./session-conversation.js";
 import type { Speaker } from "./turn-record.js";
 
-/** A store as small as the interface. Adds wait for `open`, so that a test can look between. */
+/** A minimal store. Adds wait for `open`, so that a test can check the state in between. */
 class SmallStore implements ConversationStore {
   readonly items: Item[] = [];
   readonly asked: (ListOptions | undefined)[] = [];
   /** What the next adds wait for, and fail with. */
   gate: Promise<void> = Promise.resolve();
   failure: Error | undefined;
-  /** The largest page it gives. */
+  /** The largest page it returns. */
   pageMax = 1000;
 
   async add(messages: readonly NewMessage[]): Promise<Added> {
@@ -24,7 +24,7 @@ class SmallStore implements ConversationStore {
       this.items.push(itemOf(this.items.length + 1, role, content as string, occurredAt as number));
     }
     const sequences = messages.map((_, at) => first + at);
-    return { ids: sequences.map(String), sequences, commit: first, repeated: false };
+    return { ids: sequences.map(String), sequences, repeated: false };
   }
 
   async list(options: ListOptions = {}): Promise<Page<Item>> {
@@ -71,7 +71,7 @@ describe("a conversation on a store", () => {
     expect(store.asked).toEqual([{ kind: "message", role: ["user", "assistant"], limit: 3 }]);
   });
 
-  it("reads as many pages as its turns need, and none if it keeps none", async () => {
+  it("reads as many pages as it needs, and none if it keeps no turns", async () => {
     const store = new SmallStore();
     store.pageMax = 2;
     for (let at = 1; at <= 9; at++) store.items.push(itemOf(at, "user", String(at), at));
@@ -83,7 +83,7 @@ describe("a conversation on a store", () => {
     expect(store.asked).toEqual([]);
   });
 
-  it("records a turn in the store first, then in the window, with one time", async () => {
+  it("records a turn in the store first, then in the window, with the same time", async () => {
     const store = new SmallStore();
     const clock = new FakeClock();
     const conversation = await SessionConversation.open(store, {}, clock);
@@ -102,7 +102,7 @@ describe("a conversation on a store", () => {
     expect(conversation.turns).toEqual([{ role: "user", content: "hello\uFFFD", timestamp: clock.now() - 1_000 }]);
   });
 
-  it("keeps evicted turns in the store, and the order of calls that nobody waited for", async () => {
+  it("keeps evicted turns in the store, and the order of calls that are not awaited", async () => {
     const store = new SmallStore();
     const conversation = await SessionConversation.open(store, { maxTurns: 2 });
     const all = Array.from({ length: 20 }, (_, at) => String(at));
@@ -112,7 +112,7 @@ describe("a conversation on a store", () => {
     expect(contentsOf(await SessionConversation.open(store, { maxTurns: 2 }))).toEqual(["18", "19"]);
   });
 
-  it("records nothing of a turn that the store refuses, and goes on with the next", async () => {
+  it("records nothing of a turn that the store refuses, and continues with the next", async () => {
     const store = new SmallStore();
     const conversation = await SessionConversation.open(store);
     store.failure = new HoldfastError("busy", "held");
@@ -123,14 +123,14 @@ describe("a conversation on a store", () => {
     expect(store.items.map(({ content }) => content)).toEqual(["kept"]);
   });
 
-  it("refuses other speakers before it asks the store", async () => {
+  it("refuses other speakers before it calls the store", async () => {
     const store = new SmallStore();
     const conversation = await SessionConversation.open(store);
     await expect(conversation.recordTurn("tool" as Speaker, "output")).rejects.toMatchObject({ code: "invalid_input" });
     expect(store.items).toEqual([]);
   });
 
-  it("clears its window only; the store keeps all, and the next one to open starts from there", async () => {
+  it("clears only its window; the store keeps all turns, and the next window starts from there", async () => {
     const store = new SmallStore();
     const conversation = await SessionConversation.open(store);
     await conversation.recordTurn("user", "before");
@@ -142,7 +142,7 @@ describe("a conversation on a store", () => {
     expect(contentsOf(await SessionConversation.open(store))).toEqual(["before", "after"]);
   });
 
-  it("shows what has changed in the store after a reload, which waits for its turns", async () => {
+  it("shows changes of the store after a reload, which waits for pending turns", async () => {
     const store = new SmallStore();
     const conversation = await SessionConversation.open(store);
     await conversation.recordTurn("user", "forgotten");
@@ -154,7 +154,7 @@ describe("a conversation on a store", () => {
     expect(contentsOf(conversation)).toEqual(["new"]);
   });
 
-  it("has the window as it was if a reload fails", async () => {
+  it("keeps its window if a reload fails", async () => {
     const store = new SmallStore();
     const conversation = await SessionConversation.open(store);
     await conversation.recordTurn("user", "hello");

@@ -1,8 +1,8 @@
 /**
- * A conversation memory whose turns live in a store: the window shows the last of them, and those that leave it can still
- * be found there. A turn is durable before it is in the window, and turns have the same order in both.
+ * A conversation memory whose turns are kept in a store. The window shows the newest turns; evicted turns can still be
+ * found in the store. A turn is durable before it is in the window, and both have the same order.
  *
- * The window is a copy. What is edited or forgotten in the store, and what others add to the session, shows after
+ * The window is a copy. Edits and deletions in the store, and messages that others add to the session, appear after
  * `reload`.
  */
 import { type Clock, systemClock } from "../clock.js";
@@ -13,7 +13,7 @@ import { ConversationMemory } from "./conversation-memory.js";
 import type { MemoryConfig } from "./memory-config.js";
 import { makeTurn, SPEAKERS, type Speaker, type TurnRecord } from "./turn-record.js";
 
-/** What is needed of a session. */
+/** The part of a session that a conversation needs. */
 export interface ConversationStore {
   /** Resolves when the messages are durable. */
   add(messages: readonly NewMessage[]): Promise<Added>;
@@ -24,7 +24,7 @@ export class SessionConversation {
   readonly #store: ConversationStore;
   readonly #memory: ConversationMemory;
   readonly #clock: Clock;
-  /** Resolves when all calls so far have ended; never rejects. */
+  /** Resolves when all earlier calls have ended; never rejects. */
   #ended: Promise<unknown> = Promise.resolve();
 
   private constructor(store: ConversationStore, config: Partial<MemoryConfig>, clock: Clock) {
@@ -33,7 +33,7 @@ export class SessionConversation {
     this.#clock = clock;
   }
 
-  /** The window starts with the newest turns of the store, whether or not an earlier one was cleared. */
+  /** Starts with the newest turns of the store, even if an earlier window was cleared. */
   static async open(
     store: ConversationStore,
     config: Partial<MemoryConfig> = {},
@@ -44,7 +44,10 @@ export class SessionConversation {
     return conversation;
   }
 
-  /** When it resolves the turn is durable and in the window; if it rejects, not in the window. Calls keep their order. */
+  /**
+   * Resolves when the turn is durable and in the window. If it rejects, the turn is not in the window. Calls keep their
+   * order.
+   */
   async recordTurn(role: Speaker, content: string): Promise<void> {
     const turn = makeTurn(role, content, this.#clock.now());
     await this.#inOrder(async () => {
@@ -53,7 +56,7 @@ export class SessionConversation {
     });
   }
 
-  /** Fills the window anew with the newest turns of the store. If it rejects the window is as before. */
+  /** Refills the window with the newest turns of the store. If it rejects, the window is unchanged. */
   async reload(): Promise<void> {
     await this.#inOrder(async () => {
       const turns = await newestTurns(this.#store, this.config.maxTurns);
@@ -66,7 +69,7 @@ export class SessionConversation {
     return this.#memory.formatContext();
   }
 
-  /** Empties the window; the store keeps its turns. A turn that is being recorded comes after it. */
+  /** Clears the window; the store keeps its turns. A turn that is being recorded is added afterwards. */
   clear(): void {
     this.#memory.clear();
   }
@@ -91,15 +94,15 @@ export class SessionConversation {
     this.#memory.recordTurn(role, content, timestamp);
   }
 
-  /** Does the work when all that was asked before has ended, well or badly. */
+  /** Runs the work after all earlier calls have ended, successfully or not. */
   #inOrder(work: () => Promise<void>): Promise<void> {
     const done = this.#ended.then(work);
-    this.#ended = done.catch(() => undefined); // its own caller is told
+    this.#ended = done.catch(() => undefined); // reported to its own caller
     return done;
   }
 }
 
-/** What user and assistant said last, oldest first. */
+/** The newest turns of user and assistant, oldest first. */
 async function newestTurns(store: ConversationStore, count: number): Promise<readonly TurnRecord[]> {
   const turns: TurnRecord[] = [];
   for (let cursor: string | undefined; turns.length < count; ) {

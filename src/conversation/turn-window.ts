@@ -1,13 +1,13 @@
-/** The newest turns, at most so many. To record one costs the same however many there are. */
+/** The newest turns, up to a maximal number. Recording a turn takes constant time. */
 import type { TurnRecord } from "./turn-record.js";
 
-/** Room of turns that have left is given back when there are so many of them, and more than those that are left. */
+/** Evicted slots are compacted when there are this many of them, and more than turns. */
 const GAP_MIN = 32;
 
 export class TurnWindow {
   readonly #max: number;
   #turns: TurnRecord[] = [];
-  /** Where the oldest turn stands; what is before it has left and holds nothing. */
+  /** The index of the oldest turn. Earlier slots are empty. */
   #first = 0;
 
   constructor(max: number) {

@@ -24,7 +24,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe("a circuit breaker", () => {
-  it("opens after so many failures in a row", () => {
+  it("opens after a number of consecutive failures", () => {
     const breaker = new Breaker(new FakeClock(), OPTIONS);
     permitOf(breaker).failed();
     permitOf(breaker).failed();
@@ -38,7 +38,7 @@ describe("a circuit breaker", () => {
     expect(breaker.admit()).toBeUndefined();
   });
 
-  it("lets one call at a time through when its time is over, and closes if that succeeds", () => {
+  it("admits one call at a time when its time is over, and closes if that succeeds", () => {
     const { clock, breaker } = opened();
     expect(breaker.retryAt).toBe(clock.now() + 10_000);
     clock.advance(9_999);
@@ -52,7 +52,7 @@ describe("a circuit breaker", () => {
     expect(breaker).toMatchObject({ circuit: "closed", failures: 0, since: clock.now() });
   });
 
-  it("stays open for longer after every probe that fails, up to a limit, and forgets that when one succeeds", () => {
+  it("stays open for longer after every failed probe, up to a limit, and resets when one succeeds", () => {
     const { clock, breaker } = opened();
     for (const ms of [10_000, 20_000, 40_000, 60_000, 60_000]) {
       expect(breaker.retryAt - clock.now()).toBe(ms);
@@ -65,7 +65,7 @@ describe("a circuit breaker", () => {
     expect(breaker.retryAt - clock.now()).toBe(10_000);
   });
 
-  it("waits by the time that passes, not by the time of day", () => {
+  it("waits by elapsed time, not by the time of day", () => {
     const { clock, breaker } = opened();
     clock.set(clock.now() + 3_600_000);
     expect(breaker.circuit).toBe("open");
@@ -74,7 +74,7 @@ describe("a circuit breaker", () => {
     expect(breaker.circuit).toBe("half-open");
   });
 
-  it("ignores the outcome of what it let through in an earlier state", () => {
+  it("ignores the outcome of calls admitted in an earlier state", () => {
     const clock = new FakeClock();
     const breaker = new Breaker(clock, OPTIONS);
     const [slowSuccess, slowFailure] = [permitOf(breaker), permitOf(breaker)];
@@ -86,7 +86,7 @@ describe("a circuit breaker", () => {
     expect(breaker.circuit).toBe("half-open");
   });
 
-  it("tells those who wait when a call would be let through", async () => {
+  it("wakes waiters when a call would be admitted", async () => {
     const { clock, breaker } = opened();
     const first = breaker.whenAvailable();
     clock.advance(9_999);
@@ -103,7 +103,7 @@ describe("a circuit breaker", () => {
     expect(await isSettled(breaker.whenAvailable())).toBe(true);
   });
 
-  it("leaves no timer and nobody waiting when it is closed", async () => {
+  it("leaves no timer and no waiter when it is closed", async () => {
     const { clock, breaker } = opened();
     const waiting = breaker.whenAvailable();
     breaker.close();

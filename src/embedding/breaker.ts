@@ -1,31 +1,31 @@
 /**
- * A circuit breaker: after a number of failures in a row nobody is let through for a while, so that an embedder that is
- * down costs nobody time, and is not flooded when it comes back.
+ * A circuit breaker. After a number of consecutive failures it rejects calls for a while, so that callers do not wait
+ * for an embedder that is down, and do not flood it when it recovers.
  *
- *   closed ── failures in a row ──▶ open ── its time is over ──▶ half-open ── the probe succeeds ──▶ closed
- *                                    ▲                              │
- *                                    └─ the probe fails: twice the time, up to a limit ─┘
+ *   closed ── consecutive failures ──▶ open ── its time is over ──▶ half-open ── the probe succeeds ──▶ closed
+ *                                       ▲                              │
+ *                                       └─ the probe fails: twice the time, up to a limit ─┘
  *
- * - Half-open lets one call through at a time.
- * - What was let through in an earlier state says nothing about this one: its outcome is ignored.
- * - All time is the Clock's. (cockatiel has a breaker, but reads Date.now and setTimeout, which a test cannot hold.)
+ * - Half-open admits one call at a time.
+ * - The outcome of a call that was admitted in an earlier state is ignored.
+ * - All time comes from the Clock. (cockatiel's breaker uses Date.now and setTimeout, which a test cannot control.)
  */
 import type { Clock } from "../clock.js";
 
 export type Circuit = "closed" | "open" | "half-open";
 
 export interface BreakerOptions {
-  /** Failures in a row that open the circuit. */
+  /** Consecutive failures that open the circuit. */
   readonly failuresMax: number;
   readonly openMs: number;
   readonly openMaxMs: number;
 }
 
-/** Leave to try; exactly one of its methods is called when the outcome is known. */
+/** Permission for one call; exactly one of its methods is called when the outcome is known. */
 export interface Permit {
   succeeded(): void;
   failed(): void;
-  /** It ended without saying anything about the embedder's health. */
+  /** The call ended without saying anything about the embedder's health. */
   dropped(): void;
 }
 
@@ -33,7 +33,7 @@ export class Breaker {
   readonly #clock: Clock;
   readonly #options: BreakerOptions;
   #circuit: Circuit = "closed";
-  /** Counts the states there have been. */
+  /** The number of state changes. */
   #epoch = 0;
   #since: number;
   #failures = 0;
@@ -54,17 +54,17 @@ export class Breaker {
     return this.#circuit;
   }
 
-  /** Failures in a row. */
+  /** Consecutive failures. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** When the circuit came into its state, in epoch milliseconds. */
+  /** When the circuit entered its state, in epoch milliseconds. */
   get since(): number {
     return this.#since;
   }
 
-  /** When a call may be let through, in epoch milliseconds; now, if the circuit is not open. */
+  /** When a call may be admitted, in epoch milliseconds; now, if the circuit is not open. */
   get retryAt(): number {
     const wait = this.#circuit === "open" ? Math.max(this.#openUntil - this.#clock.passed(), 0) : 0;
     return this.#clock.now() + wait;
@@ -74,7 +74,7 @@ export class Breaker {
     return this.#circuit === "closed" || (this.#circuit === "half-open" && !this.#isProbing);
   }
 
-  /** Undefined: not now. */
+  /** Undefined if the call is not admitted. */
   admit(): Permit | undefined {
     if (!this.#isAvailable) return undefined;
     this.#isProbing = this.#circuit === "half-open";
@@ -89,13 +89,16 @@ export class Breaker {
     };
   }
 
-  /** Resolves when `admit` would let a call through. Whoever comes first gets it: the others wait again. */
+  /**
+   * Resolves when `admit` would admit a call. All waiters wake up; the first to call `admit` gets it, the others wait
+   * again.
+   */
   whenAvailable(): Promise<void> {
     if (this.#isAvailable) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Stops the timer and lets everybody go. */
+  /** Stops the timer and wakes all waiters. */
   close(): void {
     this.#cancelTimer();
     this.#release();

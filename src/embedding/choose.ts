@@ -1,11 +1,11 @@
-/** Which embedder the options ask for. */
+/** Selects the embedder that the options ask for. */
 import { HoldfastError } from "../errors.js";
 import type { Embedder } from "./embedder.js";
 import { MODEL_NAME } from "./minilm/choice.js";
 import { MiniLmEmbedder } from "./minilm/minilm.js";
 import { OpenAiEmbedder } from "./openai/embedder.js";
 
-/** The model's name that means: words only. */
+/** The model name that stands for no model: search by words only. */
 export const NO_MODEL = "none";
 
 export interface EmbeddingChoice {
@@ -18,7 +18,7 @@ export interface EmbeddingChoice {
   readonly tokensMax: number | undefined;
 }
 
-/** Undefined: words only. */
+/** Undefined for words only. */
 export function chooseEmbedder(choice: EmbeddingChoice): Embedder | undefined {
   const { model, baseUrl, apiKey, timeoutMs, batchSize, dimensions, tokensMax } = choice;
   if (model === NO_MODEL) return undefined;
@@ -35,6 +35,6 @@ export function chooseEmbedder(choice: EmbeddingChoice): Embedder | undefined {
   }
   if (model === MODEL_NAME) return new MiniLmEmbedder();
   throw new HoldfastError("config", `the embedding model ${JSON.stringify(model)} is not in the package`, {
-    hint: `leave it out for ${MODEL_NAME}, give embedding.baseUrl of a server that has it, or "${NO_MODEL}" for words only`,
+    hint: `omit it to use ${MODEL_NAME}, set embedding.baseUrl to a server that has it, or use "${NO_MODEL}" for words only`,
   });
 }

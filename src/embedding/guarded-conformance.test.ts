@@ -1,4 +1,4 @@
-/** A guard keeps the contract of what it guards. */
+/** A guarded embedder keeps the Embedder contract. */
 import { embedderConformance } from "../testing/embedder-conformance.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
 import { GuardedEmbedder } from "./guarded.js";

@@ -1,4 +1,4 @@
-/** Random lives of a guarded embedder, against a model of its circuit in a few lines. */
+/** Random operations on a guarded embedder, against a small model of its circuit. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HoldfastError } from "../errors.js";
@@ -27,7 +27,7 @@ const OUTCOMES = { ...FAULTS, ...QUIET, success: async () => [GOOD] };
 type Outcome = keyof typeof OUTCOMES;
 type Step = { readonly call: Outcome } | { readonly passMs: number };
 
-/** What the circuit should do, told in the plainest way. */
+/** What the circuit should do, in its simplest form. */
 class CircuitModel {
   failures = 0;
   openUntil: number | undefined;
@@ -63,7 +63,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("a guarded embedder through random failures, refusals and waits", () => {
-  it("passes on no bad vector, and its circuit does what the model says", async () => {
+  it("passes on no bad vector, and its circuit follows the model", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         let next: Outcome = "success";

@@ -14,7 +14,7 @@ function guarded(options: GuardOptions = {}): { clock: FakeClock; inner: HashEmb
 /** Lets everything happen that needs no time. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The outcome of a call while time passes for as long as it waits. */
+/** The outcome of a call; time passes for as long as the call is pending. */
 async function outcomeOf<T>(clock: FakeClock, call: Promise<T>): Promise<PromiseSettledResult<T>> {
   let isOver = false;
   const over = Promise.allSettled([call]).then(([outcome]) => {
@@ -32,7 +32,7 @@ async function openCircuit({ clock, inner, guard }: ReturnType<typeof guarded>):
 }
 
 describe("a guarded embedder", () => {
-  it("passes on what the embedder says", async () => {
+  it("passes on the embedder's answers", async () => {
     const { inner, guard } = guarded();
     expect(guard.model).toBe(inner.model);
     expect(await guard.describe()).toEqual(await inner.describe());
@@ -42,7 +42,31 @@ describe("a guarded embedder", () => {
     expect(guard.status()).toMatchObject({ circuit: "closed", failures: 0, calls: 1, texts: 2, failedCalls: 0 });
   });
 
-  it("tries again after a failure, twice, with a pause that grows", async () => {
+  const SPACE = { model: "hash-of-words", runtime: "test", dimensions: 8 };
+  it.each([
+    ["nothing", undefined],
+    ["no vector space", { tokensMax: 256 }],
+    ["another model than the embedder's", { space: { ...SPACE, model: "another" }, tokensMax: 256 }],
+    ["no runtime", { space: { ...SPACE, runtime: undefined }, tokensMax: 256 }],
+    ["a runtime that no file can keep", { space: { ...SPACE, runtime: "a\ud800" }, tokensMax: 256 }],
+    ["no dimensions", { space: { ...SPACE, dimensions: undefined }, tokensMax: 256 }],
+    ["dimensions that are no number", { space: { ...SPACE, dimensions: "8" }, tokensMax: 256 }],
+    ["zero dimensions", { space: { ...SPACE, dimensions: 0 }, tokensMax: 256 }],
+    ["no tokensMax", { space: SPACE }],
+    ["a tokensMax of NaN", { space: SPACE, tokensMax: Number.NaN }],
+    ["negative sliceBytes", { space: SPACE, tokensMax: 256, sliceBytes: -1 }],
+  ])("refuses a description with %s, and asks again later", async (_, description) => {
+    const { clock, inner, guard } = guarded({ retriesMax: 0 });
+    const described = await inner.describe();
+    inner.describe = async () => description as never;
+    const refused = { code: "embedder_failed", hint: expect.stringContaining("describe() must answer with") };
+    await expect(guard.describe()).rejects.toMatchObject(refused);
+    await expect(guard.embed(["one"], { urgent: true })).rejects.toMatchObject(refused);
+    inner.describe = async () => described;
+    expect(await outcomeOf(clock, guard.describe())).toMatchObject({ value: described });
+  });
+
+  it("retries twice after a failure, with a growing delay", async () => {
     const { clock, inner, guard } = guarded();
     inner.failNext(2);
     const call = guard.embed(["one"]);
@@ -73,7 +97,7 @@ describe("a guarded embedder", () => {
     expect(guard.status()).toMatchObject({ calls: 1, failedCalls: 1, failures: 3, texts: 0 });
   });
 
-  it("waits for as long as the embedder asks for, up to ten seconds", async () => {
+  it("waits for as long as the embedder asks, up to ten seconds", async () => {
     for (const [asked, waits] of [
       [3_000, 3_000],
       [3_600_000, 10_000],
@@ -108,7 +132,7 @@ describe("a guarded embedder", () => {
     expect(guard.status()).toMatchObject({ circuit: "closed", failures: 0, failedCalls: 0, calls: 6, texts: 0 });
   });
 
-  it("ends an attempt that takes too long, and tells the embedder to stop", async () => {
+  it("ends an attempt that takes too long, and aborts its signal", async () => {
     const { clock, inner, guard } = guarded({ timeoutMs: 1_000 });
     const release = inner.stall();
     const call = guard.embed(["one"], { urgent: true });
@@ -120,7 +144,7 @@ describe("a guarded embedder", () => {
     release();
   });
 
-  it("takes an error of unknown kind for a failure", async () => {
+  it("treats an unknown error as a failure", async () => {
     const { inner, guard } = guarded();
     const cause = new TypeError("the text of somebody");
     inner.failNext(1, cause);
@@ -129,7 +153,7 @@ describe("a guarded embedder", () => {
     expect(guard.status().lastError).not.toContain("somebody");
   });
 
-  it("repeats a description that fails, and remembers one that succeeds", async () => {
+  it("retries a description that fails, and caches one that succeeds", async () => {
     const { clock, inner, guard } = guarded();
     inner.failDescribe(2);
     expect(await outcomeOf(clock, guard.describe())).toMatchObject({ value: { space: { dimensions: 8 } } });
@@ -140,7 +164,7 @@ describe("a guarded embedder", () => {
 });
 
 describe("the circuit of a guarded embedder", () => {
-  it("opens after five failures in a row: calls fail at once, and nothing is asked of the embedder", async () => {
+  it("opens after five consecutive failures: calls fail at once, without calling the embedder", async () => {
     const parts = guarded();
     await openCircuit(parts);
     const { clock, inner, guard } = parts;
@@ -155,7 +179,7 @@ describe("the circuit of a guarded embedder", () => {
     expect(inner.calls).toBe(5);
   });
 
-  it("lets a probe through when its time is over, and closes if that succeeds", async () => {
+  it("admits a probe when its time is over, and closes if that succeeds", async () => {
     const parts = guarded();
     await openCircuit(parts);
     const { clock, inner, guard } = parts;
@@ -201,7 +225,7 @@ describe("the circuit of a guarded embedder", () => {
 });
 
 describe("the answers of a guarded embedder", () => {
-  it("are refused when the dimensions are not those of the description", async () => {
+  it("are refused if the dimensions are not those of the description", async () => {
     const { inner, guard } = guarded();
     await guard.describe();
     inner.dimensions = 512;
@@ -254,7 +278,7 @@ describe("a guarded embedder's caller", () => {
     expect(inner.calls).toBe(3);
   });
 
-  it("can abort at any moment, also between a failure and the pause after it", async () => {
+  it("can abort at any moment, even between a failure and the delay after it", async () => {
     const reason = new Error("enough");
     for (let moment = 0; moment < 30; moment++) {
       const { clock, inner, guard } = guarded();
@@ -270,7 +294,7 @@ describe("a guarded embedder's caller", () => {
     }
   });
 
-  it("is told when it is closed, whatever it waits for, and no timer stays behind", async () => {
+  it("gets an error on close, whatever it waits for, and no timer is left", async () => {
     const parts = guarded();
     const { clock, inner, guard } = parts;
     inner.failNext(1);
@@ -291,7 +315,7 @@ describe("a guarded embedder's caller", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("is told at any moment, also between a failure and the pause after it", async () => {
+  it("gets it at any moment, even between a failure and the delay after it", async () => {
     for (let moment = 0; moment < 30; moment++) {
       const { clock, inner, guard } = guarded();
       const closeAfter = (turns: number): void =>
@@ -305,7 +329,7 @@ describe("a guarded embedder's caller", () => {
     }
   });
 
-  it("does not wait for an open circuit for ever: close lets it go", async () => {
+  it("does not wait for an open circuit for ever: close wakes it", async () => {
     const parts = guarded();
     await openCircuit(parts);
     const waiting = parts.guard.whenAvailable();

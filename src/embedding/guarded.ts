@@ -1,44 +1,45 @@
 /**
- * An embedder that may fail, made fit to depend on: every call has a time-out, failures are retried with back-off, and an
- * embedder that keeps failing is left alone for a while (`Breaker`).
+ * Makes an unreliable embedder dependable: every call has a timeout, failures are retried with back-off, and an
+ * embedder that keeps failing is not called for a while (`Breaker`).
  *
- * - A failure is `embedder_failed`, a time-out, an answer that breaks the contract, or an error of unknown kind. Refused
- *   texts, aborted calls, `closed` and the like say nothing about the embedder's health: they are passed on at once.
- * - Urgent calls are not retried: somebody waits, and can do without (words only).
- * - While the circuit is open, calls fail at once with `details: { circuit, retryAtMs }`; `whenAvailable` is for those who
- *   can wait.
- * - No wrong vector is passed on: number, dimensions and finiteness are checked, whoever made them.
+ * - A failure is `embedder_failed`, a timeout, an answer that violates the contract, or an unknown error. Refused
+ *   texts, aborted calls, `closed` and the like say nothing about the embedder's health and are passed on at once.
+ * - Urgent calls are not retried: a caller is waiting, and can do without (words only).
+ * - While the circuit is open, calls fail at once with `details: { circuit, retryAtMs }`; `whenAvailable` is for
+ *   callers that can wait.
+ * - Every vector and every description is checked before it is passed on.
  */
+import { backOff } from "../back-off.js";
 import { type Clock, systemClock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import { Breaker, type Circuit } from "./breaker.js";
 import type { Embedder, EmbedderDescription, EmbedOptions } from "./embedder.js";
 import { Interruptions } from "./interruptions.js";
-import { checkVectors } from "./vector-check.js";
+import { checkDescription, checkVectors } from "./vector-check.js";
 
 export interface GuardOptions {
-  /** How long the embedder may take for one attempt. Longer: a hanging embedder holds up its callers for as long. */
+  /** The timeout of one attempt. Longer: a hanging embedder blocks its callers for longer. */
   readonly timeoutMs?: number;
-  /** How often a call that is not urgent is repeated after a failure. More: more load on an embedder in trouble. */
+  /** How many times a call that is not urgent is retried after a failure. More: more load on a failing embedder. */
   readonly retriesMax?: number;
   readonly clock?: Clock;
 }
 
 export interface GuardStatus {
-  /** Whether the model is loaded, or has answered once; before that nothing is known of it. */
+  /** Whether the model is loaded or has answered once. Until then its state is unknown. */
   readonly loaded: boolean;
   readonly circuit: Circuit;
   /** Since when, in epoch milliseconds. */
   readonly sinceMs: number;
   /** When the embedder is tried again, if the circuit is open. */
   readonly retryAtMs?: number;
-  /** Failures in a row. */
+  /** Consecutive failures. */
   readonly failures: number;
-  /** What the last failure said, until something succeeds. */
+  /** The message of the last failure, until a call succeeds. */
   readonly lastError?: string;
-  /** Calls of `embed`, whatever became of them. */
+  /** Calls of `embed`, whatever their outcome. */
   readonly calls: number;
-  /** Calls of `embed` that ended with `embedder_failed`, those that were not let through included. */
+  /** Calls of `embed` that ended with `embedder_failed`, including those rejected by the circuit. */
   readonly failedCalls: number;
   /** Texts that were embedded. */
   readonly texts: number;
@@ -47,7 +48,10 @@ export interface GuardStatus {
 const TIMEOUT_MS = 60_000;
 const RETRIES_MAX = 2;
 const RETRY_MS = 200;
-/** A server that asks for more patience than this is not waited for, but tried once more, and then left to the breaker. */
+/**
+ * If a server asks for a longer delay than this, the call is retried after this delay, and further failures are left to
+ * the breaker.
+ */
 const RETRY_MAX_MS = 10_000;
 const BREAKER = { failuresMax: 5, openMs: 10_000, openMaxMs: 60_000 };
 
@@ -92,7 +96,7 @@ export class GuardedEmbedder implements Embedder {
     options.signal?.throwIfAborted();
     if (texts.length === 0) return [];
     this.#calls++;
-    // An attempt may come after the caller has changed the list.
+    // A retry may come after the caller has changed the list.
     const own = [...texts];
     try {
       const retries = options.urgent ? 0 : this.#retriesMax;
@@ -126,14 +130,14 @@ export class GuardedEmbedder implements Embedder {
   }
 
   /**
-   * Resolves when a call would be let through: at once, or when the circuit's time is over. Several who wait are all told;
-   * the first call is the probe, and the others wait again. Also resolves on close: the next call then says so.
+   * Resolves when a call would be admitted: at once, or when the circuit may be probed. All waiters wake up; the first
+   * call is the probe, and the others wait again. Also resolves on close: the next call then rejects with `closed`.
    */
   async whenAvailable(): Promise<void> {
     if (!this.#closed) await this.#breaker.whenAvailable();
   }
 
-  /** Ends what is under way with `closed`. */
+  /** Rejects pending calls with `closed`. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -146,8 +150,11 @@ export class GuardedEmbedder implements Embedder {
   }
 
   async #describe(): Promise<EmbedderDescription> {
-    this.#description ??= await this.#inner.describe();
-    return this.#description;
+    if (this.#description) return this.#description;
+    const description = await this.#inner.describe();
+    checkDescription(description, this.#inner.model);
+    this.#description = description;
+    return description;
   }
 
   async #persist<T>(retries: number, signal: AbortSignal | undefined, task: Task<T>): Promise<T> {
@@ -174,7 +181,7 @@ export class GuardedEmbedder implements Embedder {
     }
   }
 
-  /** One try. If it ends before the embedder has answered, the embedder is told to stop; whether it does is its affair. */
+  /** One attempt. If it ends before the embedder has answered, the embedder's signal is aborted. */
   #attempt<T>(signal: AbortSignal | undefined, task: Task<T>): Promise<T> {
     const controller = new AbortController();
     return this.#interruptions.run<T>(signal, (resolve, reject) => {
@@ -199,9 +206,9 @@ export class GuardedEmbedder implements Embedder {
     const { circuit, retryAt, failures } = this.#breaker;
     return new HoldfastError(
       "embedder_failed",
-      `the embedder has failed ${failures} times in a row and is left alone`,
+      `the embedder has failed ${failures} times in a row and is not called for a while`,
       {
-        hint: `${this.#lastError ?? "it is being tried"}; it is tried again by itself`,
+        hint: `${this.#lastError ?? "a call is in progress"}; it is retried automatically`,
         details: { circuit, retryAtMs: retryAt },
       },
     );
@@ -218,23 +225,22 @@ function isFailure(error: unknown): error is HoldfastError {
   return error instanceof HoldfastError && error.code === "embedder_failed";
 }
 
-/** Doubles with every attempt, and differs between callers; at least as long as the embedder asked for, up to a limit. */
+/** Doubles with every attempt, with jitter; at least as long as the embedder asked for, up to a limit. */
 function pauseMs(attempt: number, { details }: HoldfastError): number {
-  const backOff = RETRY_MS * 2 ** attempt * (0.5 + Math.random() / 2);
   const asked = Number(details["retryAfterMs"]) || 0;
-  return Math.min(Math.max(backOff, asked), RETRY_MAX_MS);
+  return Math.min(Math.max(backOff(attempt, RETRY_MS, RETRY_MAX_MS), asked), RETRY_MAX_MS);
 }
 
 function timedOut(ms: number): HoldfastError {
   return new HoldfastError("embedder_failed", `the embedder did not answer within ${ms} ms`, {
-    hint: "check whether it is overloaded; give it fewer texts at once or more time",
+    hint: "check whether it is overloaded; send fewer texts at once, or raise the timeout",
   });
 }
 
 function unknownFailure(cause: unknown): HoldfastError {
   const kind = cause instanceof Error ? cause.name : typeof cause;
-  return new HoldfastError("embedder_failed", `the embedder failed in a way of its own (${kind})`, {
-    hint: "the cause says more; the same call may succeed later",
+  return new HoldfastError("embedder_failed", `the embedder failed with an unknown error (${kind})`, {
+    hint: "see the cause for details; the same call may succeed later",
     cause,
   });
 }

@@ -1,4 +1,4 @@
-/** The embedders, and the contract for writing another one (`holdfast/testing` has the suite that it must pass). */
+/** The embedders, and the contract for implementing another (`holdfast/testing` has its conformance suite). */
 export type { Embedder, EmbedderDescription, EmbedOptions } from "./embedder.js";
 export type { MiniLmDescription } from "./minilm/choice.js";
 export { MiniLmEmbedder, type MiniLmOptions } from "./minilm/minilm.js";

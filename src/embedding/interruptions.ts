@@ -1,14 +1,14 @@
-/** What runs or waits for somebody, and can be ended before its time: by the caller's signal, or all at once. */
+/** Pending operations that can be rejected early: one by its caller's signal, or all at once. */
 
 export type Interrupt = (reason: unknown) => void;
 
-/** Begins something; returns what to do when it is over, for whatever reason. */
+/** Starts an operation; returns a clean-up function, which is called when it ends for any reason. */
 export type Start<T> = (resolve: (value: T) => void, reject: Interrupt) => () => void;
 
 export class Interruptions {
   readonly #running = new Set<Interrupt>();
 
-  /** Rejects with the signal's reason when that is aborted, also if it was before. */
+  /** Rejects with the signal's reason when it is aborted, or if it already is. */
   async run<T>(signal: AbortSignal | undefined, start: Start<T>): Promise<T> {
     signal?.throwIfAborted();
     let finish = (): void => {};
@@ -28,7 +28,7 @@ export class Interruptions {
     }
   }
 
-  /** Rejects everything that runs now. */
+  /** Rejects all pending operations. */
   interruptAll(reason: unknown): void {
     for (const interrupt of this.#running) interrupt(reason);
   }

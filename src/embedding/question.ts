@@ -1,14 +1,16 @@
-/** A question's vector. One that is too long for the model is embedded in pieces, and their mean is its meaning. */
+/**
+ * Embeds a question. If it is too long for the model, it is embedded in pieces, and the mean of their vectors is used.
+ */
 import { chunkItems } from "../retrieval/chunks/chunks.js";
 import { chunkStrategy } from "../retrieval/chunks/strategy.js";
 import type { Embedder, EmbedderDescription } from "./embedder.js";
 
-/** Beyond this the rest of the question is left to the words. */
+/** The rest of a longer question is searched by words only. */
 const PIECES_MAX = 8;
 
 export interface QuestionVector {
   readonly vector: Float32Array;
-  /** True when the end of the question was left out. */
+  /** True if the end of the question was left out. */
   readonly cut: boolean;
 }
 
@@ -43,7 +45,7 @@ export async function embedQuestion(
 const isSurelyShort = (text: string, tokensMax: number): boolean =>
   Buffer.byteLength(text.normalize("NFD"), "utf8") + 8 <= tokensMax;
 
-/** The mean direction of vectors, of unit length. */
+/** The weighted mean of vectors, normalised to unit length. */
 export function meanVector(parts: readonly { readonly vector: Float32Array; readonly weight: number }[]): Float32Array {
   const sum = new Float32Array(parts[0]?.vector.length ?? 0);
   for (const { vector, weight } of parts)

@@ -1,5 +1,27 @@
-/** No wrong vector is passed on, whoever made it: number, dimensions and finiteness of every answer are checked. */
+/** Checks every answer of an embedder, so that no wrong vector is passed on. */
 import { HoldfastError } from "../errors.js";
+import { isSoundIdentity } from "../text.js";
+import type { EmbedderDescription } from "./embedder.js";
+
+/** Refuses a description that would make the file unreadable, or cut texts in the wrong places. */
+export function checkDescription(description: EmbedderDescription, model: string): void {
+  const { space, tokensMax, sliceBytes } = description ?? {};
+  if (space?.model !== model) throw undescribed("space.model", "the embedder's own model");
+  if (typeof space.runtime !== "string" || space.runtime === "" || !isSoundIdentity(space.runtime)) {
+    throw undescribed("space.runtime", "a name");
+  }
+  for (const [what, count] of Object.entries({ "space.dimensions": space.dimensions, tokensMax, sliceBytes })) {
+    const isLeftOut = count === undefined && what === "sliceBytes";
+    if (!isLeftOut && !(Number.isSafeInteger(count) && Number(count) >= 1))
+      throw undescribed(what, "a whole number of at least 1");
+  }
+}
+
+function undescribed(what: string, expected: string): HoldfastError {
+  return new HoldfastError("embedder_failed", `the embedder's description has no usable ${what}`, {
+    hint: `describe() must answer with ${what}: ${expected}; until then search uses words alone, and added items stay pending`,
+  });
+}
 
 export function checkVectors(vectors: readonly Float32Array[], count: number, dimensions: number): void {
   if (vectors.length !== count) throw wrong(`wrong number of vectors: expected ${count}, got ${vectors.length}`);
@@ -7,13 +29,13 @@ export function checkVectors(vectors: readonly Float32Array[], count: number, di
     if (vector.length !== dimensions) {
       throw wrong(`wrong dimensions: expected ${dimensions}, got ${vector.length}`, index);
     }
-    if (!vector.every(Number.isFinite)) throw wrong("a vector with components that are no finite numbers", index);
+    if (!vector.every(Number.isFinite)) throw wrong("a vector with components that are not finite numbers", index);
   }
 }
 
 function wrong(message: string, index?: number): HoldfastError {
   return new HoldfastError("embedder_failed", message, {
-    hint: "nothing was kept of this answer; check that the embedder still serves the same model",
+    hint: "the answer was discarded; check that the embedder still serves the same model",
     ...(index !== undefined && { details: { index } }),
   });
 }

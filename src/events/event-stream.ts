@@ -1,14 +1,13 @@
 /**
- * EventStream: events for one reader, to be read at its own pace. It holds a bounded number of them. A reader that is too
- * slow gets what is held, then how many it has missed, then what comes after that: nothing is out of order, and nothing
- * is missed in silence.
+ * EventStream: a bounded queue of events for one reader. A reader that is too slow gets the queued events, then the
+ * number of events it missed, then the events after those. Events therefore stay in order, and none is missed silently.
  */
 import type { MemoryEvent, MissedEvents } from "./event.js";
 
 export interface EventStreamOptions {
   readonly capacity: number;
   readonly now: () => number;
-  /** The reader has gone, or nothing more will come. */
+  /** Called when the reader has stopped, or when no more events follow. */
   readonly onEnd: () => void;
 }
 
@@ -33,7 +32,7 @@ export class EventStream implements AsyncIterableIterator<MemoryEvent | MissedEv
     else this.#held.push(event);
   }
 
-  /** Nothing more comes; what is held can still be read. */
+  /** Stops accepting events. Queued ones can still be read. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;

@@ -1,11 +1,11 @@
 /**
- * What moves through the buffers, as it is told to those who listen.
+ * The events that report what happens in the buffers.
  *
  * Invariants:
- * - Ids, counts, names of blocks and reasons: never content, metadata, or what an embedder said about a text.
- * - Every event names exactly one space, so that whoever may see some spaces can be shown just those. The session stands
- *   where the write names one; an edit or a delete by id names none.
- * - An event is told after its commit: what it tells of is there. What expires is not told.
+ * - Events carry ids, counts, block names and reasons: never content, metadata, or an embedder's message about a text.
+ * - Every event names exactly one space, so that subscribers can be limited to the spaces they may read. The session is
+ *   present if the write names one; an edit or a delete by id names none.
+ * - An event is published after its commit, so its effects are already visible. Expiry publishes no event.
  */
 import type { FlushReason } from "../buffers/hybrid/hybrid-buffer.js";
 import type { TransferReason } from "../buffers/round-buffer.js";
@@ -13,42 +13,40 @@ import type { ErrorCode } from "../errors.js";
 import type { FactState } from "../stores/facts.js";
 import type { Kind, SpaceRef } from "../types.js";
 
-/** When and where. */
+/** The time and place of an event. */
 interface Place {
-  /** Epoch milliseconds: when it was told. */
+  /** Epoch milliseconds of the event. */
   readonly at: number;
   readonly space: SpaceRef;
   readonly session?: string;
 }
 
-/** The WriteBuffer has committed items: they are durable, and words find them. */
+/** The WriteBuffer committed items. They are durable and searchable by words. */
 export interface AddedEvent extends Place {
   readonly type: "added";
   readonly ids: readonly string[];
-  /** Each once. */
+  /** Without duplicates. */
   readonly kinds: readonly Kind[];
-  readonly commit: number;
 }
 
-/** An item has a new version; what was embedded of the old one finds nothing any more. */
+/** An item has a new version. The vectors of the old version are no longer searched. */
 export interface EditedEvent extends Place {
   readonly type: "edited";
   readonly id: string;
   readonly version: number;
-  readonly commit: number;
 }
 
 /** Items were deleted by id. */
 export interface DeletedEvent extends Place {
   readonly type: "deleted";
-  /** Those asked for. */
+  /** The requested ids. */
   readonly ids: readonly string[];
-  /** How many items and facts went: of those asked for, and facts that rested on nothing else. */
+  /** Number of deleted items and facts, including facts that had no other source. */
   readonly items: number;
   readonly facts: number;
 }
 
-/** A session was forgotten, or a block (`block` is its id), or, if neither is named, the whole space. */
+/** A session was forgotten, or a block (`block` is its id), or the whole space if neither is present. */
 export interface ForgottenEvent extends Place {
   readonly type: "forgotten";
   readonly block?: string;
@@ -56,17 +54,15 @@ export interface ForgottenEvent extends Place {
   readonly facts: number;
 }
 
-/** Items were copied into this space from another one. */
+/** Items were copied into this space from another. */
 export interface PromotedEvent extends Place {
   readonly type: "promoted";
   readonly ids: readonly string[];
-  readonly commit: number;
 }
 
-/** The space, or the session that is named, has another name from now on; this is the old one. */
+/** The space, or the named session, was renamed. The event carries the old name. */
 export interface RenamedEvent extends Place {
   readonly type: "renamed";
-  readonly commit: number;
 }
 
 /** A block was created or has a new version. */
@@ -75,18 +71,16 @@ export interface BlockEvent extends Place {
   readonly id: string;
   readonly name: string;
   readonly version: number;
-  readonly commit: number;
 }
 
-/** A fact was recorded or updated, has ended, or was retracted: it is in this state now. */
+/** A fact was recorded, updated, ended or retracted, and is now in this state. */
 export interface FactEvent extends Place {
   readonly type: "fact";
   readonly id: string;
   readonly state: FactState;
-  readonly commit: number;
 }
 
-/** RoundBuffer → HybridBuffer: the items are embedded, and found by meaning. */
+/** RoundBuffer → HybridBuffer: the items are embedded and searchable by meaning. */
 export interface TransferredEvent extends Place {
   readonly type: "transferred";
   readonly reason: TransferReason;
@@ -100,33 +94,33 @@ export interface FlushedEvent extends Place {
   readonly ids: readonly string[];
 }
 
-/** An item could not be embedded and was set aside; `parked()` has what the embedder said. */
+/** An item could not be embedded and was parked. `parked()` returns the embedder's message. */
 export interface ParkedEvent extends Place {
   readonly type: "parked";
   readonly id: string;
   readonly code: ErrorCode;
-  /** When it is tried again by itself; absent: only by `replay`. */
+  /** Time of the automatic retry; absent if only `replay` retries it. */
   readonly retryAt?: number;
 }
 
-/** Somebody called for items that were set aside to be tried again. (Those whose time has come are not told.) */
+/** A caller asked to retry parked items. Automatic retries are not reported. */
 export interface ReplayedEvent extends Place {
   readonly type: "replayed";
   readonly items: number;
 }
 
 /**
- * Another process has changed the space. Only for those who listen to spaces they name: no store tells what everyone does.
- * If it names nothing, vectors were written, or an agent was renamed. A block that others edit is not noticed.
+ * Another process changed the space. Sent only to subscribers that name their spaces. If it lists no items, vectors
+ * were written or an agent was renamed. Block edits by other processes are not detected.
  */
 export interface ChangedEvent extends Place {
   readonly type: "changed";
-  /** Items that were added or edited; of very many, the first ones. */
+  /** Ids of added or edited items; if there are very many, only the first ones. */
   readonly ids: readonly string[];
-  /** How many items were removed. */
+  /** Number of removed items. */
   readonly removed: number;
-  /** The last commit that changed the space; 0: there is no space of this name any more. */
-  readonly commit: number;
+  /** The space no longer exists under this name. */
+  readonly gone?: true;
 }
 
 export type MemoryEvent =
@@ -144,12 +138,12 @@ export type MemoryEvent =
   | ReplayedEvent
   | ChangedEvent;
 
-/** To a reader that was too slow: so many events of its spaces are not told, between the last one and the next. */
+/** Sent to a reader that was too slow: the number of events of its spaces that it missed at this point. */
 export interface MissedEvents {
   readonly type: "missed";
   readonly at: number;
   readonly count: number;
 }
 
-/** An event before it is told. */
+/** An event without its time. */
 export type Untold = MemoryEvent extends infer E ? (E extends MemoryEvent ? Omit<E, "at"> : never) : never;

@@ -1,4 +1,4 @@
-/** What a memory tells those who listen: in the order of things, by space, and never what was said. */
+/** The events of a memory: in order, by space, and never with content. */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Memory, type OpenOptions, openMemory } from "../memory.js";
 import { FakeClock } from "../testing/fake-clock.js";
@@ -21,7 +21,7 @@ async function open(options: OpenOptions = {}): Promise<Memory> {
 const say = (content: string) => [{ role: "user", content } as const];
 
 describe("what moves through the buffers", () => {
-  it("is told step by step: added, transferred, flushed, edited, parked, replayed", async () => {
+  it("is reported step by step: added, transferred, flushed, edited, parked, replayed", async () => {
     const embedder = new HashEmbedder();
     const memory = await open({ embedder });
     const told: MemoryEvent[] = [];
@@ -29,8 +29,8 @@ describe("what moves through the buffers", () => {
     const session = memory.session({ ...ADA, session: "s" });
     const here = { at: 1_000, space: ADA, session: "s" };
 
-    const { ids, commit } = await session.add([...say("a lamp"), ...say("a rope")]);
-    expect(told.splice(0)).toEqual([{ ...here, type: "added", ids, kinds: ["message"], commit }]);
+    const { ids } = await session.add([...say("a lamp"), ...say("a rope")]);
+    expect(told.splice(0)).toEqual([{ ...here, type: "added", ids, kinds: ["message"] }]);
     await memory.flush();
     expect(told.splice(0)).toEqual([
       { ...here, type: "transferred", reason: "manual", ids },
@@ -41,7 +41,7 @@ describe("what moves through the buffers", () => {
     await session.update(id, { content: "a lantern" });
     await memory.flush();
     expect(told.splice(0)).toMatchObject([
-      { type: "edited", space: ADA, id, version: 2, commit: expect.any(Number) },
+      { type: "edited", space: ADA, id, version: 2 },
       { type: "transferred", ids: [id] },
       { type: "flushed", ids: [id] },
     ]);
@@ -65,7 +65,7 @@ describe("what moves through the buffers", () => {
     ]);
   });
 
-  it("is told of blocks, facts, turns, promotions, names and forgetting too", async () => {
+  it("is reported for blocks, facts, turns, promotions, names and forgetting too", async () => {
     const memory = await open();
     const told: MemoryEvent[] = [];
     memory.events.subscribe((event) => told.push(event));
@@ -119,7 +119,7 @@ describe("what moves through the buffers", () => {
     ]);
   });
 
-  it("is told of nothing that was written before: a retry, a fact that is known", async () => {
+  it("is not reported if nothing was written: a retry, a known fact", async () => {
     const memory = await open();
     const session = memory.session(ADA);
     await session.add(say("hello"), { idempotencyKey: "k" });
@@ -129,7 +129,7 @@ describe("what moves through the buffers", () => {
     expect(told).toEqual([]);
   });
 
-  it("is told before whoever wrote has its answer", async () => {
+  it("is reported before the writer gets its answer", async () => {
     const memory = await open();
     const order: string[] = [];
     memory.events.subscribe(({ type }) => order.push(type));
@@ -139,7 +139,7 @@ describe("what moves through the buffers", () => {
   });
 });
 
-it("never tells what was said", async () => {
+it("never reports content", async () => {
   const embedder = new HashEmbedder();
   const memory = await open({ embedder });
   const told: MemoryEvent[] = [];
@@ -188,7 +188,7 @@ it("never tells what was said", async () => {
 });
 
 describe("a listener", () => {
-  it("that names spaces is told of these, and of no others of the same name or kind", async () => {
+  it("with spaces gets events of these, and of no others of the same name or kind", async () => {
     const memory = await open();
     const told: string[] = [];
     const everything: string[] = [];
@@ -200,7 +200,7 @@ describe("a listener", () => {
     expect(everything).toEqual(scopes.map((scope) => JSON.stringify(scope)));
   });
 
-  it("is refused if it names no spaces at all, or what is none", async () => {
+  it("is refused if its spaces are empty or invalid", async () => {
     const memory = await open();
     expect(() => memory.events.subscribe(() => {}, { spaces: [] })).toThrow(/at least one/);
     expect(() => memory.events.stream({ spaces: [{ user: "" }] })).toThrow(/user/);
@@ -208,7 +208,7 @@ describe("a listener", () => {
     expect(memory.service.events.isHeard).toBe(false);
   });
 
-  it("that throws spoils neither the write nor the others", async () => {
+  it("that throws affects neither the write nor other listeners", async () => {
     const memory = await open();
     const later = vi.spyOn(globalThis, "queueMicrotask").mockImplementation(() => {});
     const told: string[] = [];
@@ -223,7 +223,7 @@ describe("a listener", () => {
     expect(thrown).toThrow("mine");
   });
 
-  it("that is gone costs nothing: no event is made, no timer runs, no store is asked", async () => {
+  it("that is gone costs nothing: no event is created, no timer runs, the store is not polled", async () => {
     const clock = new FakeClock();
     const memory = await open({ clock });
     const timers = clock.pending;
@@ -251,7 +251,7 @@ describe("a stream", () => {
     return types;
   };
 
-  it("tells a slow reader how many it has missed, and goes on from there", async () => {
+  it("tells a slow reader how many events it has missed, and continues from there", async () => {
     const memory = await open();
     const stream = memory.events.stream({ capacity: 2, spaces: [ADA] });
     const session = memory.session(ADA);
@@ -264,17 +264,17 @@ describe("a stream", () => {
     await session.blocks.create({ name: "persona", content: "" });
     await session.blocks.edit("persona", { content: "kind" });
     expect(await reading).toEqual(["added", "missed 4", "block", "block"]);
-    expect(memory.service.events.isHeard).toBe(false); // the loop was left
+    expect(memory.service.events.isHeard).toBe(false); // the loop has ended
   });
 
-  it("begins when it is asked for, not when it is first read", async () => {
+  it("begins when it is created, not when it is first read", async () => {
     const memory = await open();
     const stream = memory.events.stream();
     await memory.session(ADA).add(say("hello"));
     expect(await typesOf(stream, 1)).toEqual(["added"]);
   });
 
-  it("ends with its signal, and with the memory, after what was told", async () => {
+  it("ends with its signal, and with the memory, after the events so far", async () => {
     const memory = await open();
     const stop = new AbortController();
     const [ended, left] = [memory.events.stream({ signal: stop.signal }), memory.events.stream()];

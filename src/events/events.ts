@@ -1,15 +1,18 @@
 /**
- * Events: tells whoever listens what moves through the buffers.
+ * Events: publishes to subscribers what happens in the buffers.
  *
- * - Listeners are called at once, in the order of the commits, before whoever wrote has its answer. What a listener throws
- *   is its own affair (an uncaught exception), and delays or spoils no write.
- * - Nobody listens: nothing is made, nothing is asked.
- * - With `spaces` a listener sees those and no others: what this process does there, and (`changed`) what others on the
- *   same store do. Without, it sees all that this process does, and nothing of others.
+ * - Listeners are called synchronously, in commit order, before the writer gets its answer. An exception in a listener
+ *   becomes an uncaught exception and affects no write.
+ * - Without listeners, no events are created and the store is not polled.
+ * - With `spaces`, a listener sees only events of those spaces: what this process does there, and (`changed`) what
+ *   other processes on the same store do. Without `spaces`, it sees everything that this process does, and nothing of
+ *   other processes.
  */
+
 import type { Clock } from "../clock.js";
 import { parseInteger } from "../input/integer.js";
 import { parseSpaces } from "../input/scope.js";
+import { spaceKey } from "../space-key.js";
 import type { Committed, Done, Store, Unit } from "../stores/store.js";
 import type { SpaceRef } from "../types.js";
 import type { MemoryEvent, Untold } from "./event.js";
@@ -21,18 +24,21 @@ import { eventsOf, lostNames } from "./write-events.js";
 export type EventListener = (event: MemoryEvent) => void;
 
 export interface SubscribeOptions {
-  /** Only events of these spaces. Left out: all that this process does. */
+  /** Only events of these spaces. Default: everything that this process does. */
   readonly spaces?: readonly SpaceRef[];
 }
 
 export interface StreamOptions extends SubscribeOptions {
   /** Ends the stream. */
   readonly signal?: AbortSignal;
-  /** How many events are held for a reader that is slow, 1,000 if left out. More: more memory, fewer that it misses. */
+  /**
+   * Number of events queued for a slow reader, 1,000 by default. A higher value uses more memory and misses fewer
+   * events.
+   */
   readonly capacity?: number;
 }
 
-/** What callers hold of it. */
+/** The public interface. */
 export type MemoryEvents = Pick<Events, "subscribe" | "stream">;
 
 const CAPACITY = 1_000;
@@ -56,10 +62,10 @@ export class Events {
     this.#others = new Others({ store, clock, own: this.#own, tell: (event) => this.tell(event) });
   }
 
-  /** Calls the listener with every event from now on, until the returned function is called. */
+  /** Calls the listener for every event from now on, until the returned function is called. */
   subscribe(listener: EventListener, { spaces }: SubscribeOptions = {}): () => void {
     const wanted = spaces && parseSpaces(spaces);
-    const subscription = { listener, spaces: wanted && new Set(wanted.map(nameOf)) };
+    const subscription = { listener, spaces: wanted && new Set(wanted.map(spaceKey)) };
     this.#subscriptions.add(subscription);
     const unwatch = wanted && !this.#isClosed ? this.#others.watch(wanted) : undefined;
     return () => {
@@ -67,7 +73,10 @@ export class Events {
     };
   }
 
-  /** Events from now on, to be read one after the other. It ends with the memory, the signal, or the reader's loop. */
+  /**
+   * A stream of events from now on. It ends when the memory is closed, the signal aborts, or the reader leaves its
+   * loop.
+   */
   stream({ signal, capacity = CAPACITY, ...options }: StreamOptions = {}): EventStream {
     const end = (): void => stream.end();
     const stream = new EventStream({
@@ -86,27 +95,27 @@ export class Events {
     return stream;
   }
 
-  /** True while somebody listens. Ask before an event is made. */
+  /** True while there are listeners. Check this before creating an event. */
   get isHeard(): boolean {
     return this.#subscriptions.size > 0;
   }
 
-  /** Watches a commit of this process, so that it is not told as another's. */
+  /** Tracks a commit of this process, so that it is not reported as another process's commit. */
   watch(commit: Promise<Committed>): Promise<Committed> {
     return this.#own.watch(commit);
   }
 
-  /** Tells what a unit did. */
-  committed(unit: Unit, done: readonly Done[], commit: number): void {
+  /** Publishes the events of a committed unit. */
+  committed(unit: Unit, done: readonly Done[]): void {
     if (!this.isHeard) return;
     for (const space of lostNames(unit, done)) this.#others.gone(space);
-    for (const event of eventsOf(unit, done, commit)) this.tell(event);
+    for (const event of eventsOf(unit, done)) this.tell(event);
   }
 
   tell(untold: Untold): void {
     if (!this.isHeard) return;
     const event = Object.freeze({ at: this.#clock.now(), ...untold }) as MemoryEvent;
-    const name = nameOf(event.space);
+    const name = spaceKey(event.space);
     for (const { listener, spaces } of [...this.#subscriptions]) {
       if (spaces && !spaces.has(name)) continue;
       try {
@@ -119,7 +128,7 @@ export class Events {
     }
   }
 
-  /** Ends all streams and calls nobody any more. */
+  /** Ends all streams and removes all listeners. */
   close(): void {
     this.#isClosed = true;
     for (const stream of [...this.#streams]) stream.end();
@@ -127,5 +136,3 @@ export class Events {
     this.#others.close();
   }
 }
-
-const nameOf = (space: SpaceRef): string => JSON.stringify(space);

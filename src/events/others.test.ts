@@ -1,9 +1,9 @@
-/** Two services on one store: what one of them does is news to the other, and what it does itself is not. */
+/** Two services on one store: what one does is news to the other, but not to itself. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { loadConfig } from "../config.js";
 import { Memory } from "../memory.js";
 import { BufferService } from "../service.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
 import type { Committed, Store } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
@@ -13,7 +13,7 @@ const ADA = { user: "ada" };
 const BOB = { user: "bob" };
 
 let clock: FakeClock;
-let store: MemoryStore;
+let store: SqliteStore;
 let mine: Memory;
 let other: Memory;
 let told: MemoryEvent[];
@@ -24,9 +24,9 @@ function openOn(one: Store, embedder?: HashEmbedder): Memory {
   return new Memory(new BufferService(one, options, { embedder }));
 }
 
-beforeEach(() => {
+beforeEach(async () => {
   clock = new FakeClock();
-  store = new MemoryStore();
+  store = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
   [mine, other] = [openOn(store), openOn(store)];
   told = [];
 });
@@ -38,7 +38,7 @@ afterEach(async () => {
 const say = (content: string) => [{ role: "user", content } as const];
 const listen = () => mine.events.subscribe((event) => told.push(event), { spaces: [ADA] });
 
-/** A look, to its end. */
+/** A complete poll. */
 async function look(): Promise<void> {
   await turns();
   clock.advance(250);
@@ -49,7 +49,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-it("tells what another process adds, edits and removes in the spaces listened to, once", async () => {
+it("reports once what another process adds, edits and removes in the watched spaces", async () => {
   const before = await other.session(ADA).add(say("before anybody listened"));
   listen();
   await look();
@@ -60,7 +60,7 @@ it("tells what another process adds, edits and removes in the spaces listened to
   await look();
   const edited = [...before.ids, ...ids].toSorted();
   expect(told.map((event) => ({ ...event, ids: "ids" in event ? event.ids.toSorted() : [] }))).toEqual([
-    { at: clock.now(), type: "changed", space: ADA, ids: edited, removed: 0, commit: 3 },
+    { at: clock.now(), type: "changed", space: ADA, ids: edited, removed: 0 },
   ]);
   told.length = 0;
   await other.session(ADA).delete(ids);
@@ -70,7 +70,7 @@ it("tells what another process adds, edits and removes in the spaces listened to
   expect(told).toHaveLength(1);
 });
 
-it("tells what this process does once, as what it is, also beside others", async () => {
+it("reports once what this process does, under its own type, even beside other processes", async () => {
   listen();
   await turns();
   await mine.session(ADA).add(say("mine"));
@@ -88,7 +88,7 @@ it("tells what this process does once, as what it is, also beside others", async
   expect(told.map(({ type }) => type).slice(5)).toEqual(["added"]);
 });
 
-it("does not take a commit for another's because its answer is late", async () => {
+it("does not report a commit as another's because its answer is late", async () => {
   let answer = (): void => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -113,23 +113,22 @@ it("does not take a commit for another's because its answer is late", async () =
   const meanwhile = [await store.versions([ADA]), [...told]];
   answer();
   await adding;
-  expect(meanwhile).toEqual([[1], []]);
+  expect(meanwhile).toEqual([[{ id: expect.any(String), version: 1 }], []]);
   await look();
   expect(told.map(({ type }) => type)).toEqual(["added"]);
 });
 
-it("tells that vectors were written, and that a space is gone", async () => {
+it("reports that vectors were written, and that a space is gone", async () => {
   other = openOn(store, new HashEmbedder());
   await other.session(ADA).add(say("hello"));
   listen();
   await turns();
   await other.flush();
   await look();
-  const [commit] = await store.versions([ADA]);
-  expect(told.splice(0)).toMatchObject([{ type: "changed", ids: [], removed: 0, commit }]);
+  expect(told.splice(0)).toEqual([{ at: clock.now(), type: "changed", space: ADA, ids: [], removed: 0 }]);
   await other.forget(ADA);
   await look();
-  expect(told).toMatchObject([{ type: "changed", ids: [], commit: 0 }]);
+  expect(told).toMatchObject([{ type: "changed", ids: [], gone: true }]);
 });
 
 it.each([
@@ -149,33 +148,40 @@ it.each([
 });
 
 it("tells nothing of others to those who name no spaces, and asks the store nothing", async () => {
-  const versions = vi.spyOn(store, "versions");
+  const asked = [vi.spyOn(store, "versions"), vi.spyOn(store, "changes")];
   mine.events.subscribe((event) => told.push(event));
   await other.session(ADA).add(say("theirs"));
   await look();
-  expect([told, versions.mock.calls]).toEqual([[], []]);
+  expect([told, ...asked.map(({ mock }) => mock.calls.length)]).toEqual([[], 0, 0]);
 });
 
-it("goes on after a look that failed, and misses nothing of the time between", async () => {
+it("continues after a failed poll, and misses nothing in between", async () => {
   listen();
   await turns();
   const error = await closedError();
-  const failing = [vi.spyOn(store, "versions"), vi.spyOn(store, "changes")];
   const { ids } = await other.session(ADA).add(say("hello"));
-  vi.spyOn(store, "versions").mockRejectedValueOnce(error);
+  const failing = vi.spyOn(store, "changes").mockRejectedValueOnce(error).mockRejectedValueOnce(error);
   await look();
-  vi.spyOn(store, "changes")
-    .mockResolvedValueOnce({ commit: 1, changed: [], removed: 0, complete: true })
-    .mockRejectedValueOnce(error);
   await look();
-  expect([failing.map(({ mock }) => mock.calls.length), told]).toEqual([[2, 3], []]);
+  expect([failing.mock.calls.length, told]).toEqual([2, []]);
+  await look();
+  expect(told).toMatchObject([{ type: "changed", ids }]);
+});
+
+it("begins with the first look if it could not when it was asked to", async () => {
+  await other.session(ADA).add(say("before anybody listened"));
+  vi.spyOn(store, "versions").mockRejectedValueOnce(await closedError());
+  listen();
+  await look();
+  expect(told).toEqual([]);
+  const { ids } = await other.session(ADA).add(say("hello"));
   await look();
   expect(told).toMatchObject([{ type: "changed", ids }]);
 });
 
 /** As a store rejects. */
 async function closedError(): Promise<unknown> {
-  const closed = new MemoryStore();
+  const closed = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
   await closed.close();
   return closed.versions([ADA]).catch((error: unknown) => error);
 }

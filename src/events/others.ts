@@ -1,23 +1,24 @@
 /**
- * Others: notices what other processes commit in the spaces that somebody listens to, by a look at their versions every
- * quarter of a second, and only while somebody does.
+ * Others: detects commits of other processes in the watched spaces. It polls for changes every quarter of a second, and
+ * only while there are watchers.
  *
- * A space's version is the number of the last commit that changed it, so what is new is what commits after the version of
- * the last look did, up to the version of this one, without this process's own. What changes no version (a block) is not
- * noticed; what names no item (vectors) may go untold if an own commit follows before the next look.
+ * A change is new if its space version is later than the last poll and was not produced by this process. Writes that
+ * change no version (blocks) are not detected. Changes that name no item (vectors) may go unreported if a commit of
+ * this process follows before the next poll.
  */
-import { spaceName } from "../buffers/lane-name.js";
+
 import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
-import type { Store } from "../stores/store.js";
+import { spaceKey } from "../space-key.js";
+import type { Changes, SpaceVersion, Store } from "../stores/store.js";
 import type { SpaceRef } from "../types.js";
 import type { Untold } from "./event.js";
 import type { OwnCommits } from "./own-commits.js";
 
 const EVERY_MS = 250;
-/** Versions are read on the main thread: about half a millisecond at a time. */
+/** Spaces read in one snapshot. This takes about half a millisecond of the reader's time if nothing has changed. */
 const SPACES_AT_ONCE = 100;
-/** Ids told of one change. */
+/** Upper bound on ids in one event. */
 const IDS_MAX = 1_000;
 
 export interface OthersOptions {
@@ -30,8 +31,10 @@ export interface OthersOptions {
 interface Watched {
   readonly space: SpaceRef;
   listeners: number;
-  /** As last seen; undefined before the first look. */
-  version: number | undefined;
+  /** False before the first poll. */
+  isSeen: boolean;
+  /** The version at the last poll; undefined if there was no space with this name. */
+  version: SpaceVersion | undefined;
 }
 
 export class Others {
@@ -39,8 +42,6 @@ export class Others {
   readonly #watched = new Map<string, Watched>();
   #cancel: (() => void) | undefined;
   #isLooking = false;
-  /** The newest commit when the last look began. */
-  #lookedUpTo: number | undefined;
 
   constructor(options: OthersOptions) {
     this.#options = options;
@@ -50,24 +51,27 @@ export class Others {
   watch(spaces: readonly SpaceRef[]): () => void {
     const fresh: Watched[] = [];
     for (const space of spaces) {
-      const watched = this.#watched.get(spaceName(space)) ?? { space, listeners: 0, version: undefined };
+      const watched = this.#watched.get(spaceKey(space)) ?? { space, listeners: 0, ...UNSEEN };
       if (watched.listeners++ === 0) fresh.push(watched);
-      this.#watched.set(spaceName(space), watched);
+      this.#watched.set(spaceKey(space), watched);
     }
     this.#options.own.isNoting = true;
     void this.#quietly(() => this.#begin(fresh));
     if (!this.#isLooking) this.#schedule();
-    return () => this.#unwatch(spaces.map(spaceName));
+    return () => this.#unwatch(spaces.map(spaceKey));
   }
 
   close(): void {
     this.#unwatch([...this.#watched.keys()], true);
   }
 
-  /** This process has taken the space's name away: that it is gone is no news from others. */
+  /**
+   * Records that this process removed the space's name, so that its absence is not reported as another process's
+   * change.
+   */
   gone(space: SpaceRef): void {
-    const watched = this.#watched.get(spaceName(space));
-    if (watched) watched.version = 0;
+    const watched = this.#watched.get(spaceKey(space));
+    if (watched) Object.assign(watched, { isSeen: true, version: undefined });
   }
 
   #unwatch(names: readonly string[], isAll = false): void {
@@ -93,7 +97,7 @@ export class Others {
     if (this.#watched.size > 0) this.#schedule();
   }
 
-  /** A store that is busy, failing or closed has nothing to tell now; the next look finds what this one missed. */
+  /** If the store is busy, failing or closed, this poll reports nothing, and the next one catches up. */
   async #quietly(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -102,43 +106,52 @@ export class Others {
     }
   }
 
-  /** What is there already is no news. */
-  async #begin(fresh: readonly Watched[]): Promise<void> {
+  /** Records the current versions, so that existing contents are not reported as changes. */
+  async #begin(watched: readonly Watched[]): Promise<void> {
+    const fresh = watched.filter(({ isSeen }) => !isSeen);
+    if (fresh.length === 0) return;
     const versions = await this.#options.store.versions(fresh.map(({ space }) => space));
-    for (const [at, one] of fresh.entries()) one.version ??= versions[at] ?? 0;
+    for (const [at, one] of fresh.entries()) {
+      if (!one.isSeen) Object.assign(one, { isSeen: true, version: versions[at] });
+    }
   }
 
   async #compare(watched: readonly Watched[]): Promise<void> {
-    const { store, own } = this.#options;
-    const { commit } = await store.changes([], Number.MAX_SAFE_INTEGER);
-    if (commit === this.#lookedUpTo && watched.every(({ version }) => version !== undefined)) return;
-    const before = own.numbers; // all of these are older than what is read next, so that this look is done with them
+    const { own } = this.#options;
+    await this.#begin(watched);
+    const before = own.versions; // all of these are older than the next read, so this poll covers them
     for (let at = 0; at < watched.length; at += SPACES_AT_ONCE) {
       await this.#compareSome(watched.slice(at, at + SPACES_AT_ONCE));
     }
     own.forget(before);
-    this.#lookedUpTo = commit;
   }
 
   async #compareSome(watched: readonly Watched[]): Promise<void> {
     const { store, own } = this.#options;
-    const known = watched.map(({ version }) => version);
-    const versions = await store.versions(watched.map(({ space }) => space));
+    const cursors = watched.map(({ space, version }) => ({ space, since: version }));
+    const changes = await store.changes(cursors);
     await own.settled();
     for (const [at, one] of watched.entries()) {
-      const [from, to] = [known[at], versions[at] ?? 0];
-      if (one.version !== from) continue; // its name was taken away meanwhile, by this process
-      if (from !== undefined && from !== to) await this.#tell(one.space, from, to);
-      if (one.version === from) one.version = to;
+      const change = changes[at];
+      if (!change || one.version !== cursors[at]?.since) continue; // this process removed the name meanwhile
+      this.#tell(one, change);
+      one.version = change.version;
     }
   }
 
-  async #tell(space: SpaceRef, from: number, to: number): Promise<void> {
-    const { store, own, tell } = this.#options;
-    const without = own.numbers;
-    const { changed, removed } = await store.changes([space], from, { upTo: to, without });
-    if (changed.length === 0 && removed === 0 && without.includes(to)) return;
-    const ids = changed.slice(0, IDS_MAX).map(({ id }) => id);
-    tell({ type: "changed", space, ids, removed, commit: to });
+  #tell({ space, version: known }: Watched, { version, changed, removed }: Changes): void {
+    const { own, tell } = this.#options;
+    if (!version) {
+      if (known) tell({ type: "changed", space, ids: [], removed: 0, gone: true });
+      return;
+    }
+    if (known?.id === version.id && known.version === version.version) return;
+    const isOwn = (spaceVersion: number): boolean => own.has({ id: version.id, version: spaceVersion });
+    const theirs = changed.filter(({ spaceVersion }) => !isOwn(spaceVersion));
+    const gone = removed.filter(({ spaceVersion }) => !isOwn(spaceVersion)).reduce((sum, { items }) => sum + items, 0);
+    if (theirs.length === 0 && gone === 0 && isOwn(version.version)) return;
+    tell({ type: "changed", space, ids: theirs.slice(0, IDS_MAX).map(({ id }) => id), removed: gone });
   }
 }
+
+const UNSEEN = { isSeen: false, version: undefined };

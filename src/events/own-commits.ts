@@ -1,45 +1,51 @@
 /**
- * Which commits were this process's, so that those of others can be told from them.
+ * OwnCommits: the space versions produced by this process's commits, to tell them from those of other processes.
  *
- * Numbers are noted only while somebody asks. A commit can be seen in the file before its answer is here; therefore those
- * that are under way are known, and can be waited for. A commit whose outcome was lost is not noted: it is told as if it
- * were another's.
+ * Versions are recorded only while spaces are watched. A commit can be visible in the file before its result arrives
+ * here, so commits in progress are tracked and can be awaited. A commit whose outcome was lost is not recorded; it is
+ * reported as if another process had made it.
  */
-import type { Committed } from "../stores/store.js";
+import type { Committed, SpaceVersion } from "../stores/store.js";
 
 export class OwnCommits {
   readonly #underWay = new Set<Promise<Committed>>();
-  readonly #numbers = new Set<number>();
+  readonly #versions = new Set<string>();
   isNoting = false;
 
-  /** Watches a commit; answers as it does. */
+  /** Tracks a commit and returns its result. */
   async watch(commit: Promise<Committed>): Promise<Committed> {
     this.#underWay.add(commit);
     try {
       const committed = await commit;
-      if (this.isNoting && committed.changed) this.#numbers.add(committed.commit);
+      if (this.isNoting) for (const version of committed.versions) this.#versions.add(nameOf(version));
       return committed;
     } finally {
       this.#underWay.delete(commit);
     }
   }
 
-  /** Resolves when all that is under way now has been answered and noted, and whoever wrote has told of it. */
+  /** Resolves when all commits in progress are answered and recorded, and their events are published. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay); // whoever called has the error
+    await Promise.allSettled(this.#underWay); // each caller gets its own error
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  get numbers(): readonly number[] {
-    return [...this.#numbers];
+  has(version: SpaceVersion): boolean {
+    return this.#versions.has(nameOf(version));
   }
 
-  forget(numbers: readonly number[]): void {
-    for (const number of numbers) this.#numbers.delete(number);
+  get versions(): readonly string[] {
+    return [...this.#versions];
+  }
+
+  forget(versions: readonly string[]): void {
+    for (const version of versions) this.#versions.delete(version);
   }
 
   stop(): void {
     this.isNoting = false;
-    this.#numbers.clear();
+    this.#versions.clear();
   }
 }
+
+const nameOf = ({ id, version }: SpaceVersion): string => `${id}@${version}`;

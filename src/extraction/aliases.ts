@@ -1,11 +1,11 @@
 /**
- * A request under short names: m1, m2… for its messages, f1, f2… for the facts that are known. A model copies short names
- * without mistakes and for few tokens, and ids, which callers may choose, do not get into the prompt.
+ * Replaces the ids of a request by short names: m1, m2… for its messages, f1, f2… for known facts. A model copies short
+ * names without mistakes and for few tokens, and ids, which callers may choose, stay out of the prompt.
  */
 import type { ExtractionRequest, FactDraft } from "./extractor.js";
 
 export class Aliases {
-  /** The same request with the short names for ids. */
+  /** The same request with short names for ids. */
   readonly request: ExtractionRequest;
   readonly #ids = new Map<string, string>();
 
@@ -16,7 +16,7 @@ export class Aliases {
     };
   }
 
-  /** The draft with the ids for short names. Requires that all of them are of this request. */
+  /** The draft with ids for short names. Requires that all of them are of this request. */
   resolve({ source, supersedes, ...rest }: FactDraft): FactDraft {
     return {
       ...rest,
@@ -32,7 +32,7 @@ export class Aliases {
 
   #id(name: string): string {
     const id = this.#ids.get(name);
-    if (id === undefined) throw new RangeError("a draft names what is not in its request");
+    if (id === undefined) throw new RangeError("a draft refers to something that is not in its request");
     return id;
   }
 }

@@ -1,16 +1,16 @@
 /**
- * The answer of a chat server: its list of drafts, or an error that says what is wrong with it, without a word of what it
- * says. What stands in the list is not looked at here.
+ * Reads the list of drafts from a chat server's answer. Errors say what is wrong with the answer without quoting it.
+ * The entries of the list are not checked here.
  */
 import { failure } from "./failure.js";
 
-/** As the server counts them; 0 if it does not. */
+/** As counted by the server; 0 if it does not count. */
 export interface Tokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-/** Also of an answer that is of no use: it was paid for. */
+/** The tokens of any answer, even a useless one: it was paid for. */
 export function tokensOf(body: unknown): Tokens {
   const usage = fieldOf(body, "usage");
   return {
@@ -25,25 +25,25 @@ export function draftsOf(body: unknown): readonly unknown[] {
   const message = fieldOf(choice, "message");
   if (typeof message !== "object" || message === null) {
     throw failure(
-      "the chat server gave an answer without a message",
+      "the chat server returned an answer without a message",
       "check that the base URL is that of an OpenAI-compatible server",
     );
   }
   const ending = fieldOf(choice, "finish_reason");
-  if (isTelling(fieldOf(message, "refusal")) || ending === "content_filter") {
+  if (hasText(fieldOf(message, "refusal")) || ending === "content_filter") {
     throw failure(
       "the model refuses to answer",
-      "its provider filters what these messages are about; another model may take them",
+      "its provider filters the topics of these messages; another model may accept them",
     );
   }
   if (ending === "length") {
     throw failure(
-      "the model's answer is cut off: it reached its limit of tokens",
+      "the model's answer was cut off at its token limit",
       "give the model a larger context or a higher limit, or extract from fewer messages at once",
     );
   }
   const content = fieldOf(message, "content");
-  if (!isTelling(content)) throw failure("the model's answer is empty", ANOTHER_MODEL);
+  if (!hasText(content)) throw failure("the model's answer is empty", ANOTHER_MODEL);
   const facts = fieldOf(parse(unwrapped(content)), "facts");
   if (!Array.isArray(facts)) throw failure("the model's answer has no list of facts", ANOTHER_MODEL);
   return facts;
@@ -60,14 +60,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** Without the thoughts that some models speak out, and without the code fence that many put around JSON. */
+/** Without the thoughts that some models include, and without the code fence that many put around JSON. */
 function unwrapped(content: string): string {
   const thoughtsEnd = content.trimStart().startsWith("<think>") ? content.indexOf("</think>") : -1;
   const text = (thoughtsEnd < 0 ? content : content.slice(thoughtsEnd + "</think>".length)).trim();
   return text.startsWith("```") && text.endsWith("```") ? text.slice(text.indexOf("\n") + 1, -3) : text;
 }
 
-function isTelling(value: unknown): value is string {
+function hasText(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
 }
 

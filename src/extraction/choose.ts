@@ -1,4 +1,4 @@
-/** Which extractor the options ask for. */
+/** Selects the extractor that the options ask for. */
 import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import type { Extractor } from "./extractor.js";
@@ -11,7 +11,7 @@ export interface ExtractionChoice {
   readonly timeoutMs: number;
 }
 
-/** Undefined: nothing is extracted, which is the default. */
+/** Undefined if nothing is to be extracted, which is the default. */
 export function chooseExtractor(choice: ExtractionChoice, clock: Clock): Extractor | undefined {
   const { baseUrl, model, apiKey, timeoutMs } = choice;
   if (baseUrl === undefined && model === undefined) return undefined;

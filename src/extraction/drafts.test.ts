@@ -18,7 +18,7 @@ const GOOD = { category: "preference", content: "Likes tea", confidence: 0.8 };
 const SECRET = "Xyzzy";
 
 describe("drafts", () => {
-  it("are taken with and without source and superseded facts", () => {
+  it("are accepted with and without source and superseded facts", () => {
     const whole = { ...GOOD, source: "m", supersedes: ["k"] };
     const other = { ...GOOD, content: "Has a cat" };
     expect(parseDrafts([whole, other], REQUEST)).toEqual({ drafts: [whole, other], refused: [] });
@@ -28,11 +28,11 @@ describe("drafts", () => {
     expect(parseDrafts([], REQUEST)).toEqual({ drafts: [], refused: [] });
   });
 
-  it("keep nothing but the known fields", () => {
+  it("keep only the known fields", () => {
     expect(parseDrafts([{ ...GOOD, pinned: true, force: true, id: "k" }], REQUEST).drafts).toEqual([GOOD]);
   });
 
-  it("are repaired and brought onto one line", () => {
+  it("are repaired and put on one line", () => {
     const { drafts } = parseDrafts([{ ...GOOD, category: " food\n", content: " a\n\nb\u2028c\ud800\u0000 " }], REQUEST);
     expect(drafts).toEqual([{ ...GOOD, category: "food", content: "a b c\ufffd\ufffd" }]);
   });
@@ -45,13 +45,13 @@ describe("drafts", () => {
     ["null", null, /\[1\] is not an object/],
     ["a text", SECRET, /not an object/],
     ["a list", [SECRET], /not an object/],
-    ["no category", { ...GOOD, category: undefined }, /category is not a text/],
-    ["an empty category", { ...GOOD, category: " \n" }, /category says nothing/],
+    ["no category", { ...GOOD, category: undefined }, /category is not a string/],
+    ["an empty category", { ...GOOD, category: " \n" }, /category is blank/],
     ["a long category", { ...GOOD, category: "x".repeat(CATEGORY_UNITS_MAX + 1) }, /category has more than/],
-    ["no content", { category: "x", confidence: 1 }, /content is not a text/],
-    ["content of another type", { ...GOOD, content: { text: SECRET } }, /content is not a text/],
-    ["empty content", { ...GOOD, content: "" }, /content says nothing/],
-    ["content of marks", { ...GOOD, content: "…!" }, /content says nothing/],
+    ["no content", { category: "x", confidence: 1 }, /content is not a string/],
+    ["content of another type", { ...GOOD, content: { text: SECRET } }, /content is not a string/],
+    ["empty content", { ...GOOD, content: "" }, /content is blank/],
+    ["content of marks", { ...GOOD, content: "…!" }, /content is blank/],
     ["huge content", { ...GOOD, content: "x".repeat(CONTENT_UNITS_MAX + 1) }, /content has more than/],
     ["no confidence", { ...GOOD, confidence: undefined }, /confidence is not a number/],
     ["confidence as text", { ...GOOD, confidence: "0.9" }, /confidence is not a number/],
@@ -63,16 +63,16 @@ describe("drafts", () => {
     ["a known fact as its source", { ...GOOD, source: "k" }, /source is not one/],
     ["an empty source", { ...GOOD, source: "" }, /source is not one/],
     ["superseded facts as text", { ...GOOD, supersedes: "k" }, /supersedes is not a list/],
-    ["an unknown superseded fact", { ...GOOD, supersedes: ["k", SECRET] }, /supersedes names a fact/],
-    ["a message as superseded fact", { ...GOOD, supersedes: ["m"] }, /supersedes names a fact/],
-    ["a superseded fact of another type", { ...GOOD, supersedes: [["k"]] }, /supersedes names a fact/],
+    ["an unknown superseded fact", { ...GOOD, supersedes: ["k", SECRET] }, /supersedes names an unknown fact/],
+    ["a message as superseded fact", { ...GOOD, supersedes: ["m"] }, /supersedes names an unknown fact/],
+    ["a superseded fact of another type", { ...GOOD, supersedes: [["k"]] }, /supersedes names an unknown fact/],
     ["itself as superseded fact", { ...GOOD, content: "LIKES coffee.", supersedes: ["k"] }, /supersedes itself/],
     [
       "itself, by its own id",
       { ...GOOD, category: "place", content: "lives in Oslo", supersedes: [factId("place", "Lives in Oslo")] },
       /supersedes itself/,
     ],
-    ["what was said before, in another spelling", { ...GOOD, content: " first FACT." }, /says the same/],
+    ["what was said before, in another spelling", { ...GOOD, content: " first FACT." }, /repeats an earlier draft/],
   ])("with %s are refused, with a reason that does not repeat them, and the others stay", (_, bad, why) => {
     const first = { ...GOOD, content: "First fact" };
     const last = { ...GOOD, content: "Last fact" };
@@ -83,17 +83,17 @@ describe("drafts", () => {
     expect(refused[0]?.why).not.toContain(SECRET);
   });
 
-  it("that supersede the fact that they would be written as are refused, whatever that says", () => {
+  it("that supersede the fact they would be written as are refused, whatever it says", () => {
     const known = [{ id: factId(GOOD.category, GOOD.content), category: "preference", content: "Something else" }];
     const draft = { ...GOOD, supersedes: known.map(({ id }) => id) };
     expect(parseDrafts([draft], { ...REQUEST, known }).refused).toEqual([{ why: "drafts[0] supersedes itself" }]);
   });
 
-  it("that are refused do not stand in the way of the same fact in a better form", () => {
+  it("that are refused do not block the same fact in a better form", () => {
     expect(parseDrafts([{ ...GOOD, source: "?" }, GOOD], REQUEST).drafts).toEqual([GOOD]);
   });
 
-  it("at the limits are taken", () => {
+  it("at the limits are accepted", () => {
     const atLimits = [
       { category: "x".repeat(CATEGORY_UNITS_MAX), content: "x".repeat(CONTENT_UNITS_MAX), confidence: 0 },
       { ...GOOD, confidence: 1 },
@@ -101,7 +101,7 @@ describe("drafts", () => {
     expect(parseDrafts(atLimits, REQUEST)).toEqual({ drafts: atLimits, refused: [] });
   });
 
-  it("are read up to a number", () => {
+  it("are read up to a maximal number", () => {
     const many = Array.from({ length: DRAFTS_MAX + 7 }, (_, index) => ({ ...GOOD, content: `Fact ${index}` }));
     const { drafts, refused } = parseDrafts(many, REQUEST);
     expect(drafts).toHaveLength(DRAFTS_MAX);
@@ -109,13 +109,13 @@ describe("drafts", () => {
   });
 
   it.each([undefined, null, 7, "text", { 0: GOOD, length: 1 }])(
-    "that are no list are refused as a whole: %j",
+    "that are not a list are refused as a whole: %j",
     (value) => {
       expect(parseDrafts(value, REQUEST)).toEqual({ drafts: [], refused: [{ why: "drafts is not a list" }] });
     },
   );
 
-  it("are kept or refused, whatever they are, and what is kept can be written", () => {
+  it("are kept or refused, whatever they are, and kept ones can be written", () => {
     const ids = fc.constantFrom("m", "n", "k", "", "x");
     const field = fc.oneof(fc.anything(), fc.string({ unit: "binary" }), fc.double(), ids, fc.array(ids));
     const draft = fc.record(

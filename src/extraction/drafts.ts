@@ -1,9 +1,9 @@
 /**
- * Drafts as somebody claims them to be, a model first of all. What cannot be is refused, draft by draft, with a reason that
- * repeats nothing of its content; the others are kept, in order.
+ * Validates drafts from an untrusted source, usually a model. Invalid drafts are refused one by one, with a reason that
+ * does not quote them; the others are kept in order.
  *
- * What is kept can be written: text is repaired and on one line, confidence is from 0 to 1, source and superseded facts are
- * among those that were shown, no fact is there twice, and none supersedes itself.
+ * Kept drafts can be written: their text is well-formed and on one line, confidence is from 0 to 1, source and
+ * superseded facts are among those shown, no fact occurs twice, and none supersedes itself.
  */
 
 import { factId } from "../stores/fact-id.js";
@@ -11,7 +11,7 @@ import { repairText } from "../text.js";
 import type { ExtractionRequest, FactDraft } from "./extractor.js";
 
 export interface Refusal {
-  /** Such as "drafts[2].confidence is not a number from 0 to 1". Never content. */
+  /** For instance "drafts[2].confidence is not a number from 0 to 1". Never content. */
   readonly why: string;
 }
 
@@ -20,7 +20,7 @@ export interface ParsedDrafts {
   readonly refused: readonly Refusal[];
 }
 
-/** A page of messages with more facts than this is a model that has lost its way. */
+/** A page of messages with more facts than this is a sign of a confused model. */
 export const DRAFTS_MAX = 50;
 export const CATEGORY_UNITS_MAX = 64;
 /** A fact is a sentence or two. */
@@ -41,33 +41,33 @@ export function parseDrafts(value: unknown, request: ExtractionRequest): ParsedD
   return { drafts, refused };
 }
 
-/** What follows the draft's place in a refusal. */
+/** The part of a refusal after the draft's position. */
 type Problem = string;
 type Draft = { -readonly [Key in keyof FactDraft]: FactDraft[Key] };
 
 class DraftParser {
   readonly #messages: ReadonlySet<string>;
   readonly #known: ReadonlySet<string>;
-  /** The ids of the same facts by what they say, for those that stand under another id. */
-  readonly #saying: ReadonlyMap<string, string>;
+  /** The ids of the same facts by content, for facts that are known by another id. */
+  readonly #byContent: ReadonlyMap<string, string>;
   readonly #seen = new Set<string>();
 
   constructor({ messages, known }: ExtractionRequest) {
     this.#messages = new Set(messages.map(({ id }) => id));
     this.#known = new Set(known.map(({ id }) => id));
-    this.#saying = new Map(known.map(({ id, category, content }) => [factId(category, content), id]));
+    this.#byContent = new Map(known.map(({ id, category, content }) => [factId(category, content), id]));
   }
 
   parse(entry: unknown): FactDraft | Problem {
     if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return " is not an object";
     const fields = entry as { readonly [key: string]: unknown };
     const category = lineOf(fields["category"]);
-    if (category === undefined) return ".category is not a text";
-    if (!isTelling(category)) return ".category says nothing";
+    if (category === undefined) return ".category is not a string";
+    if (!hasText(category)) return ".category is blank";
     if (category.length > CATEGORY_UNITS_MAX) return `.category has more than ${CATEGORY_UNITS_MAX} characters`;
     const content = lineOf(fields["content"]);
-    if (content === undefined) return ".content is not a text";
-    if (!isTelling(content)) return ".content says nothing";
+    if (content === undefined) return ".content is not a string";
+    if (!hasText(content)) return ".content is blank";
     if (content.length > CONTENT_UNITS_MAX) return `.content has more than ${CONTENT_UNITS_MAX} characters`;
     const confidence = fields["confidence"];
     if (typeof confidence !== "number" || !(confidence >= 0 && confidence <= 1)) {
@@ -77,7 +77,7 @@ class DraftParser {
     return this.#relate(draft, fields) ?? this.#once(draft);
   }
 
-  /** Source and superseded facts. Models write null for what they leave out. */
+  /** Source and superseded facts. Models write null for absent fields. */
   #relate(draft: Draft, fields: { readonly [key: string]: unknown }): Problem | undefined {
     const source = fields["source"] ?? undefined;
     if (source !== undefined) {
@@ -87,27 +87,27 @@ class DraftParser {
     const supersedes = fields["supersedes"] ?? [];
     if (!Array.isArray(supersedes)) return ".supersedes is not a list";
     if (!supersedes.every((id): id is string => this.#known.has(id))) {
-      return ".supersedes names a fact that is not known";
+      return ".supersedes names an unknown fact";
     }
     const self = factId(draft.category, draft.content);
-    if (supersedes.some((id) => id === self || id === this.#saying.get(self))) return " supersedes itself";
+    if (supersedes.some((id) => id === self || id === this.#byContent.get(self))) return " supersedes itself";
     if (supersedes.length > 0) draft.supersedes = [...new Set(supersedes)];
     return undefined;
   }
 
   #once(draft: Draft): FactDraft | Problem {
     const id = factId(draft.category, draft.content);
-    if (this.#seen.has(id)) return " says the same as one before it";
+    if (this.#seen.has(id)) return " repeats an earlier draft";
     this.#seen.add(id);
     return draft;
   }
 }
 
-/** On one line: a fact must not be able to pass for several lines of whatever it is printed in. */
+/** On one line, so that a fact cannot pass for several lines of the text it is printed in. */
 function lineOf(value: unknown): string | undefined {
   return typeof value === "string" ? repairText(value).replace(/\s+/gu, " ").trim() : undefined;
 }
 
-function isTelling(text: string): boolean {
+function hasText(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }

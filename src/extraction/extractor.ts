@@ -1,18 +1,18 @@
 /**
- * The Extractor contract: what was said → what is to be remembered of it. Off unless the host gives one; whatever it does,
- * the messages are stored already, so its failure loses nothing.
+ * The Extractor contract: finds facts worth remembering in messages. Off unless the host provides an extractor. The
+ * messages are already stored, so a failure loses nothing.
  *
  * Guarantees of every implementation:
- * - The drafts are those of all messages of the request. If it cannot read them all, or doubts what it was answered, it
- *   throws (`extractor_failed`), and the same messages are offered again.
- * - It keeps nothing between calls that changes an answer.
+ * - The drafts cover all messages of the request. If it cannot read them all, or doubts the answer it got, it throws
+ *   (`extractor_failed`), and the same messages are offered again.
+ * - It keeps no state between calls that changes an answer.
  * - It ends soon after the signal is aborted, with the signal's reason.
  *
- * The other side trusts nothing of it: drafts are checked by `parseDrafts`, whoever made them.
+ * The caller trusts none of this: `parseDrafts` checks all drafts.
  */
 import type { Role } from "../types.js";
 
-/** A message to read, in the order of the session. */
+/** A message to read, in session order. */
 export interface ExtractionMessage {
   readonly id: string;
   readonly role: Role;
@@ -21,7 +21,7 @@ export interface ExtractionMessage {
   readonly occurredAt: number;
 }
 
-/** A fact that holds already. */
+/** A fact that already holds. */
 export interface KnownFact {
   readonly id: string;
   readonly category: string;
@@ -29,9 +29,9 @@ export interface KnownFact {
 }
 
 export interface ExtractionRequest {
-  /** Best not more than `pageOf` takes at once. */
+  /** Preferably no more than `pageOf` accepts at once. */
   readonly messages: readonly ExtractionMessage[];
-  /** Those that new ones might repeat or supersede, the likeliest first: an extractor may not read them all. */
+  /** Facts that new ones might repeat or supersede, the likeliest first: an extractor may not read them all. */
   readonly known: readonly KnownFact[];
 }
 
@@ -40,9 +40,9 @@ export interface FactDraft {
   readonly content: string;
   /** 0 to 1. */
   readonly confidence: number;
-  /** The id of the message of the request that says it. */
+  /** The id of the message of the request that states it. */
   readonly source?: string;
-  /** Ids of known facts of the request that no longer hold because of it. */
+  /** Ids of known facts of the request that it replaces. */
   readonly supersedes?: readonly string[];
 }
 

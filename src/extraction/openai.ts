@@ -1,15 +1,17 @@
 /**
- * Facts by any server that speaks OpenAI's `POST {baseUrl}/chat/completions`.
+ * Extracts facts with any server that implements OpenAI's `POST {baseUrl}/chat/completions`.
  *
- * - All or nothing: an answer that is missing, refused, cut off or not of the form that was asked for is `extractor_failed`.
- * - A fact rests on what a person said: a draft whose source is not a user's message of the request is refused, whatever the
- *   model claims. So neither what an assistant recalls, nor what a tool or a web page says, becomes a fact. Messages among
- *   which there is no user's cost no request.
- * - Bounded: a request has one page of messages, an answer 50 facts, a call 2 retries per page, and only where the server says
- *   that it may get better (429, 5xx). If it asks for more patience than 10 s, that is left to the caller
+ * - All or nothing: an answer that is missing, refused, cut off or malformed is `extractor_failed`.
+ * - Facts come from what people said: a draft whose source is not a user's message of the request is refused, whatever
+ *   the model claims. So neither an assistant's recollection nor the output of a tool or a web page becomes a fact. A
+ *   request is made only if there is a user's message.
+ * - Bounded: a request has one page of messages, an answer 50 facts, and a call 2 retries per page, only after errors
+ *   that may be temporary (429, 5xx). If the server asks for a delay of more than 10 s, the retry is left to the caller
  *   (`details.retryAfterMs`).
- * - Neither the API key nor a word of messages or answers gets into an error.
+ * - Errors contain neither the API key nor any text of messages or answers.
  */
+
+import { backOff } from "../back-off.js";
 import { type Clock, systemClock } from "../clock.js";
 import { Interruptions } from "../embedding/interruptions.js";
 import { HoldfastError } from "../errors.js";
@@ -24,24 +26,24 @@ import { type ChatMessage, promptOf } from "./prompt.js";
 import { knownOf, pageOf } from "./transcript.js";
 
 export interface OpenAiExtractorOptions {
-  /** Such as https://api.openai.com/v1 or http://127.0.0.1:11434/v1. */
+  /** For instance https://api.openai.com/v1 or http://127.0.0.1:11434/v1. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Left out for servers that need none. Over plain http only this computer gets it. */
+  /** Optional, for servers that need none. Over plain http it is sent only to this computer. */
   readonly apiKey?: string;
-  /** Per request. Longer: slow models get through, and a hanging server holds up its callers for as long. */
+  /** Per request. Longer: slow models have time to answer, but a hanging server blocks its callers for longer. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
 }
 
-/** What it has done and cost since it was made. */
+/** Totals since its creation. */
 export interface ExtractorStatus {
   /** Retries and refused requests included. */
   readonly requests: number;
-  /** As the server counts them; 0 if it does not. */
+  /** As counted by the server; 0 if it does not count. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Drafts that were passed on, and those that were not. */
+  /** Drafts that were accepted, and those that were refused. */
   readonly drafts: number;
   readonly refusedDrafts: number;
   /** Why the last one was refused. */
@@ -55,7 +57,7 @@ const RETRIES_MAX = 2;
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 10_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** Not every server knows these, and some models refuse any temperature: then the prompt alone must do. */
+/** Not every server supports these, and some models refuse any temperature; then the prompt alone has to do. */
 const STRICT = { temperature: 0, response_format: { type: "json_object" } };
 
 const CALLER = { path: "/chat/completions", name: "extractor", failed: "extractor_failed" } as const;
@@ -69,14 +71,14 @@ export class OpenAiExtractor implements Extractor {
   readonly #pauses = new Interruptions();
   readonly #counts: Counts = { requests: 0, inputTokens: 0, outputTokens: 0, drafts: 0, refusedDrafts: 0 };
   #lastRefusal: string | undefined;
-  /** Until the server refuses a strict request and takes the same one without. */
+  /** Until the server refuses a strict request but accepts the same one without. */
   #isStrict = true;
 
   constructor({ baseUrl, model, apiKey, timeoutMs = TIMEOUT_MS, clock = systemClock }: OpenAiExtractorOptions) {
     if (model === "") throw new HoldfastError("config", "the extractor's model has no name", { hint: "give a model" });
     if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1) {
       throw new HoldfastError("config", "the extractor's timeoutMs is not a whole number above zero", {
-        hint: "leave it out for the default",
+        hint: "omit it to use the default",
       });
     }
     this.name = `openai-compatible:${model}`;
@@ -162,7 +164,7 @@ export class OpenAiExtractor implements Extractor {
   }
 }
 
-/** The drafts that can be, and rest on what a person said. */
+/** The drafts that are valid and have a user's message as their source. */
 function grounded(value: unknown, { messages, known }: ExtractionRequest): ParsedDrafts {
   const said = messages.filter(({ role }) => role === "user");
   const { drafts, refused } = parseDrafts(value, { messages: said, known });
@@ -171,16 +173,16 @@ function grounded(value: unknown, { messages, known }: ExtractionRequest): Parse
   return { drafts: drafts.filter(isSaid), refused: [...refused, ...unsaid] };
 }
 
-/** How long to wait before the next attempt; undefined if there is no use in one, or not soon enough. */
+/** The delay before the next attempt; undefined if a retry is useless, or the delay too long. */
 function pauseOf(error: unknown, attempt: number): number | undefined {
   const { status, code, retryAfterMs } = error instanceof HoldfastError ? error.details : {};
   const mayGetBetter = (status === 429 && code !== "insufficient_quota") || Number(status) >= 500;
   const asked = Number(retryAfterMs ?? 0);
   if (!mayGetBetter || asked > RETRY_MAX_MS) return undefined;
-  return Math.max(asked, RETRY_MS * 2 ** attempt * (0.5 + Math.random() / 2));
+  return Math.max(asked, backOff(attempt, RETRY_MS, RETRY_MAX_MS));
 }
 
 function refusedBy({ shown }: Endpoint, status: number): HoldfastError {
-  const hint = "check the model's name, and that its context has room for some 10,000 tokens";
+  const hint = "check the model's name, and that its context has room for about 10,000 tokens";
   return failure(`${shown} refuses the request (status ${status})`, hint, { status });
 }

@@ -1,4 +1,4 @@
-/** What a model is asked: the rules in the system's message, everything that others have written in the user's, fenced. */
+/** The prompt: the rules in the system message, and all text by others in the user message, fenced. */
 import { DRAFTS_MAX } from "./drafts.js";
 import type { ExtractionRequest } from "./extractor.js";
 import { fenced, knownLine, messageLine } from "./transcript.js";
@@ -29,7 +29,7 @@ Answer with one JSON object and nothing else:
 - supersedes: the ids of known facts that are no longer true because of this one; [] if there are none.
 At most ${DRAFTS_MAX} facts. If there are none: {"facts": []}`;
 
-/** Requires a request that fits: a page of messages, and known facts as `knownOf` takes them. */
+/** Requires a request that fits: a page of messages, and known facts as selected by `knownOf`. */
 export function promptOf({ messages, known }: ExtractionRequest): readonly ChatMessage[] {
   const data = [fenced("known", known.map(knownLine)), fenced("messages", messages.map(messageLine))];
   return [

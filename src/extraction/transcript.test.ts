@@ -26,7 +26,7 @@ const textIn = (line: string): unknown => (JSON.parse(line) as { readonly text: 
 const unitsOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0);
 
 describe("a line of the transcript", () => {
-  it("cannot be left by any text, and says exactly that text", () => {
+  it("cannot be escaped by any text, and contains exactly that text", () => {
     fc.assert(
       fc.property(anyText, anyText, (content, name) => {
         const lines = [messageLine({ ...said(content), name }), knownLine({ id: "f", category: name, content })];
@@ -41,7 +41,7 @@ describe("a line of the transcript", () => {
     );
   });
 
-  it("cuts a long text, between code points, and says by how much", () => {
+  it("cuts a long text between code points, and says by how much", () => {
     const line = messageLine(said(`${"x".repeat(MESSAGE_UNITS_MAX - 1)}😀${"y".repeat(98)}`));
     expect(JSON.parse(line)).toMatchObject({
       text: `${"x".repeat(MESSAGE_UNITS_MAX - 1)} […]`,
@@ -53,7 +53,7 @@ describe("a line of the transcript", () => {
 });
 
 describe("a page of messages", () => {
-  it("has as many as fit, and the pages have all of them in order", () => {
+  it("has as many as fit, and the pages contain all of them in order", () => {
     const lengths = fc.array(fc.nat({ max: 9_000 }), { maxLength: 30 });
     fc.assert(
       fc.property(lengths, fc.constantFrom("x", "<", "é"), (units, letter) => {
@@ -80,7 +80,7 @@ describe("a page of messages", () => {
 });
 
 describe("the known facts of a request", () => {
-  it("are the first that fit; a huge one does not keep the others out", () => {
+  it("are those that fit, in order; a huge one does not keep the others out", () => {
     const facts = Array.from({ length: 200 }, (_, index) => ({
       id: `${index}`,
       category: "x",

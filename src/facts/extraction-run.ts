@@ -1,9 +1,9 @@
 /**
- * Has an extractor read a session's messages, a page at a time, and records what it drafts.
+ * Runs an extractor over a session's messages, page by page, and records the facts that it drafts.
  *
- * The facts of a page and the mark of how far the session was read are one commit. If the extractor fails, nothing of that
- * page is written, and it is offered again the next time: a failure loses nothing and doubles nothing. Nor does a second
- * reader: whoever finds the mark moved writes nothing of that page.
+ * The facts of a page and the session's read position are written in one commit. If the extractor fails, nothing of the
+ * page is written, and the same messages are offered next time, so a failure neither loses nor duplicates facts. The
+ * same holds for concurrent readers: a reader that finds the position moved writes nothing of that page.
  */
 import { HoldfastError } from "../errors.js";
 import { parseDrafts } from "../extraction/drafts.js";
@@ -13,29 +13,29 @@ import { parseInteger } from "../input/integer.js";
 import { RESULTS_MAX } from "../input/limits.js";
 import { objectWith, wrongType } from "../input/refusal.js";
 import type { ParsedScope } from "../input/scope.js";
-import { OneByOne } from "../one-by-one.js";
+import { KeyedMutex } from "../keyed-mutex.js";
 import type { Fact, PutFactWrite } from "../stores/facts.js";
 import type { Item, SpaceRef } from "../types.js";
 import { parseFact } from "./fact-input.js";
 import { factLane, type MemoryFactsParts } from "./memory-facts.js";
 
 export interface ExtractOptions {
-  /** Read at most so many messages now, 1 to 10000; all that are new if left out. */
+  /** The maximal number of messages to read now, 1 to 10000; all new ones by default. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface Extraction {
-  /** How many messages were read. */
+  /** The number of messages read. */
   readonly messages: number;
-  /** The facts that were recorded or known already; those that stay retracted are not among them. */
+  /** The facts that were recorded or already known, without those that stay retracted. */
   readonly facts: readonly Fact[];
-  /** Drafts that were not taken, each with the reason. */
+  /** Drafts that were refused, each with the reason. */
   readonly refused: readonly { readonly why: string }[];
 }
 
 const MESSAGES_MAX = 10_000;
-/** Messages read from the store at a time; a page for the extractor is part of them. */
+/** Messages read from the store at a time. The extractor gets a page of them. */
 const READ = 200;
 /** Facts shown to the extractor, newest first, so that it can name those that no longer hold. */
 const KNOWN = 200;
@@ -43,7 +43,7 @@ const KEYS: ReadonlySet<string> = new Set(["limit", "signal"]);
 
 type Place = ParsedScope & { readonly session: string };
 
-/** Messages that follow the sequence up to which the session was read. */
+/** Unread messages, and the sequence number before them. */
 interface Unread {
   readonly after: number;
   readonly messages: readonly Item[];
@@ -51,7 +51,7 @@ interface Unread {
 
 export class ExtractionRun {
   readonly #parts: MemoryFactsParts;
-  readonly #sessions = new OneByOne();
+  readonly #sessions = new KeyedMutex();
 
   constructor(parts: MemoryFactsParts) {
     this.#parts = parts;
@@ -65,7 +65,7 @@ export class ExtractionRun {
     const most = limit === undefined ? MESSAGES_MAX : parseInteger(limit, "options.limit", 1, MESSAGES_MAX);
     const { session } = place;
     if (session === undefined) {
-      throw new HoldfastError("invalid_input", "the scope names no session to read", {
+      throw new HoldfastError("invalid_input", "the scope has no session to read", {
         hint: "facts are extracted per session",
       });
     }
@@ -104,7 +104,7 @@ export class ExtractionRun {
     return { messages, facts, refused };
   }
 
-  /** The messages after those that were read before, oldest first. Found from the newest on: they are mostly few. */
+  /** The unread messages, oldest first. Searched from the newest back, because there are usually few. */
   async #unread({ space, session }: Place, most: number): Promise<Unread> {
     const { store, now } = this.#parts;
     const after = await store.extracted(space, session);
@@ -127,7 +127,7 @@ export class ExtractionRun {
     }
   }
 
-  /** Undefined if another process has read the session meanwhile: its facts may have changed since, so nothing is written. */
+  /** Undefined if another process has read the session meanwhile: its facts may have changed, so nothing is written. */
   async #readPage(place: Place, { after, messages }: Unread, extractor: Extractor, signal: AbortSignal) {
     signal.throwIfAborted();
     const request = { messages: messages.map(messageOf), known: await this.#known(place.space) };
@@ -146,7 +146,7 @@ export class ExtractionRun {
     }
   }
 
-  /** The newest facts that hold, newest first. The store gives them oldest first. */
+  /** The newest facts that hold, newest first. The store returns them oldest first. */
   async #known(space: SpaceRef): Promise<readonly Fact[]> {
     let newest: readonly Fact[] = [];
     for (let cursor: string | undefined; ; ) {
@@ -158,7 +158,7 @@ export class ExtractionRun {
     }
   }
 
-  /** A fact holds since it was said, as far as one knows. */
+  /** A fact holds from the time it was said. */
   #writeOf(place: ParsedScope, draft: FactDraft, messages: readonly ExtractionMessage[]): PutFactWrite {
     const { category, content, confidence, source, supersedes } = draft;
     const now = this.#parts.now();
@@ -175,7 +175,7 @@ export class ExtractionRun {
   }
 }
 
-/** What the extractor answers: a list, or it has failed. Somebody else's error is kept as the cause. */
+/** The extractor's list of drafts; anything else is a failure. A foreign error is kept as the cause. */
 async function draftsOf(extractor: Extractor, request: ExtractionRequest, signal: AbortSignal): Promise<unknown> {
   try {
     const drafts: unknown = await extractor.extract(request, signal);

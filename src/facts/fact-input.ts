@@ -1,57 +1,57 @@
-/** What callers say about facts → what is written. */
+/** Parses callers' input about facts. */
 import { HoldfastError } from "../errors.js";
 import { parseIds } from "../input/call.js";
-import { parseChoice } from "../input/choice.js";
 import { parseText } from "../input/content.js";
 import { parseIdentity } from "../input/identity.js";
 import { parseInstant } from "../input/instant.js";
 import { parseInteger } from "../input/integer.js";
 import { RESULTS_MAX } from "../input/limits.js";
-import { type Fields, invalid, objectWith, tooLarge, wrongType } from "../input/refusal.js";
+import { parseCursor } from "../input/page.js";
+import { type Fields, invalid, objectWith, parseChoice, tooLarge, wrongType } from "../input/refusal.js";
 import { type ParsedScope, parseSpaces } from "../input/scope.js";
 import { factId } from "../stores/fact-id.js";
 import { FACT_STATES, type FactSource, type FactState, type FactsRequest, type PutFactWrite } from "../stores/facts.js";
 import type { Instant, SpaceRef } from "../types.js";
 
 export interface NewFact {
-  /** Such as "preference" or "home". */
+  /** For instance "preference" or "home". */
   readonly category: string;
   readonly content: string;
-  /** 0 to 1; 1, certain, if left out. */
+  /** 0 to 1; 1 (certain) by default. */
   readonly confidence?: number;
-  /** On what it rests: a message, a session. Left out: the scope's session, or else your word. */
+  /** The evidence: a message or a session. By default the scope's session, if it has one; otherwise none. */
   readonly source?: FactSource;
-  /** Ids of facts that no longer hold because of it. */
+  /** Ids of facts that this fact replaces. */
   readonly supersedes?: string | readonly string[];
-  /** Since when it holds; now if left out. */
+  /** The time since which it holds; now by default. */
   readonly validFrom?: Instant;
-  /** True: it stands in every context. */
+  /** If true, the fact is part of every context. */
   readonly pinned?: boolean;
-  /** True: also if it was retracted. */
+  /** If true, the fact is recorded even if it was retracted. */
   readonly force?: boolean;
 }
 
 export interface EndOptions {
-  /** Since when it holds no longer; now if left out. */
+  /** The time from which it no longer holds; now by default. */
   readonly at?: Instant;
 }
 
 export interface FactsOptions {
   readonly category?: string | readonly string[];
   readonly pinned?: boolean;
-  /** holds, ended, retracted; only those that hold if left out. */
+  /** Only facts that hold by default. */
   readonly state?: FactState | readonly FactState[];
-  /** Those that held then. */
+  /** Only facts that held at this time. */
   readonly asOf?: Instant;
   /** The spaces to read instead of the caller's own. */
   readonly spaces?: readonly SpaceRef[];
-  /** 1 to 1000; 100 if left out. */
+  /** 1 to 1000; 100 by default. */
   readonly limit?: number;
   readonly cursor?: string;
 }
 
 export interface FactQueryOptions extends Pick<FactsOptions, "category" | "asOf" | "spaces"> {
-  /** 1 to 1000; 10 if left out. */
+  /** 1 to 1000; 10 by default. */
   readonly topK?: number;
 }
 
@@ -104,7 +104,7 @@ export function parseFact(place: ParsedScope, value: unknown, now: number, where
   };
 }
 
-/** When a fact ends. */
+/** The time at which a fact ends. */
 export function parseEnd(value: unknown, now: number): number {
   const { at } = objectWith(value ?? {}, END_KEYS, "options");
   const end = at === undefined ? now : parseInstant(at, "options.at");
@@ -115,7 +115,6 @@ export function parseEnd(value: unknown, now: number): number {
 export function parseFacts(value: unknown, place: ParsedScope, now: number): FactsRequest {
   const fields = objectWith(value ?? {}, LIST_KEYS, "options");
   const { pinned, state, asOf, limit, cursor } = fields;
-  if (cursor !== undefined && typeof cursor !== "string") throw wrongType("options.cursor", "a string", cursor);
   return {
     spaces: spacesOf(fields, place),
     ...categoriesOf(fields),
@@ -123,7 +122,7 @@ export function parseFacts(value: unknown, place: ParsedScope, now: number): Fac
     ...(state !== undefined && { states: listOf(state).map((one) => parseChoice(one, FACT_STATES, "options.state")) }),
     ...(asOf !== undefined && { asOf: parseInstant(asOf, "options.asOf") }),
     limit: limit === undefined ? PAGE : parseInteger(limit, "options.limit", 1, RESULTS_MAX),
-    ...(cursor !== undefined && { cursor }),
+    ...(cursor !== undefined && { cursor: parseCursor(cursor) }),
     now,
   };
 }
@@ -149,7 +148,7 @@ function categoriesOf({ category }: Fields): { readonly categories?: readonly st
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
-/** A category is a label: however it is spelled, it is one. */
+/** A category is a label, normalised so that different spellings are equal. */
 function parseCategory(value: unknown, where: string): string {
   if (typeof value !== "string") throw wrongType(where, "a string", value);
   if (value.trim() === "") throw invalid(where, "must not be empty", 'such as "preference"');
@@ -157,7 +156,7 @@ function parseCategory(value: unknown, where: string): string {
   return parseText(value, where).normalize("NFKC").trim().replace(/\s+/gu, " ").toLowerCase();
 }
 
-/** Left out, it is the scope's session: what was learned in a session goes with it. */
+/** The scope's session by default, so that a fact learned in a session is forgotten with it. */
 function parseSource(value: unknown, { session }: ParsedScope, where: string): FactSource {
   if (value === undefined) return session === undefined ? {} : { session };
   const source = objectWith(value, SOURCE_KEYS, where);

@@ -1,16 +1,18 @@
 /**
- * Facts: what is known, since when, and on whose word.
+ * Facts: what is known, since when, and on what evidence.
  *
- * The same fact is found by what it says and updated; one that another takes the place of is kept with the time in which it
- * held; one that was retracted stays so when it is offered again. What holds is searched like any other item.
+ * A fact is identified by its content and updated when it is offered again. A superseded fact is kept with the time
+ * span in which it held. A retracted fact stays retracted when it is offered again. Facts that hold are searched like
+ * any other item.
  */
-import { HoldfastError } from "../errors.js";
 import type { Extractor } from "../extraction/extractor.js";
-import { parseIds } from "../input/call.js";
+import { parseIds, parseWriteOptions, splitKey, type WriteOptions } from "../input/call.js";
 import { parseIdentity } from "../input/identity.js";
-import type { QueryOptions } from "../input/query.js";
+import { onceOf } from "../input/once.js";
+import { parseQueryText, type QueryOptions } from "../input/query.js";
 import type { ParsedScope } from "../input/scope.js";
 import { type EndFactWrite, FACT_STATES, type Fact, type PutFactDone, type PutFactWrite } from "../stores/facts.js";
+import { forgottenSince, type OnceWrite } from "../stores/receipts.js";
 import type { Done, Store, Unit } from "../stores/store.js";
 import type { Hits, Page, SpaceRef } from "../types.js";
 import { type Extraction, ExtractionRun, type ExtractOptions } from "./extraction-run.js";
@@ -30,19 +32,21 @@ import { rankFacts } from "./past.js";
 export interface MemoryFactsParts {
   readonly store: Pick<Store, "facts" | "extracted" | "list">;
   readonly now: () => number;
-  /** Commits a unit, after those of the same lane. */
-  readonly write: (lane: string, unit: Unit) => Promise<readonly Done[]>;
+  /** Commits a unit, after earlier ones of the same lane; once per idempotency key, if there is one. */
+  readonly write: (lane: string, unit: Unit, once?: OnceWrite) => Promise<readonly Done[]>;
   readonly query: (place: ParsedScope, text: string, options: QueryOptions) => Promise<Hits>;
-  /** Facts have been added, edited or ended. */
+  /** The maximal number of results of one query. */
+  readonly resultsMax: number;
+  /** Called when facts were added, edited or ended. */
   readonly changed: (space: SpaceRef) => Promise<void>;
-  /** Absent: nothing is extracted. */
+  /** If absent, nothing is extracted. */
   readonly extractor?: Extractor | undefined;
 }
 
-/** What became of a fact that was offered. */
+/** The outcome of offering a fact. */
 export type FactOutcome = Omit<PutFactDone, "op">;
 
-/** Facts that held at some time are read and ranked so many at a time, and no more than so many. */
+/** Past facts are read and ranked in pages, up to a maximal number. */
 const PAGE = 1_000;
 const PAST_MAX = 20_000;
 
@@ -55,25 +59,30 @@ export class MemoryFacts {
     this.#extraction = new ExtractionRun(parts);
   }
 
-  /** Records that a fact holds: a new one, or the same again with other confidence and sources. */
-  async upsert(place: ParsedScope, fact: NewFact): Promise<FactOutcome> {
-    const done = await this.#write(place, parseFact(place, fact, this.#parts.now()));
-    if (done?.op !== "put_fact") throw noAnswer();
+  /** Records that a fact holds: a new fact, or a known one with other confidence and sources. */
+  async upsert(place: ParsedScope, fact: NewFact, options?: WriteOptions): Promise<FactOutcome> {
+    const write = parseFact(place, fact, this.#parts.now());
+    const once = onceOf(parseWriteOptions(options), { space: place.space }, "facts.upsert", fact);
+    const done = await this.#write(place, write, once);
+    if (done?.op !== "put_fact") throw forgottenSince();
     const { op: _, ...outcome } = done;
     return outcome;
   }
 
-  /** It was never right. Offered again it stays retracted, unless forced. */
-  retract(place: ParsedScope, id: string): Promise<Fact> {
-    return this.#end(place, id, "retracted", this.#parts.now());
+  /** Marks a fact as never true. It stays retracted when it is offered again, unless forced. */
+  retract(place: ParsedScope, id: string, options?: WriteOptions): Promise<Fact> {
+    const once = onceOf(parseWriteOptions(options), { space: place.space }, "facts.retract", id);
+    return this.#end(place, id, "retracted", this.#parts.now(), once);
   }
 
-  /** It holds no longer: from now on, or from then. */
-  end(place: ParsedScope, id: string, options: EndOptions = {}): Promise<Fact> {
-    return this.#end(place, id, "ended", parseEnd(options, this.#parts.now()));
+  /** Marks a fact as no longer true, from now or from the given time. */
+  end(place: ParsedScope, id: string, options: EndOptions & WriteOptions = {}): Promise<Fact> {
+    const { key, rest } = splitKey(options);
+    const at = parseEnd(rest, this.#parts.now());
+    return this.#end(place, id, "ended", at, onceOf(key, { space: place.space }, "facts.end", id, rest));
   }
 
-  /** Whether they hold or not, in the order asked for; absent ones are left out. */
+  /** Facts in any state, in the order of the ids; missing ones are left out. */
   async get(place: ParsedScope, ids: readonly string[]): Promise<readonly Fact[]> {
     const wanted = parseIds(ids);
     const found = await this.#read([place.space], wanted, true);
@@ -85,14 +94,16 @@ export class MemoryFacts {
     return this.#parts.store.facts(parseFacts(options, place, this.#parts.now()));
   }
 
-  /** The facts that a question is about, best first: those that hold, or that held at a time. */
-  query(place: ParsedScope, text: string, options: FactQueryOptions = {}): Promise<readonly Fact[]> {
-    return this.find(place, text, parseFactQuery(options, place));
+  /** The facts that match a question, best first: those that hold, or that held at a given time. */
+  async query(place: ParsedScope, text: string, options: FactQueryOptions = {}): Promise<readonly Fact[]> {
+    return this.find(place, parseQueryText(text), parseFactQuery(options, place));
   }
 
   async find(place: ParsedScope, text: string, asked: ParsedFactQuery): Promise<readonly Fact[]> {
-    if (asked.asOf !== undefined) return rankFacts(await this.#heldAt(asked, asked.asOf), text).slice(0, asked.topK);
-    const { spaces, categories, topK } = asked;
+    const { spaces, categories, topK, asOf } = asked;
+    if (asOf !== undefined) {
+      return rankFacts(await this.#heldAt(asked, asOf), text).slice(0, Math.min(topK, this.#parts.resultsMax));
+    }
     const hits = await this.#parts.query(place, text, {
       spaces,
       kind: "fact",
@@ -108,20 +119,30 @@ export class MemoryFacts {
     return hits.flatMap((hit) => byName.get(nameOf(hit)) ?? []);
   }
 
-  /** Has the extractor read what was said in the session since the last time. */
+  /** Runs the extractor over the session's messages since the last run. */
   extract(place: ParsedScope, options: ExtractOptions = {}): Promise<Extraction> {
     return this.#extraction.run(place, options);
   }
 
-  async #end(place: ParsedScope, id: string, as: EndFactWrite["as"], at: number): Promise<Fact> {
+  async #end(
+    place: ParsedScope,
+    id: string,
+    as: EndFactWrite["as"],
+    at: number,
+    once: OnceWrite | undefined,
+  ): Promise<Fact> {
     const write: EndFactWrite = { op: "end_fact", space: place.space, id: parseIdentity(id, "id"), as, at };
-    const done = await this.#write(place, write);
-    if (done?.op !== "end_fact") throw noAnswer();
+    const done = await this.#write(place, write, once);
+    if (done?.op !== "end_fact") throw forgottenSince();
     return done.fact;
   }
 
-  async #write(place: ParsedScope, write: PutFactWrite | EndFactWrite): Promise<Done | undefined> {
-    const [done] = await this.#parts.write(factLane(place.space), [write]);
+  async #write(
+    place: ParsedScope,
+    write: PutFactWrite | EndFactWrite,
+    once: OnceWrite | undefined,
+  ): Promise<Done | undefined> {
+    const [done] = await this.#parts.write(factLane(place.space), [write], once);
     await this.#parts.changed(place.space);
     return done;
   }
@@ -129,7 +150,7 @@ export class MemoryFacts {
   async #read(spaces: readonly SpaceRef[], ids: readonly string[], inAnyState: boolean): Promise<readonly Fact[]> {
     if (ids.length === 0) return [];
     const states = inAnyState ? { states: FACT_STATES } : {};
-    // One id may be a fact in each of the spaces.
+    // The same id may be a fact in several spaces.
     const limit = ids.length * spaces.length;
     return (await this.#parts.store.facts({ spaces, ids, ...states, limit, now: this.#parts.now() })).items;
   }
@@ -153,5 +174,3 @@ export const factLane = (space: SpaceRef): string => `facts ${JSON.stringify(spa
 
 const nameOf = ({ space, id }: { readonly space: SpaceRef; readonly id: string }): string =>
   JSON.stringify([space, id]);
-
-const noAnswer = (): HoldfastError => new HoldfastError("store_failed", "the store gave no answer");

@@ -1,6 +1,6 @@
 /**
- * A search among facts that need not hold any more. They have no items and so are in no index; there are few of them, and
- * they are looked at one by one, by their words.
+ * Searches facts that may no longer hold. They have no items and are in no index; there are few of them, so they are
+ * scored one by one, by their words.
  */
 
 import { analyse } from "../retrieval/words/analyse.js";
@@ -8,7 +8,7 @@ import { idf, termWeight } from "../retrieval/words/bm25.js";
 import { contentLength, contentTerms } from "../retrieval/words/stop.js";
 import type { Fact } from "../stores/facts.js";
 
-/** Those that contain any of the question's words, best first, ties newest first. */
+/** The facts that contain any of the question's words, best first, ties newest first. */
 export function rankFacts(facts: readonly Fact[], question: string): readonly Fact[] {
   const terms = contentTerms([...analyse(question).keys()]);
   const documents = facts.map((fact) => {

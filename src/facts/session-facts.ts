@@ -1,4 +1,5 @@
 /** The facts of one scope's space. */
+import type { WriteOptions } from "../input/call.js";
 import type { Grants } from "../input/grants.js";
 import type { ParsedScope } from "../input/scope.js";
 import type { Fact } from "../stores/facts.js";
@@ -7,7 +8,7 @@ import type { Extraction, ExtractOptions } from "./extraction-run.js";
 import type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "./fact-input.js";
 import type { FactOutcome, MemoryFacts } from "./memory-facts.js";
 
-/** The facts of a scope as callers hold them, here or behind a server. */
+/** The facts of a scope, in process or through a server. */
 export type Facts = Pick<SessionFacts, keyof SessionFacts>;
 
 export class SessionFacts {
@@ -21,39 +22,41 @@ export class SessionFacts {
     this.#grants = grants;
   }
 
-  /** Records that a fact holds: a new one, or the same again with other confidence and sources. */
-  upsert(fact: NewFact): Promise<FactOutcome> {
-    return this.#facts.upsert(this.#place, fact);
+  /** Records that a fact holds: a new fact, or a known one with other confidence and sources. */
+  upsert(fact: NewFact, options?: WriteOptions): Promise<FactOutcome> {
+    return this.#facts.upsert(this.#place, fact, options);
   }
 
-  /** It was never right. Offered again it stays retracted, unless forced. */
-  async retract(id: string): Promise<Fact> {
-    return this.#facts.retract(this.#place, id);
+  /** Marks a fact as never true. It stays retracted when it is offered again, unless forced. */
+  async retract(id: string, options?: WriteOptions): Promise<Fact> {
+    return this.#facts.retract(this.#place, id, options);
   }
 
-  /** It holds no longer: from now on, or from then. */
-  async end(id: string, options?: EndOptions): Promise<Fact> {
+  /** Marks a fact as no longer true, from now or from the given time. */
+  async end(id: string, options?: EndOptions & WriteOptions): Promise<Fact> {
     return this.#facts.end(this.#place, id, options);
   }
 
-  /** Whether they hold or not; absent ones are left out. */
+  /** Facts in any state; missing ones are left out. */
   get(ids: readonly string[]): Promise<readonly Fact[]> {
     return this.#facts.get(this.#place, ids);
   }
 
-  /** Those that hold, or in other states, or that held at a time; in the order in which they were first recorded. */
+  /**
+   * Facts that hold, or in other states, or that held at a given time, in the order in which they were first recorded.
+   */
   async list(options: FactsOptions = {}): Promise<Page<Fact>> {
     this.#grants.check(options?.spaces);
     return this.#facts.list(this.#place, options);
   }
 
-  /** The facts that a question is about, best first. */
+  /** The facts that match a question, best first. */
   async query(text: string, options: FactQueryOptions = {}): Promise<readonly Fact[]> {
     this.#grants.check(options?.spaces);
     return this.#facts.query(this.#place, text, options);
   }
 
-  /** Has the extractor read what was said in the session since the last time. */
+  /** Runs the extractor over the session's messages since the last run. */
   extract(options?: ExtractOptions): Promise<Extraction> {
     return this.#facts.extract(this.#place, options);
   }

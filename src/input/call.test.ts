@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { parseAddOptions, parseIds, parseRounds, parseUpdateOptions } from "./call.js";
+import { parseIds, parseRounds, parseUpdateOptions, parseWriteOptions } from "./call.js";
 
 const refused = (message: string) =>
   expect.objectContaining({ code: "invalid_input", message: expect.stringContaining(message) });
 
 describe("the options of calls", () => {
   it("are read", () => {
-    expect(parseAddOptions(undefined)).toBeUndefined();
-    expect(parseAddOptions({ idempotencyKey: "k" })).toBe("k");
+    expect(parseWriteOptions(undefined)).toBeUndefined();
+    expect(parseWriteOptions({ idempotencyKey: "k" })).toBe("k");
     expect(parseUpdateOptions({})).toEqual({});
     expect(parseUpdateOptions({ expectVersion: 3 })).toEqual({ expectVersion: 3 });
   });
 
   it("are refused when misspelt, so that a retry is never taken for a new add", () => {
-    expect(() => parseAddOptions({ idempotencykey: "k" })).toThrow(refused("idempotencyKey"));
-    expect(() => parseAddOptions({ idempotencyKey: "" })).toThrow(refused("options.idempotencyKey"));
+    expect(() => parseWriteOptions({ idempotencykey: "k" })).toThrow(refused("idempotencyKey"));
+    expect(() => parseWriteOptions({ idempotencyKey: "" })).toThrow(refused("options.idempotencyKey"));
     expect(() => parseUpdateOptions({ version: 1 })).toThrow(refused("version"));
     expect(() => parseUpdateOptions({ expectVersion: 0 })).toThrow(refused("options.expectVersion"));
   });

@@ -1,30 +1,47 @@
-/** The smaller things that calls are given: their options, and lists of ids and rounds. */
+/** Parses smaller arguments of calls: write options, and lists of ids and rounds. */
 import { parseIdentity } from "./identity.js";
 import { parseInteger } from "./integer.js";
 import { IDS_MAX } from "./limits.js";
 import { type ParsedRound, parseMessages } from "./message.js";
 import { objectWith, tooLarge, wrongType } from "./refusal.js";
 
-export interface AddOptions {
-  /** A retry with the same key and payload gives the first answer and adds nothing, for 7 days. */
+/** The options of every write that is not idempotent by itself. */
+export interface WriteOptions {
+  /**
+   * A retry with the same key and the same arguments writes nothing and returns the first answer. The key is kept for 7
+   * days in which the memory is used. With other arguments the call fails with `conflict`.
+   */
   readonly idempotencyKey?: string;
 }
 
-export interface UpdateOptions {
-  /** The edit is refused with `conflict` if the item has another version by now. */
+export interface UpdateOptions extends WriteOptions {
+  /** If the item's current version differs, the edit fails with `conflict`. */
   readonly expectVersion?: number;
 }
 
-const ADD_KEYS: ReadonlySet<string> = new Set(["idempotencyKey"]);
+const WRITE_KEYS: ReadonlySet<string> = new Set(["idempotencyKey"]);
 const UPDATE_KEYS: ReadonlySet<string> = new Set(["expectVersion"]);
 
-/** The idempotency key of an add, if it has one. */
-export function parseAddOptions(options: unknown): string | undefined {
-  const { idempotencyKey } = objectWith(options ?? {}, ADD_KEYS, "options");
-  return idempotencyKey === undefined ? undefined : parseIdentity(idempotencyKey, "options.idempotencyKey");
+/** The idempotency key of a write without other options. */
+export function parseWriteOptions(options: unknown): string | undefined {
+  const { idempotencyKey } = objectWith(options ?? {}, WRITE_KEYS, "options");
+  return parseKey(idempotencyKey);
 }
 
-export function parseUpdateOptions(options: unknown): UpdateOptions {
+/** Splits the idempotency key of a write from its other options, which are not parsed yet. */
+export function splitKey<T extends WriteOptions>(
+  options: T | undefined,
+): { readonly key: string | undefined; readonly rest: Omit<T, "idempotencyKey"> } {
+  if (typeof options !== "object" || options === null) return { key: undefined, rest: options ?? ({} as T) };
+  const { idempotencyKey, ...rest } = options;
+  return { key: parseKey(idempotencyKey), rest };
+}
+
+function parseKey(value: unknown): string | undefined {
+  return value === undefined ? undefined : parseIdentity(value, "options.idempotencyKey");
+}
+
+export function parseUpdateOptions(options: unknown): Omit<UpdateOptions, keyof WriteOptions> {
   const { expectVersion } = objectWith(options ?? {}, UPDATE_KEYS, "options");
   if (expectVersion === undefined) return {};
   return { expectVersion: parseInteger(expectVersion, "options.expectVersion", 1, Number.MAX_SAFE_INTEGER) };
@@ -35,7 +52,7 @@ export function parseRounds(rounds: unknown, now: number): readonly ParsedRound[
   return rounds.map((messages: unknown) => parseMessages(messages, now));
 }
 
-/** Ids in the order given, each once. */
+/** The ids in the given order, without duplicates. */
 export function parseIds(ids: unknown): readonly string[] {
   if (!Array.isArray(ids)) throw wrongType("ids", "a list of ids", ids, "put a single one into a list: [ id ]");
   if (ids.length > IDS_MAX) throw tooLarge("ids", `${IDS_MAX} ids`, "ask in several calls");

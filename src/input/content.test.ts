@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fitsBytes, parseContent } from "./content.js";
+import { fitsBytes } from "../text.js";
+import { parseContent } from "./content.js";
 
 const MIB = 1024 * 1024;
 const refused = (code: string, message: string) =>

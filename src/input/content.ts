@@ -1,5 +1,8 @@
-/** What a message says: text, or parts of which the text is searched and the rest is kept and described. */
-import { bytesOf, repairText } from "../text.js";
+/**
+ * Parses the content of a message: text, or a list of parts. Text parts are searchable; other parts are stored and
+ * represented by a description.
+ */
+import { fitsBytes, repairText } from "../text.js";
 import type { Json, Part } from "../types.js";
 import { copyJson } from "./json.js";
 import { CONTENT_BYTES_MAX } from "./limits.js";
@@ -10,7 +13,7 @@ export interface ParsedContent {
   readonly parts?: readonly Part[];
 }
 
-/** Where hosts write what a picture or a file is, best first. */
+/** The fields in which hosts describe a picture or a file, best first. */
 const DESCRIPTIONS = ["description", "alt", "name", "filename", "title"] as const;
 const TOO_LARGE_HINT = "split it into several messages, or keep the large thing elsewhere and store where it is";
 const RULES = { bytesMax: CONTENT_BYTES_MAX, tooLargeHint: TOO_LARGE_HINT, dropUndefined: true };
@@ -29,12 +32,7 @@ export function parseText(value: string, where: string): string {
   return text;
 }
 
-/** Whether a text is at most so long in UTF-8; measured only when its length leaves a doubt. */
-export function fitsBytes(text: string, bytesMax: number): boolean {
-  return text.length * 3 <= bytesMax || bytesOf(text) <= bytesMax;
-}
-
-/** The joined text is shorter than the parts as JSON, so their limit is its limit too. */
+/** The joined text is shorter than the parts as JSON, so the limit on the parts bounds it too. */
 function parseParts(value: readonly unknown[], where: string): ParsedContent {
   const parts = copyJson(value, where, RULES) as readonly Json[];
   const content = parts.map((part, index) => textOf(part, `${where}[${index}]`)).join("\n");

@@ -1,54 +1,55 @@
-/** What a call for context says → what is to be put together, in how many tokens, from which spaces. */
+/** Parses the options of a context call: which parts to assemble, within how many tokens, from which spaces. */
 
+import { fitsBytes } from "../text.js";
 import { CHARS4 } from "../tokens/chars4.js";
 import { ESTIMATE } from "../tokens/estimate.js";
 import { isKnownTokenModel } from "../tokens/models.js";
 import type { Instant, SpaceRef } from "../types.js";
-import { fitsBytes } from "./content.js";
+import type { WriteOptions } from "./call.js";
 import { parseInstant } from "./instant.js";
 import { parseInteger } from "./integer.js";
 import { QUERY_BYTES_MAX, RESULTS_MAX } from "./limits.js";
-import { normaliseQuestion } from "./normalise.js";
+import { normaliseQuestion } from "./query.js";
 import { invalid, objectWith, quote, tooLarge, wrongType } from "./refusal.js";
 import { type ParsedScope, parseSpaces } from "./scope.js";
 
-/** What a context is made of. */
+/** The parts of a context. */
 export const CONTEXT_PARTS = ["blocks", "facts", "turns", "recall"] as const;
 export type ContextPart = (typeof CONTEXT_PARTS)[number];
 
 /**
- * How the budget is divided, as weights: only their ratios count. What a part does not need goes to the others. A part of
- * weight 0 is left out. `facts` stands for the pinned ones in the prefix and for the relevant ones in the tail.
+ * How the budget is divided, as weights: only their ratios count. Tokens that a part does not need go to the others. A
+ * part with weight 0 is omitted. `facts` covers the pinned facts in the prefix and the relevant ones in the tail.
  */
 export type ContextShares = { readonly [part in ContextPart]?: number };
 
-export interface ContextOptions {
-  /** What the context is for: facts and recalled text are chosen by it. Left out, there are none but the pinned facts. */
+export interface ContextOptions extends WriteOptions {
+  /** Selects facts and recalled text. Without it, nothing is recalled and only the pinned facts are included. */
   readonly query?: string;
   /**
-   * How many tokens the whole text has at most. 2000 if left out. What stands in the window already takes its place in it:
-   * a call gives what an empty window would be given, less that.
+   * Upper bound on the tokens of the whole text. Default 2000. Text already in the window counts against it: a call
+   * returns what it would return for an empty window, minus that text.
    */
   readonly budgetTokens?: number;
-  /** What counts the tokens: `chars4`, `estimate` (neither needs a vocabulary), or the name of a model. */
+  /** The token counter: `chars4`, `estimate` (neither needs a vocabulary), or the name of a model. */
   readonly counter?: string;
-  /** Left out: blocks 0.3, facts 0.1, turns 0.2, recall 0.4; each on its own. */
+  /** Default: blocks 0.3, facts 0.1, turns 0.2, recall 0.4. Each default applies separately. */
   readonly shares?: ContextShares;
-  /** How many of the session's newest messages, 0 to 1000; 5 if left out. */
+  /** How many of the session's newest messages to include, 0 to 1000. Default 5. */
   readonly turns?: number;
-  /** How many recalled items, and how many facts, at most: 1 to 1000. Left out: as many as the budget may hold. */
+  /** Upper bound on recalled items, and on facts: 1 to 1000. Default: as many as the budget may hold. */
   readonly topK?: number;
-  /** The spaces that may be read instead of the caller's own. Their order is that of the blocks. */
+  /** The spaces to read instead of the caller's own. They determine the order of the blocks. */
   readonly spaces?: readonly SpaceRef[];
-  /** Relevant facts are those that held then. The prefix shows what is pinned and holds now, whatever is asked. */
+  /** Relevant facts are those that held at this time. The prefix always shows the pinned facts that hold now. */
   readonly asOf?: Instant;
   /** When the question is asked, if not now. See `QueryOptions`. */
   readonly askedAt?: Instant;
-  /** True: the model's window is empty each time. The ledger is neither read nor written. */
+  /** If true, the model's window is assumed to be empty. The ledger is neither read nor written. */
   readonly fresh?: boolean;
-  /** True: shows what would be given. Nothing is written. */
+  /** If true, returns what the call would return, without writing anything. */
   readonly dryRun?: boolean;
-  /** What cannot be read by then is left out, and the context is marked `partial`. 2000 if left out. */
+  /** Time limit. Parts that cannot be read in time are omitted, and the context is marked `partial`. Default 2000. */
   readonly deadlineMs?: number;
 }
 
@@ -72,7 +73,7 @@ const BUDGET_TOKENS_MAX = 10_000_000;
 const SHARES: ParsedContext["shares"] = { blocks: 0.3, facts: 0.1, turns: 0.2, recall: 0.4 };
 const SHARE_MAX = 1_000_000;
 const TURNS = 5;
-/** Few items take fewer tokens than this, with the line that says where they come from. */
+/** Few items take fewer tokens than this, including the line that names their source. */
 const ITEM_TOKENS = 40;
 const TOP_K_MIN = 10;
 const DEADLINE_MS = 2_000;
@@ -116,11 +117,11 @@ export function parseContext(options: unknown, place: ParsedScope): ParsedContex
   };
 }
 
-/** So many that the budget is used, and none is searched for that it cannot hold. */
+/** Enough items to use the budget, without searching for more than it can hold. */
 const topKOf = (budgetTokens: number): number =>
   Math.min(Math.max(Math.ceil(budgetTokens / ITEM_TOKENS), TOP_K_MIN), RESULTS_MAX);
 
-/** Nothing but white space asks for nothing. */
+/** A query of white space only counts as absent. */
 function parseQueryText(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "string") throw wrongType("options.query", "a string", value);

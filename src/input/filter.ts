@@ -1,15 +1,15 @@
 import type { RowFilter } from "../stores/store.js";
 import { repairText } from "../text.js";
 import { type Filter, KINDS, ROLES, type Scalar, TIERS } from "../types.js";
-import { parseChoice } from "./choice.js";
 import { parseIdentity } from "./identity.js";
 import { parseInstant } from "./instant.js";
+import { isPlain } from "./json.js";
 import { FILTER_KEYS_MAX, FILTER_VALUES_MAX, JSON_DEPTH_MAX, METADATA_BYTES_MAX } from "./limits.js";
-import { type Fields, invalid, objectWith, quote, tooLarge, wrongType } from "./refusal.js";
+import { type Fields, invalid, objectWith, parseChoice, quote, tooLarge, wrongType } from "./refusal.js";
 
 type MetadataFilter = NonNullable<RowFilter["metadata"]>[number];
 
-/** The fields of a filter; other options may carry them too. */
+/** The fields of a filter. Other option objects may include them too. */
 export const FILTER_KEYS: readonly (keyof Filter)[] = [
   "session",
   "agent",
@@ -22,12 +22,12 @@ export const FILTER_KEYS: readonly (keyof Filter)[] = [
 ];
 const KEY_SET: ReadonlySet<string> = new Set(FILTER_KEYS);
 
-/** A filter in the store's terms. A list that is empty would match nothing and is refused. */
+/** Parses a filter into the store's form. An empty list would match nothing and is rejected. */
 export function parseFilter(value: unknown, where = "filter"): RowFilter {
   return filterOf(objectWith(value, KEY_SET, where), where);
 }
 
-/** The filter among the fields of an object whose keys have been checked. */
+/** Parses the filter fields of an object whose keys are already checked. */
 export function filterOf(fields: Fields, where: string): RowFilter {
   const { session, agent, role, kind, tier, from, to, metadata } = fields;
   const filter: { -readonly [key in keyof RowFilter]: RowFilter[key] } = {};
@@ -42,7 +42,7 @@ export function filterOf(fields: Fields, where: string): RowFilter {
   return filter;
 }
 
-/** A value, or a list of values of which any will do, each once. */
+/** A value, or a list of alternatives without duplicates. */
 function anyOf<T>(value: unknown, where: string, parse: (one: unknown, where: string) => T): readonly T[] {
   if (!Array.isArray(value)) return [parse(value, where)];
   if (value.length === 0) throw invalid(where, "is an empty list, which matches nothing", "leave it out to match all");
@@ -53,7 +53,10 @@ function anyOf<T>(value: unknown, where: string, parse: (one: unknown, where: st
 }
 
 function parseMetadataFilter(value: unknown, where: string): readonly MetadataFilter[] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrongType(where, "an object", value);
+  // A Map, or an object that inherits its keys, would look like an empty filter.
+  if (typeof value !== "object" || value === null || Array.isArray(value) || !isPlain(value)) {
+    throw wrongType(where, "a plain object", value);
+  }
   const entries = Object.entries(value);
   if (entries.length > FILTER_KEYS_MAX) throw tooLarge(where, `${FILTER_KEYS_MAX} keys`, "filter by fewer keys");
   return entries.map(([key, wanted]) => {

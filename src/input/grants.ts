@@ -1,11 +1,11 @@
-/** Which spaces a caller may read: those that its scope names, and those that were granted to it. */
+/** Grants: the spaces that a caller may read, which are those that its scope names and those granted to it. */
 import { HoldfastError } from "../errors.js";
 import type { Scope, SpaceRef } from "../types.js";
 import { objectWith, wrongType } from "./refusal.js";
 import { parseSpace } from "./scope.js";
 
 export interface SessionOptions {
-  /** Spaces that it may read, and promote into, besides those that the scope names. */
+  /** Spaces that the session may read and promote into, in addition to those that the scope names. */
   readonly grants?: readonly SpaceRef[];
 }
 
@@ -13,7 +13,7 @@ const KEYS: ReadonlySet<string> = new Set(["grants"]);
 
 export class Grants {
   readonly #spaces: readonly SpaceRef[];
-  /** Made when it is first needed: most sessions name no other space than their own. */
+  /** Built on first use: most sessions name no space other than their own. */
   #names: ReadonlySet<string> | undefined;
 
   constructor({ user, agent, team }: Scope, options: SessionOptions) {
@@ -26,7 +26,7 @@ export class Grants {
     this.#spaces = spaces;
   }
 
-  /** Refuses a space that is not among them. What is no space at all is refused by whoever reads it. */
+  /** Throws if a space is not granted. Values that are not spaces are left to the parser that reads them. */
   check(spaces: readonly SpaceRef[] | undefined): void {
     if (!Array.isArray(spaces)) return;
     for (const [at, space] of spaces.entries()) this.checkOne(space, `spaces[${at}]`);
@@ -43,7 +43,7 @@ export class Grants {
   }
 }
 
-/** Keys in one order, so that a space has one name. */
+/** Lists the keys in a fixed order, so that a space has one name. */
 function nameOf(space: SpaceRef): string {
   const { user, agent, team } = (space ?? {}) as { user?: unknown; agent?: unknown; team?: unknown };
   return JSON.stringify([user ?? null, agent ?? null, team ?? null]);

@@ -3,8 +3,8 @@ import { NAME_UNITS_MAX } from "./limits.js";
 import { invalid, tooLarge, wrongType } from "./refusal.js";
 
 /**
- * An identity: an id, an idempotency key, the name of a user, agent, team or session. It is kept exactly as given, since
- * two different names must not become one: no trimming, no normalising, no repair.
+ * Parses an identity: an id, an idempotency key, or the name of a user, agent, team or session. It is kept exactly as
+ * given, because two different names must not become one: no trimming, no normalisation, no repair.
  */
 export function parseIdentity(value: unknown, where: string): string {
   if (typeof value !== "string") throw wrongType(where, "a string", value);

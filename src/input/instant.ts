@@ -6,8 +6,9 @@ const MS_MAX = 8.64e15;
 const ISO = /^((?:\d{4}|[+-]\d{6})-\d\d-(\d\d))(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
 /**
- * A point in time as epoch milliseconds. Nothing is guessed: a date that is not in the calendar, and a time of day
- * without its offset, which would mean another moment on another machine, are refused. A date alone is midnight UTC.
+ * Parses a point in time into epoch milliseconds. Nothing is guessed. A date that is not in the calendar is rejected,
+ * and so is a time of day without an offset, which would mean another moment on another machine. A date alone means
+ * midnight UTC.
  */
 export function parseInstant(value: unknown, where: string): number {
   if (typeof value === "number") return fromNumber(value, where);
@@ -18,7 +19,10 @@ export function parseInstant(value: unknown, where: string): number {
   return ms;
 }
 
-/** The time of a Date of any realm, NaN if it is invalid; undefined for what is no Date, which only its own method can tell. */
+/**
+ * The time of a Date of any realm; NaN if it is invalid; undefined if the value is not a Date. Only Date's own method
+ * can tell.
+ */
 function timeOf(value: unknown): number | undefined {
   try {
     return Date.prototype.getTime.call(value);

@@ -1,6 +1,6 @@
 import { invalid, wrongType } from "./refusal.js";
 
-/** A whole number in a range, both ends included. */
+/** Parses a whole number in a range, both ends included. */
 export function parseInteger(value: unknown, where: string, min: number, max: number): number {
   const expected = `a whole number from ${min} to ${max}`;
   if (typeof value !== "number") throw wrongType(where, expected, value);

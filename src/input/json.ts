@@ -1,9 +1,9 @@
 import { bytesOf, repairText } from "../text.js";
 import type { Json } from "../types.js";
-import { JSON_DEPTH_MAX } from "./limits.js";
+import { JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "./limits.js";
 import { invalid, quote, tooLarge, wrongType } from "./refusal.js";
 
-/** What a counted unit can grow to when it is serialised: a number counts 1 and takes up to 24 bytes. */
+/** Upper bound on the serialised bytes per counted unit: a number counts 1 and takes up to 24 bytes. */
 const BYTES_PER_UNIT_MAX = 25;
 
 const HINTS: { readonly [type: string]: string } = {
@@ -13,10 +13,12 @@ const HINTS: { readonly [type: string]: string } = {
   object: "only plain objects and lists are kept: turn it into one, for example a Date into toISOString()",
 };
 
+const TOO_MANY_HINT = "the elements of all lists and objects count together; split it into several messages";
+
 interface JsonRules {
   readonly bytesMax: number;
   readonly tooLargeHint: string;
-  /** Whether a key whose value is undefined counts as left out. */
+  /** Whether a key with the value undefined counts as absent. */
   readonly dropUndefined: boolean;
 }
 
@@ -24,16 +26,18 @@ interface Walk {
   readonly rules: JsonRules;
   readonly where: string;
   readonly path: (string | number)[];
-  /** A lower bound of the serialised bytes so far; it also ends the walk of a graph that shares its nodes endlessly. */
+  /** A lower bound of the serialised bytes so far. It also ends the walk of a graph that keeps sharing its nodes. */
   units: number;
+  /** Elements of all lists and objects so far. */
+  elements: number;
 }
 
 /**
- * A copy of a JSON value, checked and repaired, that no later change by the caller reaches. What JSON cannot say, and
- * would silently turn into something else, is refused: undefined, NaN, functions, class instances, cycles.
+ * Returns a checked and repaired copy of a JSON value, which later changes by the caller do not affect. Values that
+ * JSON cannot represent and would silently change are rejected: undefined, NaN, functions, class instances, cycles.
  */
 export function copyJson(value: unknown, where: string, rules: JsonRules): Json {
-  const walk: Walk = { rules, where, path: [], units: 0 };
+  const walk: Walk = { rules, where, path: [], units: 0, elements: 0 };
   const copied = copy(value, walk);
   if (walk.units * BYTES_PER_UNIT_MAX > rules.bytesMax) {
     if (bytesOf(JSON.stringify(copied)) > rules.bytesMax) throw overLimit(walk);
@@ -52,7 +56,7 @@ function copy(value: unknown, walk: Walk): Json {
     case "number":
       if (!Number.isFinite(value)) break;
       spend(walk, 1);
-      return value + 0; // turns -0, which JSON does not know, into 0
+      return value + 0; // turns -0, which JSON does not have, into 0
     case "object":
       if (value === null) {
         spend(walk, 4);
@@ -72,6 +76,7 @@ function copyList(list: readonly unknown[], walk: Walk): Json {
   const copied: Json[] = [];
   for (let index = 0; index < list.length; index++) {
     walk.path.push(index);
+    countElement(walk);
     spend(walk, 1);
     copied.push(copy(list[index], walk));
     walk.path.pop();
@@ -86,6 +91,7 @@ function copyObject(object: { readonly [key: string]: unknown }, walk: Walk): Js
     const inner = object[key];
     if (inner === undefined && walk.rules.dropUndefined) continue;
     walk.path.push(key);
+    countElement(walk);
     spend(walk, key.length + 3);
     const sound = repairText(key);
     if (sound !== key && (Object.hasOwn(object, sound) || Object.hasOwn(copied, sound))) {
@@ -97,14 +103,14 @@ function copyObject(object: { readonly [key: string]: unknown }, walk: Walk): Js
   return copied;
 }
 
-/** Plain assignment, except to the one name that would set the prototype instead. */
+/** Plain assignment, except for the one name that would set the prototype. */
 function setOwn(object: { [key: string]: Json }, key: string, value: Json): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** True for `{}` of any realm and for objects without a prototype. */
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
@@ -112,6 +118,10 @@ function isPlain(value: object): boolean {
 function spend(walk: Walk, units: number): void {
   walk.units += units;
   if (walk.units > walk.rules.bytesMax) throw overLimit(walk);
+}
+
+function countElement(walk: Walk): void {
+  if (++walk.elements > JSON_ELEMENTS_MAX) throw tooLarge(walk.where, `${JSON_ELEMENTS_MAX} elements`, TOO_MANY_HINT);
 }
 
 function overLimit({ where, rules }: Walk) {

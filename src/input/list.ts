@@ -1,23 +1,23 @@
 import { ORDERS } from "../options.js";
 import type { ListRequest } from "../stores/store.js";
 import type { Filter, Order } from "../types.js";
-import { parseChoice } from "./choice.js";
 import { FILTER_KEYS, filterOf } from "./filter.js";
 import { parseInteger } from "./integer.js";
-import { CURSOR_UNITS_MAX, RESULTS_MAX } from "./limits.js";
-import { invalid, objectWith, wrongType } from "./refusal.js";
+import { RESULTS_MAX } from "./limits.js";
+import { parseCursor } from "./page.js";
+import { objectWith, parseChoice, wrongType } from "./refusal.js";
 
-/** How items are listed. */
+/** The options of a list call. */
 export interface ListOptions extends Filter {
-  /** How many items a page has at most, 1 to 1000; 20 if left out. */
+  /** Upper bound on the items of a page, 1 to 1000. Default 20. */
   readonly limit?: number;
-  /** arrival: the order of sequences in a session (the default) · timestamp: by the time they occurred. */
+  /** arrival: the order of sequence numbers in a session (the default) · timestamp: by the time they occurred. */
   readonly sortBy?: ListRequest["sortBy"];
-  /** desc, the newest first, if left out. */
+  /** Default desc, newest first. */
   readonly order?: Order;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string;
-  /** True: only what waits in the buffers, not yet embedded and written. */
+  /** If true, lists only items that are still in the buffers, not yet embedded and written. */
   readonly bufferOnly?: boolean;
 }
 
@@ -40,11 +40,4 @@ export function parseList(options: unknown): ParsedList {
     ...(cursor !== undefined && { cursor: parseCursor(cursor) }),
     filter: { ...filterOf(fields, "options"), ...(bufferOnly && { pending: true as const }) },
   };
-}
-
-function parseCursor(value: unknown): string {
-  if (typeof value !== "string" || value === "" || value.length > CURSOR_UNITS_MAX) {
-    throw invalid("options.cursor", "is not a cursor", "give back the `next` of the page before, unchanged");
-  }
-  return value;
 }

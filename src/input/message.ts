@@ -1,23 +1,25 @@
-/** Messages and items as callers give them, made into rows. On the hot path of `add`: plain checks, few allocations. */
+/** Parses messages and items into rows. This is on the hot path of `add`: plain checks, few allocations. */
 import { newId } from "../ids.js";
 import type { NewRow } from "../stores/store.js";
 import { repairText } from "../text.js";
 import { KINDS, type Kind, ROLES, TIERS } from "../types.js";
-import { parseChoice } from "./choice.js";
 import { parseContent, parseText } from "./content.js";
 import { parseIdentity } from "./identity.js";
 import { parseInstant } from "./instant.js";
 import { NAME_UNITS_MAX } from "./limits.js";
 import { NO_METADATA, parseMetadata } from "./metadata.js";
-import { type Fields, invalid, objectWith, tooLarge, wrongType } from "./refusal.js";
+import { type Fields, invalid, objectWith, parseChoice, tooLarge, wrongType } from "./refusal.js";
 
-/** What of a row the caller gave where we would have made it. A retry of the same call makes other ids and times. */
+/**
+ * Which fields of a row the caller supplied; the others are generated. A retry of the same call generates other ids and
+ * times.
+ */
 export interface Given {
   readonly id: boolean;
   readonly occurredAt: boolean;
 }
 
-/** The rows of one call, in order, and per row what of it the caller gave. */
+/** The rows of one call, in order, and for each row which fields the caller supplied. */
 export interface ParsedRound {
   readonly rows: readonly NewRow[];
   readonly given: readonly Given[];
@@ -29,12 +31,12 @@ const MESSAGE_KEYS: ReadonlySet<string> = new Set("id role name content occurred
 const ITEM_KEYS: ReadonlySet<string> = new Set(["kind", ...MESSAGE_KEYS]);
 const ITEM_KINDS = KINDS.filter((kind) => kind !== "message");
 
-/** The messages of one add call. `now` is the time of the call. */
+/** Parses the messages of one add call. `now` is the time of the call. */
 export function parseMessages(messages: unknown, now: number): ParsedRound {
   return parseRound(messages, "messages", now);
 }
 
-/** Items of other kinds than message, as one call gives them. */
+/** Parses the items of one call, of any kind except message. */
 export function parseItems(items: unknown, now: number): ParsedRound {
   return parseRound(items, "items", now);
 }
@@ -76,7 +78,7 @@ function parseRow(fields: Fields, kind: Kind, where: string, now: number): NewRo
   return row;
 }
 
-/** Who speaks. It is content, not an identity: repaired, and allowed to be anything. */
+/** Parses the name of a speaker. It is content, not an identity: it is repaired and may be any text. */
 export function parseSpeaker(value: unknown, where: string): string {
   if (typeof value !== "string") throw wrongType(where, "a string", value);
   if (value.length > NAME_UNITS_MAX) throw tooLarge(where, `${NAME_UNITS_MAX} characters`, "use a shorter name");

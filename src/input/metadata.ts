@@ -9,7 +9,7 @@ const RULES = {
   dropUndefined: false,
 };
 
-/** The metadata of an item that has none. */
+/** The metadata of an item without any. */
 export const NO_METADATA: Metadata = Object.freeze({});
 
 export function parseMetadata(value: unknown, where: string): Metadata {

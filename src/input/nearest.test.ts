@@ -22,10 +22,10 @@ test("a name is nearest to itself", () => {
   fc.assert(fc.property(fc.constantFrom(...KEYS), (key) => nearest(key, KEYS) === key));
 });
 
-test("a key of a million characters is compared in no time", () => {
-  const started = performance.now();
+test("of a key of a million characters only the first hundred are compared", () => {
   expect(nearest("q".repeat(1_000_000), KEYS)).toBeUndefined();
-  expect(performance.now() - started).toBeLessThan(1000);
+  const long = "a".repeat(100);
+  expect(nearest(long + "b".repeat(1_000_000), [long])).toBe(long);
 });
 
 test("says nothing when nothing is near", () => {

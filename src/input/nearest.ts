@@ -1,15 +1,22 @@
 const UNITS_COMPARED = 100;
-/** Half of a name, so that a turned pair of letters in a word of four is still near; a little more, to include it. */
+/**
+ * Half of a name, so that two swapped letters in a four-letter word still match; slightly more, to include exactly
+ * half.
+ */
 const SHARE_TYPED_WRONG_MAX = 0.51;
 
 /**
- * The candidate a mistyped name most likely meant, or undefined when none is near. Names may be dotted paths or
- * environment variables: one that is the tail of the other, at a separator, is the nearest there is.
+ * The candidate that a mistyped name most likely meant; undefined if none is close. Names may be dotted paths or
+ * environment variables: a name that is the tail of the other, after a separator, is the closest match.
  */
-export function nearest(given: string, candidates: Iterable<string>): string | undefined {
+export function nearest(
+  given: string,
+  candidates: Iterable<string>,
+  shareMax = SHARE_TYPED_WRONG_MAX,
+): string | undefined {
   const typed = given.slice(0, UNITS_COMPARED).toLowerCase();
   let best: string | undefined;
-  let bestShare = SHARE_TYPED_WRONG_MAX;
+  let bestShare = shareMax;
   for (const candidate of candidates) {
     const right = candidate.toLowerCase();
     const tail = isTail(typed, right) || isTail(right, typed);
@@ -22,7 +29,7 @@ export function nearest(given: string, candidates: Iterable<string>): string | u
   return best;
 }
 
-/** How many letters must be put in, taken out or exchanged to make one of the other. Names are short. */
+/** The Levenshtein distance: the number of letters to insert, delete or replace. Names are short. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, letters) => letters);
   for (let at = 1; at <= from.length; at++) {
@@ -41,7 +48,7 @@ function isTail(tail: string, whole: string): boolean {
   return whole === tail || whole.endsWith(`.${tail}`) || whole.endsWith(`_${tail}`);
 }
 
-/** `; did you mean X?`, or nothing when no candidate is near. */
+/** `; did you mean X?`, or an empty string if no candidate is close. */
 export function didYouMean(given: string, candidates: Iterable<string>, show = (name: string) => name): string {
   const right = nearest(given, candidates);
   return right === undefined ? "" : `; did you mean ${show(right)}?`;

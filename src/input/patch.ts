@@ -1,17 +1,18 @@
 import type { UpdateWrite } from "../stores/store.js";
 import { ROLES, TIERS } from "../types.js";
-import { parseChoice } from "./choice.js";
 import { parseContent } from "./content.js";
 import { parseInstant } from "./instant.js";
 import { parseSpeaker } from "./message.js";
 import { parseMetadata } from "./metadata.js";
-import { invalid, objectWith } from "./refusal.js";
+import { invalid, objectWith, parseChoice } from "./refusal.js";
 
 type Patch = UpdateWrite["patch"];
 
 const PATCH_KEYS: ReadonlySet<string> = new Set("content role name metadata tier occurredAt expiresAt".split(" "));
 
-/** What of an item is to change. A key left out, or undefined, changes nothing; null takes an optional field away. */
+/**
+ * Parses the changes to an item. A key that is omitted or undefined changes nothing; null removes an optional field.
+ */
 export function parsePatch(value: unknown, where = "patch"): Patch {
   const { content, role, name, metadata, tier, occurredAt, expiresAt } = objectWith(value, PATCH_KEYS, where);
   const patch: { -readonly [key in keyof Patch]: Patch[key] } = {};

@@ -1,18 +1,18 @@
-/** What a promotion says: which items, into which space, why. */
+/** Parses a promotion: which items, into which space, and why. */
 import type { PromoteWrite } from "../stores/promotions.js";
 import type { SpaceRef } from "../types.js";
-import { parseIds } from "./call.js";
+import { parseIds, type WriteOptions } from "./call.js";
 import { parseText } from "./content.js";
 import type { PageOptions } from "./page.js";
 import { invalid, objectWith, wrongType } from "./refusal.js";
 import { actorOf, type ParsedScope, parseSpace } from "./scope.js";
 
-export interface PromoteOptions {
-  /** The space that gets copies of the items. */
+export interface PromoteOptions extends WriteOptions {
+  /** The space that receives copies of the items. */
   readonly to: SpaceRef;
-  /** Why; kept in the log. */
+  /** The reason, which is kept in the log. */
   readonly reason: string;
-  /** Who; left out, the scope's agent or space. */
+  /** The actor. Default: the scope's agent, or else its space. */
   readonly actor?: string;
 }
 

@@ -24,7 +24,16 @@ test("the defaults come from the options", () => {
   });
 });
 
-test("what the caller asks for wins, also over maxSize", () => {
+test("maxSize is the most that an answer has, whatever the caller asks for", () => {
+  const defaults = { ...DEFAULTS, maxSize: 15 };
+  const topK = (options: object) => parseQuery("x", options, PLACE, defaults).presentation.topK;
+  expect([{}, { topK: 14 }, { topK: 15 }, { topK: 16 }, { topK: 1000, offset: 0 }].map(topK)).toEqual([
+    10, 14, 15, 15, 15,
+  ]);
+  expect(() => topK({ topK: 1001 })).toThrow(refused("invalid_input", "options.topK must be"));
+});
+
+test("what the caller asks for wins", () => {
   const shown = { topK: 900, offset: 100, sortBy: "timestamp", order: "asc" };
   const asked = { spaces: [{ team: "red" }], recency: 0.5, deadlineMs: 20, bufferOnly: true };
   const options = { ...shown, ...asked, askedAt: 1000, role: "user", metadata: { a: 1 } };

@@ -1,49 +1,52 @@
-/** What a query says → the question as the read path sees it, and how its answer is to be shown. */
+/** Parses a query into the question for the read path and the presentation of its answer. */
 import { HoldfastError } from "../errors.js";
 import type { Mutable } from "../mutable.js";
 import { ORDERS, type ResolvedOptions, SORTS, type SortBy } from "../options.js";
 import type { RowFilter } from "../stores/store.js";
-import { repairText } from "../text.js";
+import { fitsBytes, repairText } from "../text.js";
 import type { Filter, Instant, Order, SpaceRef } from "../types.js";
 import { parseIds } from "./call.js";
-import { parseChoice } from "./choice.js";
-import { fitsBytes } from "./content.js";
 import { FILTER_KEYS, filterOf } from "./filter.js";
 import { parseInstant } from "./instant.js";
 import { parseInteger } from "./integer.js";
 import { QUERY_BYTES_MAX, RESULTS_MAX } from "./limits.js";
-import { normaliseQuestion } from "./normalise.js";
 import { ARMS, type By, type Presentation, type Question } from "./question.js";
-import { type Fields, invalid, objectWith, tooLarge, wrongType } from "./refusal.js";
+import { type Fields, invalid, objectWith, parseChoice, tooLarge, wrongType } from "./refusal.js";
 import { type ParsedScope, parseSpaces } from "./scope.js";
 
-/** How a query is asked; what is left out comes from the options under `buffer.query`. */
+/** The options of a query. Defaults come from the options under `buffer.query`. */
 export interface QueryOptions extends Filter {
-  /** How many hits at most, 1 to 1000. Left out: 10, or `buffer.query.maxSize` if that is less. */
+  /** Upper bound on hits, 1 to 1000. Default 10. The answer never has more than `buffer.query.maxSize`. */
   readonly topK?: number;
-  /** How many of the best to leave out, for the next page. With `topK` at most 1000. */
+  /** How many of the best hits to skip, for the next page. Together with `topK` at most 1000. */
   readonly offset?: number;
-  /** score: the best match first · timestamp: the hits of the page by the time they occurred. */
+  /** score: best match first · timestamp: the hits of the page by the time they occurred. */
   readonly sortBy?: SortBy;
   readonly order?: Order;
-  /** user: all of the caller's space (the default; `space` says the same) · session, agent: only the caller's own. */
+  /** user: all of the caller's space (the default; `space` means the same) · session, agent: only the caller's own. */
   readonly within?: "user" | "space" | "session" | "agent";
   /** The spaces to search instead of the caller's own. */
   readonly spaces?: readonly SpaceRef[];
   /**
-   * When the question is asked, if not now: "last week" is counted from here, and what occurred more than a day later
-   * is left out. (A day, because times come without time zones.)
+   * The time of the question, if not now. "Last week" is relative to it, and items that occurred more than a day later
+   * are excluded. (The tolerance is a day because times come without time zones.)
    */
   readonly askedAt?: Instant;
-  /** How much being new counts, 0 (not at all, the default) to 1 (as much as everything else). Halves in 30 days. */
+  /** The weight of recency, from 0 (none, the default) to 1 (as much as everything else). Its half-life is 30 days. */
   readonly recency?: number;
-  /** The answer is given by then, with what is there, and marked `partial` if something is missing. */
+  /** Time limit. The answer then contains what is available, and is marked `partial` if something is missing. */
   readonly deadlineMs?: number;
-  /** Search only what is not indexed yet: the RoundBuffer's tail and the HybridBuffer. */
+  /** Search only items that are not indexed yet: the RoundBuffer's tail and the HybridBuffer. */
   readonly bufferOnly?: boolean;
-  /** One arm alone, which finds less than both (the default). `meaning` is `unsupported` without an embedding model. */
+  /**
+   * Search by words or by meaning alone, which finds less than both (the default). `meaning` fails with `unsupported`
+   * without an embedding model.
+   */
   readonly by?: By;
-  /** True: hits say what their scores are made of, and the answer how it came about. Ids: also why these are not hits. */
+  /**
+   * If true, hits explain their scores, and the answer explains how it was produced. With ids, it also explains why
+   * these items are not among the hits.
+   */
   readonly explain?: boolean | readonly string[];
 }
 
@@ -55,7 +58,10 @@ export interface ParsedQuery {
 const TOP_K = 10;
 const WITHIN = ["user", "space", "session", "agent"] as const;
 const DAY_MS = 86_400_000;
-/** Rankings are made in these steps, so that whoever asks for a few hits more finds one that is deep enough. */
+/**
+ * Depths are rounded up to a multiple of this, so that a request for a few more hits finds a cached ranking that is
+ * deep enough.
+ */
 const DEPTH_STEP = 10;
 const DEADLINE_MS_MAX = 3_600_000;
 const OPTION_KEYS: ReadonlySet<string> = new Set([
@@ -87,10 +93,9 @@ export function parseQuery(
 
 function parsePresentation(fields: Fields, defaults: ResolvedOptions["buffer"]["query"]): Presentation {
   const { topK, offset, sortBy, order, explain } = fields;
-  const count =
-    topK === undefined ? Math.min(TOP_K, defaults.maxSize) : parseInteger(topK, "options.topK", 1, RESULTS_MAX);
+  const count = topK === undefined ? TOP_K : parseInteger(topK, "options.topK", 1, RESULTS_MAX);
   const presentation: Mutable<Presentation> = {
-    topK: count,
+    topK: Math.min(count, defaults.maxSize),
     offset: offset === undefined ? 0 : parseInteger(offset, "options.offset", 0, RESULTS_MAX - count),
     sortBy: sortBy === undefined ? defaults.defaultSortBy : parseChoice(sortBy, SORTS, "options.sortBy"),
     order: order === undefined ? defaults.defaultOrder : parseChoice(order, ORDERS, "options.order"),
@@ -118,7 +123,7 @@ function parseQuestion(text: unknown, fields: Fields, place: ParsedScope, { topK
   return question;
 }
 
-/** The filter, with what `within` adds to it. */
+/** The filter, including the restriction by `within`. */
 function parseWithin(fields: Fields, { session, agent }: ParsedScope): RowFilter {
   const filter = filterOf(fields, "options");
   const within = fields["within"] === undefined ? "space" : parseChoice(fields["within"], WITHIN, "options.within");
@@ -132,7 +137,7 @@ function parseWithin(fields: Fields, { session, agent }: ParsedScope): RowFilter
   return within === "session" ? { ...filter, sessions: [own] } : { ...filter, agents: [own] };
 }
 
-/** What was not known yet when it was asked is left out. */
+/** Excludes items that were not known yet when the question was asked. */
 const until = (filter: RowFilter, asked: number | undefined): RowFilter =>
   asked === undefined ? filter : { ...filter, to: Math.min(filter.to ?? Infinity, asked + DAY_MS) };
 
@@ -153,7 +158,7 @@ function parseShare(value: unknown, where: string): number {
   return value;
 }
 
-function parseQueryText(value: unknown): string {
+export function parseQueryText(value: unknown): string {
   if (typeof value !== "string") throw wrongType("query", "a string", value);
   const text = repairText(value);
   if (!fitsBytes(text, QUERY_BYTES_MAX)) {
@@ -161,3 +166,10 @@ function parseQueryText(value: unknown): string {
   }
   return normaliseQuestion(text);
 }
+
+/**
+ * The form of a question that is searched, embedded and cached. Differences in Unicode composition and white space,
+ * which a reader cannot see, are removed. Everything else stays, because it may change the answer: case distinguishes
+ * Rose from rose and US from us; punctuation distinguishes a question from a statement, and C from C++.
+ */
+export const normaliseQuestion = (text: string): string => text.normalize("NFC").replace(/\s+/gu, " ").trim();

@@ -1,4 +1,7 @@
-/** A question as the read path sees it: parsed, with its place, its spaces and the filter of `within` worked in. */
+/**
+ * Question: a parsed query for the read path. Its spaces are resolved and its filter includes the restriction by
+ * `within`.
+ */
 import type { SortBy } from "../options.js";
 import type { RowFilter } from "../stores/store.js";
 import type { Order, SpaceRef } from "../types.js";
@@ -7,35 +10,35 @@ import type { Order, SpaceRef } from "../types.js";
 export const ARMS = ["words", "meaning"] as const;
 export type By = (typeof ARMS)[number];
 
-/** What decides the ranking. */
+/** The fields that determine the ranking. */
 export interface Question {
-  /** Normalised: what differs only in white space or Unicode form is the same question. */
+  /** Normalised: texts that differ only in white space or Unicode form are the same question. */
   readonly text: string;
   readonly spaces: readonly SpaceRef[];
   readonly filter: RowFilter;
-  /** How many ranked items are wanted at least. */
+  /** Lower bound on the ranked items to return. */
   readonly depth: number;
-  /** Ask only the RoundBuffer's tail and the HybridBuffer. */
+  /** Search only the RoundBuffer's tail and the HybridBuffer. */
   readonly bufferOnly: boolean;
-  /** Search by this alone; left out, by both. */
+  /** Search only in this way. Default: both. */
   readonly by?: By;
-  /** The time that "last week" is counted from, if the caller says so; else now. */
+  /** The time that "last week" is relative to, if the caller gives one. Default: now. */
   readonly askedAt?: number;
-  /** Share of the score that new items have before old ones, 0 to 1. */
+  /** The share of the score by which new items are preferred to old ones, 0 to 1. */
   readonly recency: number;
-  /** The answer is given when this has passed, with what is there by then. */
+  /** Time limit. The answer then contains what is available. */
   readonly deadlineMs?: number;
 }
 
-/** How the ranking is shown. */
+/** How the ranking is presented. */
 export interface Presentation {
   readonly topK: number;
   readonly offset: number;
   readonly sortBy: SortBy;
   readonly order: Order;
-  /** Hits say what their scores are made of, and the answer how it came about. Such answers are not kept. */
+  /** Hits explain their scores, and the answer explains how it was produced. Such answers are not cached. */
   readonly explain?: {
-    /** Items about which it says why they are not among the hits. */
+    /** Items for which the answer explains why they are not among the hits. */
     readonly ids: readonly string[];
   };
 }

@@ -1,6 +1,6 @@
 /**
- * How input is refused: with the path of the field, what was expected, and what came instead. Values of closed sets and
- * keys are shown, cut short; content never is.
+ * Errors for rejected input. They name the path of the field, what was expected, and what was given instead. Keys and
+ * values of closed sets are shown, truncated; content never is.
  */
 import { HoldfastError } from "../errors.js";
 import { didYouMean } from "./nearest.js";
@@ -11,7 +11,7 @@ export function invalid(where: string, problem: string, hint: string = REPEAT): 
   return new HoldfastError("invalid_input", `${where} ${problem}`, { hint, details: { field: where } });
 }
 
-/** The hint where the message itself says what is expected. */
+/** The hint for messages that already say what is expected. */
 const REPEAT = "correct it and repeat the call; nothing was written";
 
 export function tooLarge(where: string, limit: string, hint: string): HoldfastError {
@@ -23,7 +23,7 @@ export function wrongType(where: string, expected: string, value: unknown, hint?
   return invalid(where, `must be ${expected}, got ${typeOf(value)}`, hint);
 }
 
-/** What a value is, in words that do not tell its content. */
+/** Describes the type of a value without revealing its content. */
 export function typeOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "a list";
@@ -34,15 +34,15 @@ export function typeOf(value: unknown): string {
   return typeof name === "string" && name !== "" && name !== "Object" ? `an instance of ${name}` : "an object";
 }
 
-/** A key or a value of a closed set, for a message. */
+/** A key, or a value of a closed set, quoted for a message. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > UNITS_SHOWN ? `${text.slice(0, UNITS_SHOWN)}…` : text);
 }
 
-/** An object of a caller's, its keys known, its values not yet looked at. */
+/** A caller's object whose keys are checked, but whose values are not. */
 export type Fields = { readonly [key: string]: unknown };
 
-/** The value as an object whose own keys are all known; refused otherwise. */
+/** Returns the value as an object. Throws if it is not an object or has an unknown key of its own. */
 export function objectWith(value: unknown, keys: ReadonlySet<string>, where: string): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrongType(where, "an object", value);
   for (const key of Object.keys(value)) {
@@ -54,4 +54,12 @@ export function objectWith(value: unknown, keys: ReadonlySet<string>, where: str
 function unknownKey(where: string, key: string, keys: ReadonlySet<string>): HoldfastError {
   const problem = `has an unknown key ${quote(key)}${didYouMean(key, keys, quote)}`;
   return invalid(where, problem, `known keys: ${[...keys].join(", ")}`);
+}
+
+/** Parses one value of a closed set. */
+export function parseChoice<T extends string>(value: unknown, choices: readonly T[], where: string): T {
+  if (choices.includes(value as T)) return value as T;
+  const expected = `one of ${choices.map(quote).join(", ")}`;
+  if (typeof value !== "string") throw wrongType(where, expected, value);
+  throw invalid(where, `must be ${expected}, got ${quote(value)}${didYouMean(value, choices, quote)}`);
 }

@@ -1,17 +1,18 @@
+import { signatureOf } from "../actor.js";
+import { spaceKey } from "../space-key.js";
 import type { SpaceKind, SpaceRef } from "../types.js";
-import { parseChoice } from "./choice.js";
 import { parseIdentity } from "./identity.js";
 import { SPACES_MAX } from "./limits.js";
-import { invalid, objectWith, tooLarge, wrongType } from "./refusal.js";
+import { invalid, objectWith, parseChoice, tooLarge, wrongType } from "./refusal.js";
 
-/** Where a caller stands, in the store's terms: the space that owns its items, and the attributes they carry. */
+/** A scope in the store's form: the space that owns the caller's items, and the attributes that the items carry. */
 export interface ParsedScope {
   readonly space: SpaceRef;
   readonly session?: string;
   readonly agent?: string;
 }
 
-/** The kinds of space in the order in which a scope's own space is chosen. */
+/** The kinds of space, in the order of precedence for a scope's own space. */
 const SPACE_KINDS = ["user", "team", "agent"] as const satisfies readonly SpaceKind[];
 const SPACE_KEYS: ReadonlySet<string> = new Set(SPACE_KINDS);
 const SCOPE_KEYS: ReadonlySet<string> = new Set([...SPACE_KINDS, "session", "space"]);
@@ -43,7 +44,7 @@ function spaceOf(names: { readonly [kind in SpaceKind]?: string }, chosen: unkno
   return { [kind]: name } as SpaceRef;
 }
 
-/** A space by reference: exactly one of user, team or agent. */
+/** Parses a reference to a space: exactly one of user, team or agent. */
 export function parseSpace(value: unknown, where = "space"): SpaceRef {
   const space = objectWith(value, SPACE_KEYS, where);
   const kinds = SPACE_KINDS.filter((kind) => space[kind] !== undefined);
@@ -54,7 +55,9 @@ export function parseSpace(value: unknown, where = "space"): SpaceRef {
   return { [kind]: parseIdentity(space[kind], `${where}.${kind}`) } as SpaceRef;
 }
 
-/** The spaces a read may see, each once. None is refused: no call means "everyone's". */
+/**
+ * Parses the spaces that a read may access, without duplicates. An empty list is rejected: no call reads all spaces.
+ */
 export function parseSpaces(value: unknown, where = "spaces"): readonly SpaceRef[] {
   if (!Array.isArray(value)) throw wrongType(where, "a list of spaces", value, 'for example [{ user: "ada" }]');
   if (value.length === 0) throw invalid(where, "must name at least one space", "leave it out for the caller's own");
@@ -62,14 +65,12 @@ export function parseSpaces(value: unknown, where = "spaces"): readonly SpaceRef
   const spaces = new Map<string, SpaceRef>();
   for (let index = 0; index < value.length; index++) {
     const space = parseSpace(value[index], `${where}[${index}]`);
-    spaces.set(JSON.stringify(space), space);
+    spaces.set(spaceKey(space), space);
   }
   return [...spaces.values()];
 }
 
-/** Who acts, where the caller does not say: the agent, else the space itself. */
+/** The default actor: the agent, or else the space itself. */
 export function actorOf({ space, agent }: ParsedScope): string {
-  if (agent !== undefined) return `agent ${agent}`;
-  const [[kind, name] = ["", ""]] = Object.entries(space);
-  return `${kind} ${name}`;
+  return signatureOf(agent === undefined ? space : { agent });
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WriteBuffer } from "../buffers/write.js";
 import { fromRecord } from "../errors.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
-import type { Done, Write } from "../stores/store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
+import type { DoneOf, Write } from "../stores/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { FaultyStore } from "../testing/faulty-store.js";
 import type { SpaceRef } from "../types.js";
@@ -13,24 +13,25 @@ import type { NewKey } from "./key-input.js";
 const ADA = { user: "ada" } as const;
 const EVERYWHERE = ["user", "agent", "team"] as const;
 const READ_ADA: NewKey = { access: "read", spaces: [ADA] };
-/** Well-formed, and nobody's. */
+/** Well-formed, but no key has it. */
 const UNKNOWN = `hf_0123456789abcdef_${"A".repeat(43)}`;
 
 let clock: FakeClock;
-let store: MemoryStore;
+let store: SqliteStore;
 let keys: ApiKeys;
 
-async function write(write: Write): Promise<Done> {
+async function write<W extends Write>(write: W): Promise<DoneOf<W>> {
   const [outcome] = (await store.commit([[write]], clock.now(), "")).outcomes;
   if (!outcome?.ok) throw fromRecord(outcome?.error ?? { code: "store_failed", message: "no outcome" });
-  return outcome.done[0] as Done;
+  return outcome.done[0] as DoneOf<W>;
 }
 
-beforeEach(() => {
+beforeEach(async () => {
   clock = new FakeClock();
-  store = new MemoryStore();
+  store = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
   keys = new ApiKeys({ store, write, now: () => clock.now() });
 });
+afterEach(() => store.close());
 
 describe("a key that is made", () => {
   it("shows its secret once, and is known by it", async () => {
@@ -176,7 +177,7 @@ describe("a secret is refused", () => {
   it("if what is kept of it is damaged", async () => {
     const { secret } = await keys.create(READ_ADA);
     const damaged = {
-      keys: async (request: Parameters<MemoryStore["keys"]>[0]) => {
+      keys: async (request: Parameters<SqliteStore["keys"]>[0]) => {
         const page = await store.keys(request);
         return { ...page, items: page.items.map((key) => ({ ...key, hash: key.hash.slice(0, 8) })) };
       },
@@ -235,15 +236,9 @@ describe("a commit whose answer is lost", () => {
     async (fault) => {
       const faulty = new FaultyStore(store);
       const buffer = new WriteBuffer({ store: faulty, clock, maxWaitingBytes: 1024 * 1024, maxWaitMs: 1000 });
-      const buffered = async (write: Write): Promise<Done> => {
+      const buffered = <W extends Write>(write: W): Promise<DoneOf<W>> => {
         faulty.failCommits(fault);
-        const [result] = await buffer.write({
-          lane: "keys",
-          units: [{ unit: [write], messages: 1, bytes: 1 }],
-          stepwise: true,
-        });
-        if (!result?.ok) throw result?.error ?? new Error("no result");
-        return result.done[0] as Done;
+        return buffer.writeOne("keys", write);
       };
       const lossy = new ApiKeys({ store: faulty, write: buffered, now: () => clock.now() });
       const { key, secret } = await lossy.create(READ_ADA);

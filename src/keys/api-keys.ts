@@ -1,34 +1,36 @@
 /**
- * API keys: made, listed, revoked, and told from what is none. They live in the store, so that whoever opens the same file
- * makes keys for a server that runs, and takes them away from it.
+ * API keys: create, list, revoke, verify. They live in the store, so any process that opens the file can manage the keys of
+ * a running server.
  *
  * Invariants:
- * - A secret leaves this file once, in the answer to `create`. Nothing but `create` and `verify` ever sees one, and no error
- *   repeats one.
- * - `verify` asks the store every time: a key that was revoked, by any process, opens nothing from then on.
+ * - A secret is returned once, by `create`. Only `create` and `verify` ever see one, and no error repeats one.
+ * - `verify` reads the store every time: once any process has revoked a key, it is refused.
  */
 import { timingSafeEqual } from "node:crypto";
 import { HoldfastError } from "../errors.js";
+import { parseWriteOptions, type WriteOptions } from "../input/call.js";
 import { parseIdentity } from "../input/identity.js";
+import { onceWith } from "../input/once.js";
 import { type ApiKey, type StoredKey, shownKey } from "../stores/keys.js";
-import type { Done, Store, Write } from "../stores/store.js";
+import type { OnceWrite } from "../stores/receipts.js";
+import type { DoneOf, Store, Write } from "../stores/store.js";
 import type { Page } from "../types.js";
 import { type KeysOptions, type NewKey, parseKeysOptions, parseNewKey } from "./key-input.js";
 import { hashOf, idIn, newSecret } from "./secret.js";
 
 export interface ApiKeysParts {
   readonly store: Pick<Store, "keys">;
-  readonly write: (write: Write) => Promise<Done>;
+  readonly write: <W extends Write>(write: W, once?: OnceWrite) => Promise<DoneOf<W>>;
   readonly now: () => number;
 }
 
 export interface CreatedKey {
   readonly key: ApiKey;
-  /** What its holder shows. It is not kept: nobody can read it again. */
+  /** Sent by the key's holder. It is not stored and cannot be shown again. */
   readonly secret: string;
 }
 
-/** No text has this hash that anyone knows; it stands in for that of a key that is not there. */
+/** Compared when the id is unknown. No known text has this hash. */
 const NO_HASH = "00".repeat(32);
 
 export class ApiKeys {
@@ -42,15 +44,25 @@ export class ApiKeys {
     this.#now = now;
   }
 
-  async create(key: NewKey): Promise<CreatedKey> {
+  /**
+   * A retry with the same idempotency key creates no second key. Because the first secret cannot be shown again, the retry is
+   * a `conflict` (details.id), whatever it asks for.
+   */
+  async create(key: NewKey, options?: WriteOptions): Promise<CreatedKey> {
     const parsed = parseNewKey(key, this.#now());
+    const idempotencyKey = parseWriteOptions(options);
+    const once = idempotencyKey === undefined ? undefined : onceWith(idempotencyKey, {}, "");
     const { id, secret } = newSecret();
-    const done = await this.#write({ op: "put_key", key: { ...parsed, id, hash: hashOf(secret).toString("hex") } });
-    if (done.op === "put_key") return { key: done.key, secret };
-    throw new HoldfastError("store_failed", "the store gave another answer than was asked for");
+    const write = { op: "put_key", key: { ...parsed, id, hash: hashOf(secret).toString("hex") } } as const;
+    const done = await this.#write(write, once);
+    if (done.op !== "put_key") {
+      throw new HoldfastError("store_failed", "the store returned an unexpected outcome");
+    }
+    if (done.key.id !== id) throw madeAlready(done.key.id);
+    return { key: done.key, secret };
   }
 
-  /** In the order of their making, revoked and expired ones too. */
+  /** In order of creation, including revoked and expired keys. */
   async list(options: KeysOptions = {}): Promise<Page<ApiKey>> {
     const page = await this.#store.keys(parseKeysOptions(options));
     return { ...page, items: page.items.map(shownKey) };
@@ -61,16 +73,14 @@ export class ApiKeys {
     return found && shownKey(found);
   }
 
-  /** From now on it opens nothing, in any process. Revoked again, it keeps the first time; `not_found` if there is none. */
+  /** Revokes the key for every process. A second call keeps the first time. `not_found` if there is no such key. */
   async revoke(id: string): Promise<ApiKey> {
-    const done = await this.#write({ op: "revoke_key", id: parseIdentity(id, "id") });
-    if (done.op === "revoke_key") return done.key;
-    throw new HoldfastError("store_failed", "the store gave another answer than was asked for");
+    return (await this.#write({ op: "revoke_key", id: parseIdentity(id, "id") })).key;
   }
 
   /**
-   * The key of this secret; undefined if it is unknown, malformed, revoked or expired. What is compared is compared in the
-   * same time wherever it differs, and there is something to compare even if the id is unknown.
+   * The key of this secret; undefined if it is unknown, malformed, revoked or expired. The comparison takes constant time,
+   * and happens even if the id is unknown.
    */
   async verify(secret: string): Promise<ApiKey | undefined> {
     const id = idIn(secret);
@@ -85,6 +95,13 @@ export class ApiKeys {
   async #find(id: string): Promise<StoredKey | undefined> {
     return (await this.#store.keys({ id, limit: 1 })).items[0];
   }
+}
+
+function madeAlready(id: string): HoldfastError {
+  return new HoldfastError("conflict", "an API key was already created with this idempotency key", {
+    hint: "its secret was shown once; if you lost it, revoke that key and create another",
+    details: { id },
+  });
 }
 
 function isInForce({ revokedAt, expiresAt }: ApiKey, now: number): boolean {

@@ -1,8 +1,8 @@
-/** What a key opens. Each answer is about the key alone: that it is genuine and in force, `ApiKeys.verify` has said. */
+/** What a key gives access to. Requires a key that `ApiKeys.verify` has accepted. */
 import { ACCESS, type Access, type ApiKey, type KeySpace } from "../stores/keys.js";
 import type { SpaceKind, SpaceRef } from "../types.js";
 
-/** Whether the key names this space, or all of its kind. */
+/** Whether the key names this space, or every space of its kind. */
 export function covers(key: ApiKey, space: SpaceRef): boolean {
   const [kind, name] = partsOf(space);
   return key.spaces.some((named) => {
@@ -12,16 +12,16 @@ export function covers(key: ApiKey, space: SpaceRef): boolean {
   });
 }
 
-/**
- * Whether whoever has the key may say that it is this agent, where the agent is an attribute of a scope. A key that names
- * agents is bound to them, and stays bound when they are forgotten; one that never named any is bound to none.
- */
-export function mayActAs(key: ApiKey, agent: string): boolean {
-  const isBound = key.spaces.some((named) => kindOf(named) === "agent") || key.forgotten?.includes("agent");
-  return !isBound || covers(key, { agent });
+/** A key that names agents is bound to them, and stays bound when they are forgotten. Other keys are not bound. */
+export function isBound(key: ApiKey): boolean {
+  if (key.spaces.includes("agent")) return false; // it covers all agents
+  return key.spaces.some((named) => kindOf(named) === "agent") || key.forgotten?.includes("agent") === true;
 }
 
-/** Whether the key has this access, or one that includes it. What is no access at all is never allowed. */
+/** Whether a caller with this key may act as this agent. */
+export const mayActAs = (key: ApiKey, agent: string): boolean => !isBound(key) || covers(key, { agent });
+
+/** Whether the key has this access, or one that includes it. Unknown access is never allowed. */
 export function allows(key: ApiKey, access: Access): boolean {
   const asked = ACCESS.indexOf(access);
   return asked >= 0 && asked <= ACCESS.indexOf(key.access);

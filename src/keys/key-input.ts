@@ -1,27 +1,27 @@
-/** What callers say about a key → what is kept of it. */
-import { parseChoice } from "../input/choice.js";
+/** Validates what callers say about keys. */
+
 import { parseIdentity } from "../input/identity.js";
 import { parseInstant } from "../input/instant.js";
 import { CURSOR_UNITS_MAX } from "../input/limits.js";
 import { type PageOptions, parsePage } from "../input/page.js";
-import { invalid, objectWith, tooLarge, wrongType } from "../input/refusal.js";
+import { invalid, objectWith, parseChoice, tooLarge, wrongType } from "../input/refusal.js";
 import { parseSpace } from "../input/scope.js";
 import { ACCESS, type Access, type KeySpace, type KeysRequest, type PutKeyWrite } from "../stores/keys.js";
 import type { Instant, SpaceKind, SpaceRef } from "../types.js";
 
 export interface NewKey {
-  /** What it is for; shown in lists. */
+  /** Its purpose; shown in lists. */
   readonly name?: string;
   /** read · write (and read) · admin (everything, in all spaces). */
   readonly access: Access;
-  /** Where: single spaces, or all of a kind, such as "user". They are registered if they are new. */
+  /** Single spaces, or every space of a kind, such as "user". New spaces are registered. */
   readonly spaces: readonly KeySpace[];
-  /** From this moment on it opens nothing; left out, it does until it is revoked. */
+  /** The key is refused from this time on. Without it, the key is valid until it is revoked. */
   readonly expiresAt?: Instant;
 }
 
 export interface KeysOptions extends PageOptions {
-  /** Only keys that name this one space. */
+  /** Only keys that name this space. */
   readonly space?: SpaceRef;
 }
 
@@ -36,8 +36,8 @@ export function parseNewKey(value: unknown, now: number): Omit<PutKeyWrite["key"
   const access = parseChoice(given, ACCESS, "key.access");
   const spaces = parseKeySpaces(named);
   if (access === "admin" && KINDS.some((kind) => !spaces.includes(kind))) {
-    const hint = 'an admin key has access to everything: spaces: ["user", "agent", "team"]; else use "write"';
-    throw invalid("key.spaces", "of an admin key must be all users, all agents and all teams", hint);
+    const hint = 'an admin key has access to everything: spaces: ["user", "agent", "team"]; otherwise use "write"';
+    throw invalid("key.spaces", "of an admin key must cover all users, agents and teams", hint);
   }
   return {
     ...(name !== undefined && { name: parseIdentity(name, "key.name") }),
@@ -47,12 +47,12 @@ export function parseNewKey(value: unknown, now: number): Omit<PutKeyWrite["key"
   };
 }
 
-/** Each once, in the order given. */
+/** Without duplicates, in the given order. */
 function parseKeySpaces(value: unknown): readonly KeySpace[] {
   if (!Array.isArray(value)) throw wrongType("key.spaces", "a list of spaces", value, SPACES_HINT);
   if (value.length === 0) throw invalid("key.spaces", "must name at least one space", SPACES_HINT);
   if (value.length > SPACES_MAX) {
-    throw tooLarge("key.spaces", `${SPACES_MAX} spaces`, 'name all of a kind, such as "user", or make several keys');
+    throw tooLarge("key.spaces", `${SPACES_MAX} spaces`, 'cover a whole kind, such as "user", or create several keys');
   }
   const spaces = new Map<string, KeySpace>();
   for (let at = 0; at < value.length; at++) {
@@ -68,7 +68,7 @@ function parseKeySpace(value: unknown, where: string): KeySpace {
 
 function parseExpiry(value: unknown, now: number): number {
   const at = parseInstant(value, "key.expiresAt");
-  if (at <= now) throw invalid("key.expiresAt", "must be in the future", "leave it out for a key that does not expire");
+  if (at <= now) throw invalid("key.expiresAt", "must be in the future", "omit it for a key that does not expire");
   return at;
 }
 
@@ -76,7 +76,7 @@ export function parseKeysOptions(options: unknown): KeysRequest {
   const { space, ...page } = objectWith(options ?? {}, LIST_KEYS, "options");
   const { cursor } = page;
   if (cursor !== undefined && (typeof cursor !== "string" || cursor.length > CURSOR_UNITS_MAX)) {
-    throw invalid("options.cursor", "is not a cursor", "give back the `next` of the page before, unchanged");
+    throw invalid("options.cursor", "is not a cursor", "pass the `next` of the previous page, unchanged");
   }
   return { ...parsePage(page), ...(space !== undefined && { space: parseSpace(space, "options.space") }) };
 }

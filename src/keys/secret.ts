@@ -1,9 +1,9 @@
 /**
  * The secret of a key: `hf_<id>_<256 random bits>`.
  *
- * The id is in it so that a key is found by its index and not by trying all hashes. It is hex: short to type, the same
- * in any case-folding shell, and without the `_` that ends it. Only the whole text is hashed; a fast hash is enough,
- * because nobody can guess 256 bits.
+ * The secret contains the id so that a key is looked up by index instead of by trying all hashes. The id is hex: short,
+ * case-insensitive, and without the `_` that ends it. Only the hash of the whole text is stored; a fast hash is enough for
+ * 256 random bits.
  */
 import { createHash, randomBytes } from "node:crypto";
 
@@ -22,7 +22,7 @@ export function newSecret(): NewSecret {
   return { id, secret: `hf_${id}_${randomBytes(SECRET_BYTES).toString("base64url")}` };
 }
 
-/** The id in a secret; undefined if it is none, whatever it is. */
+/** The id in a secret; undefined if the value is not a secret. */
 export function idIn(secret: unknown): string | undefined {
   if (typeof secret !== "string" || secret.length !== LENGTH) return undefined;
   return FORM.exec(secret)?.[1];

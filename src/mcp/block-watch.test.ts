@@ -6,7 +6,7 @@ import { type BlockChanges, BlockWatch } from "./block-watch.js";
 const uri = (name: string): string => `memory://blocks/${name}`;
 const block = (id: string, name: string, version = 1): Block => ({ id, name, version }) as Block;
 
-/** A watch over blocks that a test exchanges, and what it told. Looks can be held back. */
+/** A watch over blocks that a test can replace, and its reports. Polls can be held back. */
 function watched(first: readonly Block[] = []) {
   const clock = new FakeClock();
   const told: BlockChanges[] = [];
@@ -24,7 +24,7 @@ function watched(first: readonly Block[] = []) {
     changed: (changes) => told.push(changes),
     failed: (error) => failures.push(error),
   });
-  /** Lets time pass, and the look that it brings end. */
+  /** Advances the clock and waits for the poll that it triggers. */
   const pass = async (ms: number): Promise<void> => {
     clock.advance(ms);
     await settled();
@@ -32,7 +32,7 @@ function watched(first: readonly Block[] = []) {
   return { clock, told, failures, state, watch, pass };
 }
 
-/** All that promises have left to do. */
+/** Runs all pending promises. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a watch over blocks", () => {
@@ -74,7 +74,7 @@ describe("a watch over blocks", () => {
     state.blocks = [block("1", "b", 2)];
     await pass(1_000);
     expect(told.splice(0)).toEqual([{ list: true, uris: [uri("a"), uri("b")] }]);
-    // Forgotten and made again under its name.
+    // Forgotten and created again under the same name.
     state.blocks = [block("2", "b")];
     await pass(1_000);
     expect(told).toEqual([{ list: true, uris: [uri("b")] }]);

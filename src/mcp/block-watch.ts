@@ -1,22 +1,22 @@
 /**
- * BlockWatch: notices that blocks were made, edited, renamed or forgotten, by whomever: this process, another one on the
- * file, or behind a server. It looks once a second, less often while looks fail, and only while somebody wants to know.
+ * BlockWatch: detects that blocks were created, edited, renamed or forgotten, by this process, another process on the file,
+ * or through a server. It polls once a second, less often while polls fail, and only while someone is listening.
  *
- * Invariants: what changed before the first look is not told; what changes after it is told once, by the next look. At
- * most one look is under way and one waits for it, however often it is told to look.
+ * Invariants: changes before the first poll are not reported; later changes are reported once, by the next poll. At most one
+ * poll is in progress and one queued, however often `look` is called.
  */
 import type { Clock } from "../clock.js";
 import type { Block } from "../stores/blocks.js";
 import { hasUri, uriOfBlock } from "./resources.js";
 
 const EVERY_MS = 1_000;
-/** While looks fail, the time between them doubles up to this. */
+/** While polls fail, the interval doubles up to this. */
 const FAILING_EVERY_MS_MAX = 30_000;
 
 export interface BlockChanges {
-  /** True: other blocks than before, or other names. */
+  /** True if blocks or names were added or removed. */
   readonly list: boolean;
-  /** Addresses whose text is another one, or gone. */
+  /** Addresses of blocks whose text changed, or that are gone. */
   readonly uris: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface BlockWatchParts {
   readonly blocks: () => Promise<readonly Block[]>;
   readonly clock: Pick<Clock, "after">;
   readonly changed: (changes: BlockChanges) => void;
-  /** A look failed. Told once, until one has succeeded again; looks are taken all the same. */
+  /** Called when a poll fails, once until a poll succeeds again. Polling continues. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -32,24 +32,24 @@ interface Known {
   readonly uri: string;
   readonly version: number;
 }
-/** By id and name: a renamed block is gone under one address and new under another. */
+/** By id and name: a rename removes one address and adds another. */
 type Seen = ReadonlyMap<string, Known>;
 
-/** From a start to the stop. */
+/** The state between `start` and `stop`. */
 interface Watch {
   readonly first: Promise<void>;
   seen: Seen | undefined;
-  /** In a row, until now. */
+  /** Consecutive failures. */
   failures: number;
 }
 
 export class BlockWatch {
   readonly #parts: BlockWatchParts;
-  /** Undefined: nobody wants to know. */
+  /** Undefined: no one is listening. */
   #watch: Watch | undefined;
-  /** The latest look that was begun or waits. */
+  /** The latest poll, in progress or queued. */
   #latest: Promise<void> = Promise.resolve();
-  /** The look that has not begun. */
+  /** The poll that has not begun. */
   #queued: Promise<void> | undefined;
   #cancel: (() => void) | undefined;
 
@@ -57,7 +57,7 @@ export class BlockWatch {
     this.#parts = parts;
   }
 
-  /** Resolves when the first look has been taken: what changes from then on is told. */
+  /** Resolves after the first poll; later changes are reported. */
   start(): Promise<void> {
     this.#watch ??= { first: this.#enqueue(), seen: undefined, failures: 0 };
     return this.#watch.first;
@@ -68,7 +68,7 @@ export class BlockWatch {
     this.#cancel?.();
   }
 
-  /** Looks now, or again after the look that is under way. Does nothing while nobody wants to know. */
+  /** Polls now, or again after the poll in progress. Does nothing while no one is listening. */
   look(): Promise<void> {
     return this.#watch ? this.#enqueue() : Promise.resolve();
   }

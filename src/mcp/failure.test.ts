@@ -6,7 +6,7 @@ describe("a failure as a model is told of it", () => {
   it("says what is wrong and what to do next, in sentences", () => {
     const error = new HoldfastError("invalid_input", "insert needs `new`", { hint: "call it again with `new`" });
     expect(failureText(error)).toBe("Error: Insert needs `new`. Call it again with `new`.");
-    expect(failureText(new HoldfastError("forbidden", "no!"))).toBe("Error: No!");
+    expect(failureText(new HoldfastError("forbidden", "no!", { hint: "ask!" }))).toBe("Error: No! Ask!");
   });
 
   it("names the version that a block has now", () => {
@@ -16,7 +16,8 @@ describe("a failure as a model is told of it", () => {
 
   it("says where the same call may succeed, and only there", () => {
     const again = "The same call may succeed in a moment.";
-    expect(failureText(new HoldfastError("busy", "it is busy"))).toBe(`Error: It is busy. ${again}`);
+    const busy = new HoldfastError("busy", "it is busy", { hint: "wait" });
+    expect(failureText(busy)).toBe(`Error: It is busy. Wait. ${again}`);
     expect(failureText(new HoldfastError("not_found", "it is gone"))).not.toContain(again);
   });
 

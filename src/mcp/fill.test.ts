@@ -4,7 +4,7 @@ import { quoted } from "../context/fence.js";
 import { estimateTokens } from "../tokens/estimate.js";
 import { costOf, excerpt, Fill } from "./fill.js";
 
-/** What takes more room in one form than in the other, in whatever order. */
+/** Text that takes more room in one form than in the other, in any order. */
 const text = fc
   .array(
     fc.oneof(
@@ -38,7 +38,7 @@ const text = fc
   )
   .map((pieces) => pieces.join(""));
 
-/** The quotation marks of JSON are counted with what stands around a text. */
+/** The quotes of JSON are counted with what surrounds a text. */
 const cost = (piece: string): number => costOf(quoted(piece), piece) - 2;
 
 function pagesOf(whole: string, maxTokens: number): readonly string[] {

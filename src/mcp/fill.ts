@@ -1,19 +1,18 @@
 /**
- * Fill: an answer that is put together piece by piece, in both its forms, until it is full. The text and the structured
- * content are each kept within the tokens that one answer may have. Only the first piece is always taken, however long its
- * names are: an answer with nothing in it would never get anybody any further.
+ * Fill: builds an answer piece by piece within a token budget, which applies to its text and to its structured content. The
+ * first piece is always included, however long its names are: an empty answer would not help the model.
  */
 import { quoted } from "../context/fence.js";
 import { graphemeStart, leading } from "../graphemes.js";
 import { estimatedHead, estimateTokens, TOKEN_UNITS_MAX } from "../tokens/estimate.js";
 import { fenced } from "./rendering.js";
 
-/** What stands around the pieces: the preamble, our notes, names of fields. */
+/** Reserved for the preamble, notes, and names of fields. */
 const FRAME_TOKENS = 120;
 
 export interface Excerpt {
   readonly text: string;
-  /** Where the rest begins; absent: this is all of it. */
+  /** Where the rest begins; undefined: the text is complete. */
   readonly next?: number;
 }
 
@@ -26,7 +25,7 @@ export class Fill<T> {
     this.#left = maxTokens - FRAME_TOKENS;
   }
 
-  /** How many tokens are left. */
+  /** The remaining tokens. */
   get left(): number {
     return this.#left;
   }
@@ -35,7 +34,7 @@ export class Fill<T> {
     return this.shown.length === 0;
   }
 
-  /** False: there is no room for it any more. */
+  /** False if the piece does not fit. */
   add(piece: string, shown: T): boolean {
     const cost = costOf(piece, shown);
     if (cost > this.#left && !this.isEmpty) return false;
@@ -50,13 +49,13 @@ export class Fill<T> {
   }
 }
 
-/** The tokens of a piece, in the longer one of its two forms. */
+/** The tokens of a piece in the longer of its two forms. */
 export const costOf = (piece: string, shown: unknown): number =>
   Math.max(estimateTokens(piece), estimateTokens(JSON.stringify(shown)));
 
 /**
- * As much of a text, from an offset on, as fits in either form: behind its margin, and as JSON, where line ends and quotes
- * take more room. It is never less than a line, however little room there is: whoever reads on must get on.
+ * As much of a text, from an offset, as fits in both forms: quoted behind ">", and as JSON, where line breaks and quotes take
+ * more room. At least one line, so that reading in pieces always makes progress.
  */
 export function excerpt(text: string, maxTokens: number, from = 0): Excerpt {
   const rest = text.slice(from);
@@ -64,7 +63,7 @@ export function excerpt(text: string, maxTokens: number, from = 0): Excerpt {
   return end === rest.length ? { text: rest } : { text: rest.slice(0, end), next: from + end };
 }
 
-/** Between graphemes, if the first of them fits. */
+/** Cuts between graphemes, if the first of them fits. */
 function fittingEnd(text: string, maxTokens: number): number {
   const cost = (end: number): number => costOf(quoted(text.slice(0, end)), text.slice(0, end));
   const head = estimatedHead(text, maxTokens);
@@ -73,7 +72,7 @@ function fittingEnd(text: string, maxTokens: number): number {
   let over = head || Math.min(text.length, maxTokens * TOKEN_UNITS_MAX);
   while (over - fitting > 1) {
     const middle = (fitting + over) >> 1;
-    // One less, because a shorter head may have a token more: it may end inside a word.
+    // Minus one, because a shorter head may take one token more: it may end inside a word.
     if (cost(middle) <= maxTokens + QUOTES - 1) fitting = middle;
     else over = middle;
   }
@@ -81,5 +80,5 @@ function fittingEnd(text: string, maxTokens: number): number {
 }
 
 const LINE_TOKENS = 20;
-/** Around a text in JSON. */
+/** The quotes around a JSON string. */
 const QUOTES = 2;

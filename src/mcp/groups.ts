@@ -1,4 +1,4 @@
-/** The tools, in groups: the core, and others for those who ask for them. */
+/** The tool groups: core, and optional ones. */
 import { HoldfastError } from "../errors.js";
 import { memoryGuide } from "./guide.js";
 import type { ToolGroup } from "./tool.js";
@@ -19,11 +19,11 @@ const core: ToolGroup = {
   guide: memoryGuide,
 };
 
-/** The core, and those that are offered only when asked for. */
+/** Core, and the groups that are offered only on request. */
 export const GROUPS: readonly ToolGroup[] = [core, adminGroup, openaiGroup, referenceGroup];
-export const GROUP_NAMES = GROUPS.map(({ name }) => name);
+const GROUP_NAMES = GROUPS.map(({ name }) => name);
 
-/** `core,admin` → these groups; the core alone if nothing is said. Refuses a name that is none (`invalid_input`). */
+/** Parses `core,admin`. Default: core. Throws `invalid_input` for an unknown name. */
 export function groupsOf(text = core.name): readonly ToolGroup[] {
   const names = text.split(",").map((name) => name.trim());
   return [...new Set(names.map(groupNamed))];
@@ -32,11 +32,7 @@ export function groupsOf(text = core.name): readonly ToolGroup[] {
 function groupNamed(name: string): ToolGroup {
   const group = GROUPS.find((one) => one.name === name);
   if (group) return group;
-  throw new HoldfastError(
-    "invalid_input",
-    `there is no group of tools of this name: ${JSON.stringify(name.slice(0, 64))}`,
-    {
-      hint: `there are: ${GROUP_NAMES.join(", ")}; several with commas`,
-    },
-  );
+  throw new HoldfastError("invalid_input", `unknown tool group: ${JSON.stringify(name.slice(0, 64))}`, {
+    hint: `the groups are ${GROUP_NAMES.join(", ")}; separate several with commas`,
+  });
 }

@@ -1,4 +1,4 @@
-/** How long an answer to a model may be, in tokens by the estimate. */
+/** Default limit of an answer, in estimated tokens. */
 export const ANSWER_TOKENS = 4_000;
-/** What stands around a text must fit, and a good part of the text. */
+/** Leaves room for headings and notes, and for a good part of a text. */
 export const ANSWER_TOKENS_MIN = 500;

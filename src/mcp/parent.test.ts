@@ -2,16 +2,16 @@ import { expect, it } from "vitest";
 import { FakeClock } from "../testing/fake-clock.js";
 import { watchParent } from "./parent.js";
 
-/** Whether the parent was found gone after five looks at a family that changes after two. */
+/** Whether the parent was found gone after five checks of a process table that changes after two. */
 async function isFoundGone(later: { readonly parent: number; readonly there: boolean }): Promise<boolean> {
   const clock = new FakeClock();
   let looks = 0;
-  const family = {
-    parent: () => (++looks > 3 ? later.parent : 7), // the first look is the one at the start
+  const processes = {
+    parent: () => (++looks > 3 ? later.parent : 7), // the first check is at the start
     isThere: () => (looks > 3 ? later.there : true),
   };
   let gone = false;
-  const watch = watchParent(clock, family);
+  const watch = watchParent(clock, processes);
   void watch.gone.then(() => {
     gone = true;
   });

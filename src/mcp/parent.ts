@@ -1,20 +1,19 @@
 /**
- * The process that started this one, and whether it is still there. Most ends of a parent close stdin; not if somebody
- * else holds the other side of the pipe.
+ * Watches whether the parent process is still alive. Usually stdin closes when the parent ends, but not if another process
+ * holds the other end of the pipe.
  *
- * Where processes are handed on (everywhere but on Windows) an orphan has another parent: the first process, or whoever
- * gathers orphans. On Windows it keeps the number of a process that is no longer there; should the number be given to
- * another process within two seconds, the end goes unnoticed. A wrapper (a shell, npx) is the parent that is watched: if
- * only the program behind it dies, the closed stdin must tell.
+ * Except on Windows, an orphan gets another parent: init, or a subreaper. On Windows it keeps the id of a process that no
+ * longer exists; if that id is reused within two seconds, the end goes unnoticed. If the parent is a wrapper (a shell, npx),
+ * the wrapper is watched; if only the program behind it dies, the closed stdin has to tell.
  */
 import type { Clock } from "../clock.js";
 
 const EVERY_MS = 2_000;
 
-export interface Family {
-  /** The number of the parent, now. */
+export interface ProcessTable {
+  /** The id of the current parent. */
   parent(): number;
-  /** Whether there is a process of this number. */
+  /** Whether a process with this id exists. */
   isThere(id: number): boolean;
 }
 
@@ -23,12 +22,12 @@ export interface ParentWatch {
   cancel(): void;
 }
 
-export function watchParent(clock: Pick<Clock, "after">, family: Family = ownFamily): ParentWatch {
-  const first = family.parent();
+export function watchParent(clock: Pick<Clock, "after">, processes: ProcessTable = ownProcesses): ParentWatch {
+  const first = processes.parent();
   let cancel = (): void => {};
   const gone = new Promise<void>((resolve) => {
     const look = (): void => {
-      if (family.parent() === first && family.isThere(first)) cancel = clock.after(EVERY_MS, look);
+      if (processes.parent() === first && processes.isThere(first)) cancel = clock.after(EVERY_MS, look);
       else resolve();
     };
     cancel = clock.after(EVERY_MS, look);
@@ -36,16 +35,16 @@ export function watchParent(clock: Pick<Clock, "after">, family: Family = ownFam
   return { gone, cancel: () => cancel() };
 }
 
-const ownFamily: Family = {
+const ownProcesses: ProcessTable = {
   parent: () => process.ppid,
   isThere(id) {
-    // A parent outside of the container has the number 0, which to `kill` means something else.
+    // A parent outside the container has id 0, which has another meaning for `kill`.
     if (id === 0) return true;
     try {
-      process.kill(id, 0); // sends nothing
+      process.kill(id, 0); // signal 0 only checks
       return true;
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code !== "ESRCH"; // another user's process may not be asked
+      return (error as NodeJS.ErrnoException).code !== "ESRCH"; // EPERM: it belongs to another user
     }
   },
 };

@@ -1,32 +1,47 @@
-/** Items as a model reads them: behind the fence of the context, so that no stored text can pass for a line of ours. */
-import { heading, inline, PREAMBLE, quoted } from "../context/fence.js";
+/** Renders items for a model: quoted, so that no stored text can pass for our own. */
+import { heading, INLINE_MAX, inline, PREAMBLE, quoted } from "../context/fence.js";
+import { escapedJson } from "../rendered.js";
 import type { Item } from "../types.js";
 
 const PLAIN = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_.@+:/-]*$/u;
-/** Line ends that JSON leaves as they are, and what turns the direction of a text. */
-const UNSEEN = /[\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A text with who, when, and under which id. `note` is ours, and stands after it. */
+/** A text with its speaker, time and id. `note` is our own and follows it. */
 export function itemPiece(item: Item, text: string, note?: string): string {
   const { id, kind, role, name, session, occurredAt, agent } = item;
   const words = [
-    idText(id),
     day(occurredAt),
     name === undefined ? (role ?? kind) : inline(name),
     ...(agent === undefined ? [] : [`agent ${inline(agent)}`]),
     ...(session === undefined ? [] : [`session ${inline(session)}`]),
   ];
-  return heading(...words) + quoted(text) + (note === undefined ? "" : `\n[${note}]`);
+  return named(id, ...words) + quoted(text) + (note === undefined ? "" : `\n[${note}]`);
 }
 
-/** An id or a name by which something can be asked for: all of it, as it is, or as a JSON string on one line. */
-export function idText(id: string): string {
-  if (PLAIN.test(id)) return id;
-  return JSON.stringify(id).replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+/**
+ * A heading that starts with an id or a name that the model can refer to. Long ones are shortened there, as every name in a
+ * line of ours, and quoted in full.
+ */
+export function named(id: string, ...words: readonly string[]): string {
+  const whole = wholeText(id);
+  return isShort(whole) ? heading(whole, ...words) : `${heading(inline(id), ...words)}${whole}\n> `;
 }
+
+/** Lists ids or names after `words`; long ones follow, quoted. */
+export function listed(words: string, ids: readonly string[]): string {
+  const whole = ids.map(wholeText);
+  const long = whole.filter((id) => !isShort(id)).map((id) => `\n> ${id}`);
+  return [words, ...whole.filter(isShort)].join(" ") + long.join("");
+}
+
+/** In full: as it is, or as a JSON string on one line. */
+const wholeText = (id: string): string => (PLAIN.test(id) ? id : escapedJson(JSON.stringify(id)));
+
+const isShort = (text: string): boolean => text.length <= INLINE_MAX;
 
 export const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** A text of ours about stored ones: says first that those are data. */
-export const fenced = (pieces: readonly string[], ...notes: readonly string[]): string =>
-  [...(pieces.length > 0 ? [PREAMBLE, ...pieces] : []), ...notes].join("\n");
+/** Our text about stored ones. It starts by saying that those are data. */
+export function fenced(pieces: readonly string[], ...notes: readonly string[]): string {
+  const text = [...pieces, ...notes].join("\n");
+  return pieces.length > 0 || text.includes("\n> ") ? `${PREAMBLE}\n${text}` : text;
+}

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blockNameOf, hasUri, uriOfBlock } from "./resources.js";
 
-/** Names as blocks have them: anything but NUL and half characters. */
+/** Valid names of blocks: anything but NUL and lone surrogates. */
 const name = fc
   .oneof(fc.string({ unit: "grapheme", minLength: 1 }), fc.string({ unit: "binary", minLength: 1 }))
   .filter((one) => one.isWellFormed() && !one.includes("\0"));

@@ -1,8 +1,7 @@
 /**
  * Memory blocks as resources: `memory://blocks/<name>`, the name percent-encoded.
  *
- * A block named "." or ".." has no such address, because every reader of addresses takes it for a folder: it is reached by
- * the tool.
+ * A block named "." or ".." has no such address, because URL parsers treat it as a folder. The tool reaches it.
  */
 import {
   type McpServer,
@@ -11,44 +10,46 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
-import { HoldfastError } from "../errors.js";
+import { shortened } from "../context/fence.js";
+import { rendered } from "../rendered.js";
 import type { Block } from "../stores/blocks.js";
 import { failureText } from "./failure.js";
-import type { Workplace } from "./tool.js";
+import type { ToolContext } from "./tool.js";
 
 const PREFIX = "memory://blocks/";
 const MIME = "text/plain";
+const DESCRIPTION_MAX = 120;
 
 export const uriOfBlock = (name: string): string => PREFIX + encodeURIComponent(name);
 
 export const hasUri = ({ name }: Pick<Block, "name">): boolean => name !== "." && name !== "..";
 
-/** Undefined: no address of a block. */
+/** Undefined if the URI is not that of a block. */
 export function blockNameOf(uri: string): string | undefined {
   if (!uri.startsWith(PREFIX)) return undefined;
   try {
     return decodeURIComponent(uri.slice(PREFIX.length));
   } catch {
-    return undefined; // half an escape
+    return undefined; // a truncated escape
   }
 }
 
 export interface ReadingParts {
-  readonly open: () => Promise<Workplace>;
-  readonly onFailure?: (what: string, error: unknown) => void;
+  readonly open: () => Promise<ToolContext>;
+  readonly onFailure?: (what: string, error: unknown) => unknown;
 }
 
-/** Reads for the protocol, which tells its client the text of whatever is thrown: a failure that is not ours must say nothing. */
+/** Wraps reads for the SDK, which sends the message of any error to the client: unexpected errors must reveal nothing. */
 export async function reading<T>(
   { open, onFailure }: ReadingParts,
-  read: (place: Workplace) => Promise<T>,
+  read: (place: ToolContext) => Promise<T>,
 ): Promise<T> {
   try {
     return await read(await open());
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
-    if (!(error instanceof HoldfastError)) onFailure?.("reading a resource", error);
-    throw new ProtocolError(ProtocolErrorCode.InternalError, failureText(error));
+    const known = onFailure ? onFailure("reading a resource", error) : error;
+    throw new ProtocolError(ProtocolErrorCode.InternalError, failureText(known));
   }
 }
 
@@ -66,7 +67,7 @@ export function addBlockResources(server: McpServer, parts: ReadingParts): void 
         const name = blockNameOf(href);
         const block = name === undefined ? undefined : await session.blocks.get(name);
         if (!block) throw new ResourceNotFoundError(href);
-        return { contents: [{ uri: href, mimeType: MIME, text: block.content }] };
+        return { contents: [{ uri: href, mimeType: MIME, text: rendered(block.content) }] };
       }),
   );
 }
@@ -74,10 +75,10 @@ export function addBlockResources(server: McpServer, parts: ReadingParts): void 
 function described({ name, description, content, updatedAt }: Block) {
   return {
     uri: uriOfBlock(name),
-    name,
-    title: name, // else each would have the template's
+    name: shortened(name),
+    title: shortened(name), // otherwise each would have the template's title
     mimeType: MIME,
-    ...(description !== undefined && { description }),
+    ...(description !== undefined && { description: shortened(description, DESCRIPTION_MAX) }),
     size: Buffer.byteLength(content),
     annotations: { lastModified: new Date(updatedAt).toISOString() },
   };

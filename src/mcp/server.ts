@@ -1,28 +1,28 @@
 /**
- * The MCP server of one scope: its tools, its blocks as resources, and a prompt. The SDK speaks the protocol, in both its
- * eras; who is connected how is told by stdio.ts and the HTTP server.
+ * The MCP server of one scope: tools, blocks as resources, and a prompt. The SDK implements the protocol, in both its eras;
+ * stdio.ts and the HTTP server provide the connections.
  */
 import { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { HoldfastError } from "../errors.js";
+import { rendered } from "../rendered.js";
 import type { Access } from "../stores/keys.js";
 import { VERSION } from "../version.js";
 import { failureText } from "./failure.js";
 import { addBlockResources, reading } from "./resources.js";
 import { slim } from "./slim.js";
-import type { Guide, Resource, Tool, ToolGroup, Workplace } from "./tool.js";
+import type { Guide, Resource, Tool, ToolContext, ToolGroup } from "./tool.js";
 
 export interface McpParts {
   readonly groups: readonly ToolGroup[];
-  /** The memory, opened by the first who needs it. */
-  readonly open: () => Promise<Workplace>;
+  /** Opens the memory on first use. */
+  readonly open: () => Promise<ToolContext>;
   readonly may: (access: Access) => boolean;
-  /** True: this client can be told that a block has changed. */
+  /** True if this client can be notified of changed blocks. */
   readonly subscribes: boolean;
-  /** A tool has written: blocks may have changed, and these addresses have. */
+  /** Called after a tool has written: blocks may have changed, and the resources at these addresses have. */
   readonly touched?: (uris: readonly string[]) => void;
-  /** Failures that are no caller's fault. */
-  readonly onFailure?: (tool: string, error: unknown) => void;
+  /** Receives every error and returns what the client may see. Default: the error itself. */
+  readonly onFailure?: (tool: string, error: unknown) => unknown;
 }
 
 export function mcpServerOf(parts: McpParts): McpServer {
@@ -44,13 +44,13 @@ function addGroup(server: McpServer, group: ToolGroup, parts: McpParts): void {
 }
 
 function addPrompt(server: McpServer, { prompt: { name, ...told }, text }: Guide): void {
-  const argsSchema = z.object({ task: z.string().optional().describe("What is to be done now") });
+  const argsSchema = z.object({ task: z.string().optional().describe("The task at hand") });
   server.registerPrompt(name, { ...told, argsSchema }, ({ task }) => ({
     messages: [{ role: "user", content: { type: "text", text: text(task) } }],
   }));
 }
 
-/** The tools and the prompts stay as they are: whoever waited for news of them would wait for nothing. */
+/** Tools and prompts never change, so no notifications are announced for them. */
 const capabilitiesOf = ({ groups, subscribes }: McpParts) => ({
   tools: { listChanged: false },
   ...(groups.some(({ guide }) => guide) && { prompts: { listChanged: false } }),
@@ -83,8 +83,8 @@ function addTool(server: McpServer, one: Tool, group: ToolGroup, { open, touched
         if (!annotations.readOnlyHint) touched?.(changed);
         return { content: [{ type: "text", text }], structuredContent: data as { readonly [key: string]: unknown } };
       } catch (error) {
-        if (!(error instanceof HoldfastError)) onFailure?.(name, error);
-        return { content: [{ type: "text", text: told(error) }], isError: true };
+        const text = rendered(told(onFailure ? onFailure(name, error) : error));
+        return { content: [{ type: "text", text }], isError: true };
       }
     },
   );

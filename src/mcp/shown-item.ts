@@ -1,4 +1,4 @@
-/** ShownItem: an item in the structured content of an answer. Its times are numbers, as everywhere in the API. */
+/** ShownItem: an item in structured content. Times are numbers, as everywhere in the API. */
 import { ItemSchema } from "../schemas/item.js";
 import type { Item } from "../types.js";
 
@@ -11,7 +11,7 @@ export const ShownItem = ItemSchema.pick({
   occurredAt: true,
 });
 
-/** `content` may be a part of the item's. */
+/** `content` may be a part of the item's content. */
 export function shownItem({ id, kind, role, session, occurredAt }: Item, content: string) {
   return {
     id,

@@ -31,7 +31,7 @@ describe("a slim schema", () => {
       required: ["count", "plain", "share", "names", "inner"],
       ...strict,
     });
-    expect(inputOf(schema)).toEqual(told({ additionalProperties: false })); // a model is told that nothing else is taken
+    expect(inputOf(schema)).toEqual(told({ additionalProperties: false })); // tells the model that other fields are refused
     expect(slim(schema)["~standard"].jsonSchema.output(target)).toEqual(told({}));
   });
 

@@ -1,12 +1,12 @@
 /**
- * Schemas as models read them. A client puts all of them into the model's context, so what says nothing is left out: the
- * dialect (it is the protocol's own), bounds that are those of every whole number, and what follows from the rest.
+ * Shortens JSON schemas. Clients put them all into the model's context, so everything without information is removed: the
+ * dialect, bounds that hold for every integer, and what follows from the rest.
  */
 import type { z } from "zod";
 
 type Json = { readonly [key: string]: unknown };
 
-/** Checks what the schema checks, and describes itself in fewer words. */
+/** Validates like the schema, with a shorter description. */
 export function slim<T extends z.ZodObject>(schema: T): T {
   const standard = schema["~standard"];
   const { jsonSchema } = standard;
@@ -30,7 +30,7 @@ const SAID_ANYWAY: Needless = {
   maximum: (value) => value === Number.MAX_SAFE_INTEGER,
   propertyNames: () => true,
 };
-/** Of what a model gives it says something: nothing else is taken. */
+/** Informative for inputs, where unknown fields are refused, but not for outputs. */
 const SAID_OF_ANSWERS: Needless = { additionalProperties: (value) => value === false };
 
 function without(value: unknown, needless: Needless): unknown {

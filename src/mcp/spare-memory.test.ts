@@ -31,10 +31,10 @@ it("what is garbage is gone then", async () => {
   const garbage = new WeakRef(Array.from({ length: 1000 }, (_, at) => ({ at })));
   await new Promise((resolve) => setImmediate(resolve));
   expect(garbage.deref()).toBeDefined();
-  await new Promise((resolve) => setImmediate(resolve)); // a WeakRef that was read holds its object until the turn ends
+  await new Promise((resolve) => setImmediate(resolve)); // a dereferenced WeakRef keeps its object alive until the turn ends
   spare.used();
   clock.advance(10_000);
-  await import("node:inspector/promises"); // as it does
+  await import("node:inspector/promises"); // as the product does
   await new Promise((resolve) => setImmediate(resolve));
   expect(garbage.deref()).toBeUndefined();
 });

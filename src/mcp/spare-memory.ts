@@ -1,8 +1,8 @@
 /**
- * SpareMemory: gives memory back to the system when nobody has asked for a while. A client keeps its server for hours and
- * asks now and then; V8 by itself may keep what a burst of questions took for as long.
+ * SpareMemory: returns memory to the system after a time without requests. A client keeps its server for hours and calls it
+ * now and then; by itself, V8 may keep the memory of a burst for that long.
  *
- * It takes some tens of milliseconds, once after each time of work, when nobody waits for an answer.
+ * It takes some tens of milliseconds, once after each period of work, when no one waits for an answer.
  */
 import type { Clock } from "../clock.js";
 
@@ -18,11 +18,11 @@ export class SpareMemory {
     this.#giveBack = giveBack;
   }
 
-  /** Somebody asks. */
+  /** Call this on every request. */
   used(): void {
     this.#cancel();
     this.#cancel = this.#clock.after(AFTER_MS, () => {
-      this.#giveBack().catch(() => undefined); // a Node that was built without an inspector goes without
+      this.#giveBack().catch(() => undefined); // not possible if Node was built without an inspector
     });
   }
 
@@ -31,7 +31,7 @@ export class SpareMemory {
   }
 }
 
-/** All of it, and the pages with it: the one way that Node offers without a flag. */
+/** A full collection that also releases pages. Node has no other way without a flag. */
 async function collectGarbage(): Promise<void> {
   const { Session } = await import("node:inspector/promises");
   const session = new Session();

@@ -1,11 +1,12 @@
 /**
- * MCP over stdin and stdout: one client, one scope, one process. It ends when the client does: stdin is closed, or the
- * process that started it has gone.
+ * MCP over stdin and stdout: one client, one scope, one process. It ends with its client: when stdin closes, or when the
+ * parent process has ended.
  */
 import type { Readable, Writable } from "node:stream";
 import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { type Clock, systemClock } from "../clock.js";
+import { HoldfastError } from "../errors.js";
 import { type BlockChanges, BlockWatch } from "./block-watch.js";
 import { watchParent } from "./parent.js";
 import { type McpParts, mcpServerOf } from "./server.js";
@@ -15,27 +16,27 @@ import { Wire } from "./wire.js";
 export interface StdioParts extends Pick<McpParts, "groups" | "may" | "open"> {
   readonly stdin: Readable;
   readonly stdout: Writable;
-  /** Ends it from this side. */
+  /** Stops the server. */
   readonly signal: AbortSignal;
-  /** What went wrong and is no answer to anybody, for stderr. */
+  /** Errors that are no answer to a request, for stderr. */
   readonly failed: (what: string, error: unknown) => void;
   readonly clock?: Clock;
 }
 
-/** Whoever asks for these wants to know when they change. */
+/** A client that calls these wants to be notified of changes. */
 const WATCHING = /^(resources\/|subscriptions\/listen$)/;
-/** How long the last answers wait for a client that does not read. */
+/** How long to wait at the end for a client that does not read its answers. */
 const READ_WITHIN_MS = 1_000;
 const FOREVER_MS = 2 ** 31 - 1;
 
 interface Connection {
   readonly server: McpServer;
   readonly era: McpRequestContext["era"];
-  /** Of the 2025 era: later ones filter by themselves. */
+  /** 2025 era only: in later ones the SDK filters. */
   readonly subscribed: ReadonlySet<string>;
 }
 
-/** Resolves when the client has gone, or the signal said so. */
+/** Resolves when the client has gone or the signal is aborted. */
 export async function serveOverStdio(parts: StdioParts): Promise<void> {
   const { groups, may, open, stdin, stdout, signal, failed, clock = systemClock } = parts;
   let connection: Connection | undefined;
@@ -57,14 +58,18 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
         void watch.look();
         if (connection) tell(connection, { list: false, uris });
       };
-      const server = mcpServerOf({ groups, may, open, subscribes: true, touched, onFailure: failed });
+      const onFailure = (what: string, error: unknown): unknown => {
+        if (!(error instanceof HoldfastError)) failed(what, error);
+        return error;
+      };
+      const server = mcpServerOf({ groups, may, open, subscribes: true, touched, onFailure });
       connection = { server, era, subscribed: keepSubscriptions(server, era) };
       return server;
     },
     { transport: wire, onerror: (error) => failed("reading a message", error) },
   );
   const parent = watchParent(clock);
-  // An open stdin keeps the process alive; when it has ended, what is under way still has to be answered.
+  // An open stdin keeps the process alive; after its end, requests in progress still have to be answered.
   const awake = setInterval(() => {}, FOREVER_MS);
   const stopped = new Promise<void>((resolve) => {
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -82,7 +87,7 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
   }
 }
 
-/** In the 2025 era the server keeps the list of what a client wants to be told of. */
+/** In the 2025 era the server keeps the list of a client's subscriptions. */
 function keepSubscriptions({ server }: McpServer, era: McpRequestContext["era"]): ReadonlySet<string> {
   const uris = new Set<string>();
   if (era !== "legacy") return uris;
@@ -105,16 +110,16 @@ function tell({ server, era, subscribed }: Connection, { list, uris }: BlockChan
   }
 }
 
-/** A client that does not read its answers must not keep the process for ever. To others it looks as if it had gone. */
+/** A client that does not read its answers must not keep the process alive for ever. It counts as gone. */
 async function letOut(stdout: Writable, clock: Clock): Promise<void> {
   if (stdout.writableLength === 0 || stdout.destroyed) return;
   await new Promise<void>((resolve) => {
     const cancel = clock.after(READ_WITHIN_MS, () => {
-      stdout.destroy(Object.assign(new Error("nobody reads the answers"), { code: "EPIPE" }));
+      stdout.destroy(Object.assign(new Error("the client does not read its answers"), { code: "EPIPE" }));
       resolve();
     });
     stdout.write("", () => {
-      cancel(); // all before it is out, or cannot be
+      cancel(); // everything before it was written, or cannot be
       resolve();
     });
   });

@@ -1,4 +1,4 @@
-/** Times as models write them. */
+/** Times in tool input. */
 import { z } from "zod";
 
 const FORM = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;

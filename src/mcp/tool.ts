@@ -1,8 +1,8 @@
 /**
- * Tool: one thing that a model can do with its memory, as it is told to the model and as it is done.
+ * Tool: one thing that a model can do with its memory: the description for the model, and the implementation.
  *
- * A tool never takes a scope from the model: the session that it is given is bound to one. Its input and its output are
- * made of the same schemas as the HTTP routes.
+ * A tool never takes a scope from the model; its session is bound to one. Input and output use the schemas of the HTTP
+ * routes.
  */
 import type { z } from "zod";
 import type { MemoryHandle } from "../memory.js";
@@ -10,19 +10,19 @@ import type { Frozen } from "../schemas/operation.js";
 import type { Session } from "../session.js";
 import type { Access } from "../stores/keys.js";
 
-/** What a tool works with. */
-export interface Workplace {
+/** The environment of a tool call. */
+export interface ToolContext {
   readonly session: Session;
   readonly memory: MemoryHandle;
-  /** No answer is longer than this, its text and its structured content each, as `estimateTokens` counts. */
+  /** Limit of the text and of the structured content, each as counted by `estimateTokens`. */
   readonly maxTokens: number;
-  /** For tools that do both, read and write. */
+  /** For tools that can both read and write. */
   may(access: Access): boolean;
-  /** Throws (`forbidden`) where the caller may not. */
+  /** Throws `forbidden` if the caller may not. */
   require(access: Access): void;
 }
 
-/** The same to a program (`data`) and to a model (`text`). */
+/** The same answer for programs (`data`) and for the model (`text`). */
 export interface Answer<T> {
   readonly data: T;
   readonly text: string;
@@ -31,53 +31,53 @@ export interface Answer<T> {
 export interface Tool {
   readonly name: string;
   readonly title: string;
-  /** For a model: when to use it, what comes back, what not to do. */
+  /** For the model: when to use it, what it returns, what not to do. */
   readonly description: string;
-  /** What a key must allow. A caller that may not is not shown the tool. */
+  /** The access that a key needs. Other callers do not see the tool. */
   readonly access: Access;
-  /** True: it takes something away. */
+  /** True if it deletes something. */
   readonly isDestructive?: true;
-  /** True: a second call with the same input changes nothing more. */
+  /** True if a second call with the same input changes nothing more. */
   readonly isIdempotent?: true;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
-  run(place: Workplace, input: never): Promise<Answer<unknown>>;
+  run(place: ToolContext, input: never): Promise<Answer<unknown>>;
 }
 
 interface TypedTool<I extends z.ZodObject, O extends z.ZodObject> extends Tool {
   readonly input: I;
   readonly output: O;
-  run(place: Workplace, input: z.output<I>): Promise<Answer<Frozen<z.output<O>>>>;
+  run(place: ToolContext, input: z.output<I>): Promise<Answer<Frozen<z.output<O>>>>;
 }
 
-/** Keeps the types of the schemas. */
+/** Preserves the types of the schemas. */
 export const tool = <I extends z.ZodObject, O extends z.ZodObject>(one: TypedTool<I, O>): Tool => one as Tool;
 
-/** Something to read by its address, that is no block. */
+/** A resource that is not a block. */
 export interface Resource {
   readonly uri: string;
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly mimeType: string;
-  read(place: Workplace): Promise<string>;
+  read(place: ToolContext): Promise<string>;
 }
 
 export interface Guide {
-  /** With every connection: clients put it into the system prompt. */
+  /** Sent with every connection; clients put it into the system prompt. */
   readonly instructions: string;
-  /** At length, as a prompt. */
+  /** In detail, as a prompt. */
   readonly prompt: { readonly name: string; readonly title: string; readonly description: string };
   text(task: string | undefined): string;
 }
 
-/** What is offered together. A tool of the group that writes may change each of its resources. */
+/** Tools that are offered together. A tool of the group that writes may change any of its resources. */
 export interface ToolGroup {
   readonly name: string;
   readonly tools: readonly Tool[];
   readonly resources?: readonly Resource[];
-  /** What a model is taught about it. */
+  /** Instructions for the model. */
   readonly guide?: Guide;
-  /** How its failures are told, if not as everywhere (failure.ts). */
+  /** Formats its errors, if not as usual (failure.ts). */
   readonly failureText?: (error: unknown) => string;
 }

@@ -1,8 +1,8 @@
-/** The scope's whole space: the same place, without the session. */
+/** A session handle on the scope's whole space. */
 import type { Session } from "../session.js";
-import type { Workplace } from "./tool.js";
+import type { ToolContext } from "./tool.js";
 
-export function wholeSpace({ session, memory }: Pick<Workplace, "session" | "memory">): Session {
+export function wholeSpace({ session, memory }: Pick<ToolContext, "session" | "memory">): Session {
   const { session: _, ...scope } = session.scope;
   return memory.session(scope);
 }

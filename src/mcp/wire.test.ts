@@ -14,12 +14,12 @@ const cancelling = (id: number): Message => ({
   params: { requestId: id },
 });
 
-/** All that promises and streams have left to do. */
+/** Runs all pending promises and stream events. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Something to wait for. */
+/** A deferred promise. */
 function gate() {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -28,7 +28,7 @@ function gate() {
   return { open, opened };
 }
 
-/** A reader that takes nothing until it is told to. */
+/** A reader that takes nothing until told to. */
 class SlowReader extends Writable {
   #isReading = false;
   #taken: (() => void) | undefined;
@@ -44,7 +44,7 @@ class SlowReader extends Writable {
   }
 }
 
-/** A started wire between streams in memory, what it has handed on and what it has sent. */
+/** A started wire between in-memory streams, with what it delivered and sent. */
 async function wired(parts: Partial<WireParts> = {}) {
   const stdin = new PassThrough();
   const out = new PassThrough();
@@ -72,7 +72,7 @@ describe("the order of messages", () => {
     look.open();
     await settled();
     expect(heard).toEqual(messages);
-    // What was called off is not waited for.
+    // Cancelled requests are not waited for.
     await wire.send(answer(1));
     await wire.send(answer(3));
     stdin.end();
@@ -124,7 +124,29 @@ describe("what is no message", () => {
     stdin.write(`${text}\n${line(request(1))}`);
     await settled();
     expect(sent()).toEqual([refused(id)]);
-    expect(errors.map(({ message }) => message)).toEqual(["a line is no message"]);
+    expect(errors.map(({ message }) => message)).toEqual(["the line is not a JSON-RPC message"]);
+    expect(heard).toEqual([request(1)]);
+  });
+
+  it.each([
+    ["an argument", '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\xff"}}', 7],
+    ["the id", '{"jsonrpc":"2.0","id":"\xff","method":"ping"}', null],
+  ])("a request that is not UTF-8 is refused, not made another one: %s", async (_, text, id) => {
+    const { stdin, sent, heard } = await wired();
+    stdin.write(Buffer.from(`${text}\n`, "latin1"));
+    await settled();
+    expect(sent()).toEqual([refused(id)]);
+    expect(heard).toEqual([]);
+  });
+
+  it.each([
+    ["deep", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${"[".repeat(100_000)}`],
+    ["of many elements", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":[${"0,".repeat(200_000)}0]}}`],
+  ])("a request that is too %s is refused before it is parsed", async (_, text) => {
+    const { stdin, sent, heard } = await wired();
+    stdin.write(`${text}\n${line(request(1))}`);
+    await settled();
+    expect(sent()).toEqual([refused(null)]);
     expect(heard).toEqual([request(1)]);
   });
 
@@ -157,7 +179,7 @@ describe("what is no message", () => {
 describe("a client that sends and does not read", () => {
   const MIB = 1024 * 1024;
 
-  /** Asks until nothing more is taken from it; each request is answered with a MiB. */
+  /** Sends requests until no more are taken; each is answered with a MiB. */
   async function flooded() {
     const stdout = new SlowReader();
     const { stdin, heard, wire } = await wired({ stdout });

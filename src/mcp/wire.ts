@@ -1,12 +1,13 @@
 /**
- * Wire: messages on two streams, one per line.
+ * Wire: a transport of JSON-RPC messages over two streams, one per line.
  *
- * It ends when the other side has closed its end, but not before what was asked until then is answered: whoever pipes
- * requests in gets the answers, and no write is cut off. After `close` nothing is read or sent any more.
+ * It ends when the client closes its side, but only after all requests received until then are answered: a client that pipes
+ * requests in gets its answers, and no write is cut off. After `close` nothing is read or sent.
  *
- * Invariants: messages are handed on in the order in which they came. A client that sends and does not read is not
- * listened to until it has read: what waits for it, and what it has sent meanwhile, stays within bounds.
+ * Invariants: messages are delivered in order. If a client sends without reading, delivery pauses until it has read; both the
+ * unread answers and the undelivered input are bounded.
  */
+import { isUtf8 } from "node:buffer";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import {
   deserializeMessage,
@@ -18,45 +19,46 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { HoldfastError } from "../errors.js";
+import { checkJsonBounds } from "../input/json-text.js";
 
 type Message = Parameters<Transport["send"]>[0];
 
 export interface WireParts {
   readonly stdin: Readable;
   readonly stdout: Writable;
-  /** Told of each message before it is handed on; what it waits for, that message and all after it wait for. */
+  /** Called for each message before delivery. Delivery of this and later messages waits for the promise it returns. */
   readonly seen: (method: string) => Promise<void> | undefined;
 }
 
-/** One message of a client: the largest text that can be saved, with every character escaped. */
+/** The largest message: the largest text that can be saved, with every character escaped. */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
-/** Answers that wait for a client to read them. When there are more, it is not listened to until it has read all. */
+/** Limit of unread answers. Beyond it, delivery pauses until the client has read all of them. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024;
 /**
- * What is taken in of a client that is not listened to, so that its end is noticed. Then all of it is answered, and an
- * answer may be a hundred times as long as its request.
+ * Limit of the input that is buffered while delivery is paused, so that the client's end is noticed. All of it is answered
+ * then, and an answer may be a hundred times as long as its request.
  */
 const UNHEARD_BYTES_MAX = 128 * 1024;
 const NEWLINE = 0x0a;
 const INVALID_REQUEST = -32600;
-/** Goes on for as long as the client wants to be told. */
+/** Has no answer: it stays open for as long as the client subscribes. */
 const ENDLESS = "subscriptions/listen";
 
 export class Wire implements Transport {
   readonly #parts: WireParts;
-  /** Between stdin and the lines: it can be held while stdin is read on, up to a bound. */
+  /** Between stdin and the parser: it can be paused while stdin is still read, up to its limit. */
   readonly #inbox = new PassThrough({ highWaterMark: UNHEARD_BYTES_MAX });
-  /** Of a line whose end has not come yet. */
+  /** Pieces of the line that is not complete yet. */
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** Requests that wait for an answer. */
+  /** Requests without an answer so far. */
   readonly #asked = new Set<unknown>();
-  /** Messages that are not handed on yet: resolves after the last of them. Undefined: none waits. */
+  /** Resolves after the last undelivered message. Undefined: there is none. */
   #queue: Promise<void> | undefined;
   #isOver = false;
   #isClosed = false;
   #end = (): void => {};
-  /** Resolves when it has closed. */
+  /** Resolves when the transport has closed. */
   readonly ended: Promise<void>;
   onclose: Transport["onclose"];
   onerror: Transport["onerror"];
@@ -76,12 +78,12 @@ export class Wire implements Transport {
     stdin.on("error", this.#failed);
     stdin.on("end", this.#hearOut);
     stdin.on("close", this.#hearOut);
-    stdout.on("error", this.#cut); // stays: what was written may fail later
+    stdout.on("error", this.#cut); // never removed: earlier writes may fail later
     stdin.pipe(this.#inbox, { end: false });
     if (stdin.readableEnded || stdin.destroyed) this.#hearOut();
   }
 
-  /** Resolves when the message is on its way; the reader may be slow. */
+  /** Resolves when the message is buffered; the reader may be slow. */
   async send(message: Message): Promise<void> {
     if (this.#isClosed) throw new Error("the wire is closed");
     this.#write(serializeMessage(message));
@@ -111,7 +113,7 @@ export class Wire implements Transport {
     stdout.once("drain", () => inbox.resume());
   }
 
-  /** The other side says no more: what it has said is heard now, whether it reads or not. */
+  /** Stdin has ended: everything it sent is delivered now, whether or not the client reads. */
   readonly #hearOut = (): void => {
     this.#inbox.end();
     this.#inbox.resume();
@@ -132,28 +134,31 @@ export class Wire implements Transport {
     if (piece.length > 0) this.#pieces.push(piece);
     if (this.#bytes <= MESSAGE_BYTES_MAX || this.#isClosed) return;
     this.onerror?.(
-      new HoldfastError("too_large", "a message is too long", { hint: `send at most ${MESSAGE_BYTES_MAX} bytes` }),
+      new HoldfastError("too_large", "the message is too long", { hint: `send at most ${MESSAGE_BYTES_MAX} bytes` }),
     );
     void this.close();
   }
 
-  /** The line that is complete. A blank one is nothing. */
+  /** Takes the completed line. A blank one is ignored. */
   #take(): void {
-    const line = Buffer.concat(this.#pieces).toString("utf8").trim();
+    const bytes = Buffer.concat(this.#pieces);
+    const line = bytes.toString("utf8").trim();
     this.#pieces = [];
     this.#bytes = 0;
     if (line === "" || this.#isClosed) return;
-    const message = messageIn(line);
+    const message = isUtf8(bytes) ? messageIn(line) : undefined;
     if (message) this.#deliver(message);
     else this.#refuse(line);
   }
 
-  /** Whoever waits for an answer gets one. A line that is no JSON may come from anybody, and gets none. */
+  /** Answers an invalid request that has an id. A line that is not JSON gets no answer. */
   #refuse(line: string): void {
-    this.onerror?.(new HoldfastError("invalid_input", "a line is no message", { hint: "send JSON-RPC 2.0" }));
+    this.onerror?.(
+      new HoldfastError("invalid_input", "the line is not a JSON-RPC message", { hint: "send JSON-RPC 2.0" }),
+    );
     const id = idAskedIn(line);
     if (id === undefined) return;
-    const error = { code: INVALID_REQUEST, message: "Invalid Request: no message of JSON-RPC 2.0" };
+    const error = { code: INVALID_REQUEST, message: "Invalid Request: not a JSON-RPC 2.0 message in UTF-8" };
     this.#write(`${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`);
   }
 
@@ -175,7 +180,7 @@ export class Wire implements Transport {
   #handOn(message: Message): void {
     if (this.#isClosed) return;
     this.onmessage?.(message);
-    // What is called off is not answered.
+    // A cancelled request is not answered.
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
       this.#settle(message.params?.["requestId"]);
     }
@@ -186,7 +191,7 @@ export class Wire implements Transport {
     if (this.#isOver && this.#asked.size === 0) void this.close();
   }
 
-  /** All is heard. The last line may lack an end. */
+  /** All input was delivered. The last line may lack a line break. */
   readonly #finish = (): void => {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -198,7 +203,7 @@ export class Wire implements Transport {
     this.onerror?.(error);
   };
 
-  /** Nobody reads any more: there is nobody to answer. */
+  /** The client no longer reads, so there is no one to answer. */
   readonly #cut = (error: NodeJS.ErrnoException): void => {
     if (this.#isClosed) return;
     if (error.code !== "EPIPE") this.onerror?.(error);
@@ -206,25 +211,36 @@ export class Wire implements Transport {
   };
 }
 
-/** Undefined: it is none. What is wrong with it would quote it. */
+/** Undefined if the line is not a message. The parser's error would quote it. */
 function messageIn(line: string): Message | undefined {
   try {
+    checkJsonBounds(line, "the message");
     return deserializeMessage(line);
   } catch {
     return undefined;
   }
 }
 
-/** Of a request that is none: its id, or null if nothing could have that id. Undefined: nobody waits for an answer. */
+/** The id of an invalid request, or null if the id itself is invalid. Undefined if no one expects an answer. */
 function idAskedIn(line: string): string | number | null | undefined {
   const value = jsonIn(line);
+  if (value === TOO_MUCH) return null;
   if (typeof value !== "object" || value === null || !("id" in value)) return undefined;
   if ("result" in value || "error" in value) return undefined; // an answer
   const { id } = value;
-  return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : null;
+  if (typeof id === "string") return id.includes("\uFFFD") ? null : id; // may stem from bytes that are not UTF-8
+  return typeof id === "number" && Number.isSafeInteger(id) ? id : null;
 }
 
+/** For a request too deep or too large to be parsed for its id. */
+const TOO_MUCH = Symbol("too much");
+
 function jsonIn(line: string): unknown {
+  try {
+    checkJsonBounds(line, "the message");
+  } catch {
+    return TOO_MUCH;
+  }
   try {
     return JSON.parse(line);
   } catch {

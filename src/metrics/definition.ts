@@ -1,4 +1,4 @@
-/** What a metric is made of: a name, a meaning, and how its numbers are read from a sample. */
+/** Definition of a metric: its name, its help text, and how to read it from a sample. */
 import type { LabelledLatency } from "./latency-summary.js";
 import type { Sample } from "./sample.js";
 
@@ -43,7 +43,7 @@ export const counter = (name: string, help: string, read: Read): NumberDefinitio
   type: "counter",
 });
 
-/** One number for each value of a label. */
+/** One number per value of a label. */
 export const gauges = (name: string, help: string, label: string, read: ReadMany): NumberDefinition => ({
   type: "gauge",
   name: `holdfast_${name}`,
@@ -60,7 +60,7 @@ export const counters = (name: string, help: string, label: string, read: ReadMa
   type: "counter",
 });
 
-/** 1 for the state that holds, 0 for the others. */
+/** 1 for the current state, 0 for the others. */
 export const state = (name: string, help: string, states: readonly string[], read: ReadState): NumberDefinition =>
   gauges(name, help, "state", (sample) => {
     const current = read(sample);

@@ -1,6 +1,6 @@
 /**
- * Every metric: its name, what it means, and where its numbers come from. Units are seconds and bytes. No label names a
- * user, an agent, a team or a session: there may be very many of them, and whoever may see numbers may not see names.
+ * All metrics: name, meaning, source. Units are seconds and bytes. No label contains the name of a user, agent, team or
+ * session: there may be very many, and permission to read metrics does not include names.
  */
 import {
   counter,
@@ -23,15 +23,19 @@ const INDICATORS = {
 const MS = 1000;
 
 const WRITE = [
-  counter("write_buffer_writes_total", "Units written: all or nothing each.", ({ stats }) => stats?.write.totalWrites),
+  counter(
+    "write_buffer_writes_total",
+    "Units written; each is all or nothing.",
+    ({ stats }) => stats?.write.totalWrites,
+  ),
   counter(
     "write_buffer_messages_total",
-    "Messages and other items in them.",
+    "Messages and other items written.",
     ({ stats }) => stats?.write.totalMessages,
   ),
-  counter("write_buffer_groups_total", "Group commits that wrote them.", ({ stats }) => stats?.write.totalGroups),
-  gauge("write_buffer_waiting_writes", "Calls that wait for their commit.", ({ stats }) => stats?.write.waitingWrites),
-  gauge("write_buffer_waiting_bytes", "What they weigh.", ({ stats }) => stats?.write.waitingBytes),
+  counter("write_buffer_groups_total", "Group commits.", ({ stats }) => stats?.write.totalGroups),
+  gauge("write_buffer_waiting_writes", "Calls waiting for their commit.", ({ stats }) => stats?.write.waitingWrites),
+  gauge("write_buffer_waiting_bytes", "Bytes of the waiting calls.", ({ stats }) => stats?.write.waitingBytes),
   counter(
     "write_buffer_refused_total",
     "Calls refused because the buffer stayed full.",
@@ -39,28 +43,32 @@ const WRITE = [
   ),
   counter(
     "write_buffer_recoveries_total",
-    "Commits of unknown outcome that were cleared up.",
+    "Commits of unknown outcome that were resolved.",
     ({ stats }) => stats?.write.recoveries,
   ),
   state(
     "write_buffer_state",
-    "Whether the WriteBuffer takes writes: 1 for the state it is in.",
+    "State of the WriteBuffer: 1 for the current state.",
     ["ok", "recovering", "failed", "closed"],
     ({ stats }) => stats?.write.health,
   ),
 ];
 
 const ROUND = [
-  gauge("round_buffer_sessions", "Sessions with something to embed.", ({ stats }) => stats?.meaning?.round.sessions),
-  gauge("round_buffer_rounds", "Rounds added here that wait for a batch.", ({ stats }) => stats?.meaning?.round.rounds),
+  gauge("round_buffer_sessions", "Sessions with items to embed.", ({ stats }) => stats?.meaning?.round.sessions),
+  gauge(
+    "round_buffer_rounds",
+    "Rounds added by this process that wait for a batch.",
+    ({ stats }) => stats?.meaning?.round.rounds,
+  ),
   gauge(
     "round_buffer_tokens",
-    "Tokens gathered at the last look, at most; with `eager` nothing gathers.",
+    "Upper bound of the tokens gathered, as last counted; 0 with `eager`.",
     ({ stats }) => stats?.meaning?.round.tokens,
   ),
   counters(
     "round_buffer_transfers_total",
-    "Batches transferred from RoundBuffer to HybridBuffer, by what made them due.",
+    "Batches transferred from RoundBuffer to HybridBuffer, by trigger.",
     "reason",
     ({ stats }) => stats?.meaning?.round.transferTriggers,
   ),
@@ -78,10 +86,10 @@ const HYBRID = [
     "Rounds embedded and not yet written.",
     ({ stats }) => stats?.meaning?.hybrid.roundCount,
   ),
-  gauge("hybrid_buffer_bytes", "What their vectors weigh.", ({ stats }) => stats?.meaning?.hybrid.bytes),
+  gauge("hybrid_buffer_bytes", "Bytes of their vectors.", ({ stats }) => stats?.meaning?.hybrid.bytes),
   counters(
     "hybrid_buffer_flushes_total",
-    "Flushes from HybridBuffer to the store, by what made them due.",
+    "Flushes from HybridBuffer to the store, by trigger.",
     "reason",
     ({ stats }) => stats?.meaning?.hybrid.flushTriggers,
   ),
@@ -92,7 +100,7 @@ const HYBRID = [
   ),
   counter(
     "hybrid_buffer_dropped_items_total",
-    "Items embedded, but edited, forgotten or taken over before they were written.",
+    "Items embedded, but edited, forgotten or taken over before their vectors were written.",
     ({ stats }) => stats?.meaning?.hybrid.itemsDropped,
   ),
   counter(
@@ -100,15 +108,15 @@ const HYBRID = [
     "Items that could not be embedded.",
     ({ stats }) => stats?.meaning?.hybrid.itemsParked,
   ),
-  gauge("leases", "Sessions that this process embeds.", ({ stats }) => stats?.meaning?.leases),
+  gauge("leases", "Sessions leased by this process for embedding.", ({ stats }) => stats?.meaning?.leases),
 ];
 
 const QUERY = [
-  counter("queries_total", "Questions answered.", ({ stats }) => stats?.query.queries),
-  counters("hits_total", "Items found, by the level that found them.", "level", ({ stats }) => stats?.query.levels),
+  counter("queries_total", "Queries answered.", ({ stats }) => stats?.query.queries),
+  counters("hits_total", "Hits returned, by the level that found them.", "level", ({ stats }) => stats?.query.levels),
   counters(
     "cache_hits_total",
-    "What was found in a cache. answers: finished · rankings: content read anew · victims: rankings without room in L1 · questions: their vectors · mirrors: vectors of spaces.",
+    "Cache hits. answers: finished answers · rankings: content read again · victims: rankings evicted from L1 · questions: query vectors · mirrors: vectors of spaces.",
     "cache",
     ({ stats, mirrors }) => ({
       answers: stats?.query.answers.hits,
@@ -120,7 +128,7 @@ const QUERY = [
   ),
   counters(
     "cache_misses_total",
-    "What was not. answers: searches, own or shared · questions: embeddings, own or shared · mirrors: loads.",
+    "Cache misses. answers: searches, own or shared · questions: embeddings, own or shared · mirrors: loads.",
     "cache",
     ({ stats, mirrors }) => ({
       answers: stats && stats.query.misses + stats.query.shared,
@@ -128,19 +136,19 @@ const QUERY = [
       mirrors: mirrors?.loads,
     }),
   ),
-  counters("cache_evictions_total", "What went for want of room.", "cache", ({ stats, mirrors }) => ({
+  counters("cache_evictions_total", "Cache evictions.", "cache", ({ stats, mirrors }) => ({
     answers: stats?.query.answers.evictions,
     victims: stats?.query.victims.evictions,
     questions: stats?.query.embeddings?.evictions,
     mirrors: mirrors?.evictions,
   })),
-  gauges("cache_entries", "What is kept. mirrors: spaces.", "cache", ({ stats, mirrors }) => ({
+  gauges("cache_entries", "Cache entries. mirrors: spaces.", "cache", ({ stats, mirrors }) => ({
     answers: stats?.query.answers.entries,
     victims: stats?.query.victims.entries,
     questions: stats?.query.embeddings?.entries,
     mirrors: mirrors?.spaces,
   })),
-  gauges("cache_bytes", "What it weighs. answers: victims included.", "cache", ({ stats, mirrors }) => ({
+  gauges("cache_bytes", "Cache size. answers: includes victims.", "cache", ({ stats, mirrors }) => ({
     answers: stats?.query.bytes,
     questions: stats?.query.embeddings?.bytes,
     mirrors: mirrors?.bytes,
@@ -148,61 +156,72 @@ const QUERY = [
 ];
 
 const QUEUE = [
-  gauge("pending_items", "Items in the store that wait to be embedded.", ({ stats }) => stats?.store.pending),
+  gauge("pending_items", "Items in the store waiting to be embedded.", ({ stats }) => stats?.store.pending),
   gauge(
     "oldest_pending_age_seconds",
-    "How long ago the oldest of them was added or last edited; 0 if none waits.",
+    "Age of the oldest pending item since it was added or last edited; 0 if none.",
     ({ stats, now }) => stats && Math.max(now - (stats.store.oldestPendingAt ?? now), 0) / MS,
   ),
   gauge("parked_items", "Items set aside because they could not be embedded.", ({ stats }) => stats?.store.parked),
   gauge("embedded_items", "Items with vectors in the store.", ({ stats }) => stats?.store.embedded),
   gauge("chunks", "Vectors in the store.", ({ stats }) => stats?.store.chunks),
   gauge("outbox_rows", "Changes that an external index has yet to acknowledge.", ({ stats }) => stats?.store.unsent),
-  gauge("outbox_failed_rows", "Those of them that it has refused before.", ({ stats }) => stats?.store.unsentFailed),
-  counter("outbox_sent_total", "Changes that it has acknowledged.", ({ stats }) => stats?.meaning?.index?.sent),
+  gauge(
+    "outbox_failed_rows",
+    "Outbox rows that the external index has refused before.",
+    ({ stats }) => stats?.store.unsentFailed,
+  ),
+  counter(
+    "outbox_sent_total",
+    "Changes that the external index has acknowledged.",
+    ({ stats }) => stats?.meaning?.index?.sent,
+  ),
 ];
 
 const STORE = [
-  gauge("store_bytes", "Bytes on the medium, log included.", ({ stats }) => stats?.store.bytes),
-  gauge("store_items", "Items of all spaces.", ({ stats }) => stats?.store.items),
-  counter(
-    "store_commits_total",
-    "The number of the last commit, of whichever process.",
-    ({ stats }) => stats?.store.commit,
-  ),
+  gauge("store_bytes", "Bytes on disk, including the log.", ({ stats }) => stats?.store.bytes),
+  gauge("store_items", "Items in all spaces.", ({ stats }) => stats?.store.items),
   counter("store_checkpoints_total", "Checkpoints of the log.", ({ stats }) => stats?.store.checkpoints),
   counter(
     "store_busy_retries_total",
-    "How often a commit waited for another process.",
+    "Commits that waited for another process.",
     ({ stats }) => stats?.store.busyRetries,
   ),
-  counter("store_busy_seconds_total", "For how long in all.", ({ stats }) => stats && stats.store.busyMs / MS),
+  counter(
+    "store_busy_seconds_total",
+    "Total time that commits waited for another process.",
+    ({ stats }) => stats && stats.store.busyMs / MS,
+  ),
 ];
 
 const EMBEDDER = [
   state(
     "embedder_state",
-    "The embedding model: 1 for the state it is in.",
+    "State of the embedding model: 1 for the current state.",
     ["none", "not loaded", "loaded", "failing"],
     ({ stats }) => stats && modelStateOf(stats),
   ),
   state(
     "embedder_circuit",
-    "Its circuit breaker: 1 for the state it is in.",
+    "State of the embedder's circuit breaker: 1 for the current state.",
     ["closed", "open", "half-open"],
     ({ stats }) => stats?.meaning?.embedder.circuit,
   ),
-  counter("embedder_calls_total", "Calls of the embedder.", ({ stats }) => stats?.meaning?.embedder.calls),
-  counter("embedder_failed_calls_total", "Those that failed.", ({ stats }) => stats?.meaning?.embedder.failedCalls),
+  counter("embedder_calls_total", "Calls to the embedder.", ({ stats }) => stats?.meaning?.embedder.calls),
+  counter(
+    "embedder_failed_calls_total",
+    "Calls to the embedder that failed.",
+    ({ stats }) => stats?.meaning?.embedder.failedCalls,
+  ),
   counter("embedder_texts_total", "Texts embedded.", ({ stats }) => stats?.meaning?.embedder.texts),
 ];
 
 const HEALTH: readonly NumberDefinition[] = [
-  gauge("up", "1 if the memory could be asked for its numbers.", ({ stats }) => (stats ? 1 : 0)),
+  gauge("up", "1 if the statistics of the memory could be read.", ({ stats }) => (stats ? 1 : 0)),
   {
     type: "gauge",
     name: "holdfast_health",
-    help: "The four indicators of health: 1 for the condition that holds.",
+    help: "The four health indicators: 1 for the current condition.",
     labelNames: ["indicator", "condition"],
     read: ({ stats }) =>
       Object.entries(INDICATORS).flatMap(([indicator, key]) =>
@@ -219,13 +238,13 @@ const HEALTH: readonly NumberDefinition[] = [
     "Batches transferred in the last minute.",
     ({ stats }) => stats?.health.transferRate.value,
   ),
-  gauge("buffer_memory_bytes", "What all buffers hold together.", ({ stats }) => stats?.health.memory.value),
+  gauge("buffer_memory_bytes", "Bytes held by all buffers.", ({ stats }) => stats?.health.memory.value),
   gauge(
     "cache_hit_ratio",
-    "Of repeated questions, those that needed no search.",
+    "Share of repeated queries answered without a search.",
     ({ stats }) => stats?.health.cacheHitRate.value,
   ),
-  gauges("event_loop_delay_seconds", "How late the event loop was since the last scrape.", "quantile", ({ delay }) => ({
+  gauges("event_loop_delay_seconds", "Event loop delay since the last scrape.", "quantile", ({ delay }) => ({
     "0.5": delay.p50,
     "0.99": delay.p99,
     "1": delay.max,
@@ -247,7 +266,7 @@ export const LATENCIES: readonly LatencyDefinition[] = [
   {
     type: "summary",
     name: "holdfast_searchable_seconds",
-    help: "From a write until it is found. words: from the call to its answer · meaning: from its commit until it is embedded.",
+    help: "Time from a write until it is searchable. words: from call to acknowledgement · meaning: from commit until embedded.",
     labelNames: ["by"],
     read: ({ stats }) =>
       stats
@@ -260,21 +279,21 @@ export const LATENCIES: readonly LatencyDefinition[] = [
   {
     type: "summary",
     name: "holdfast_transfer_seconds",
-    help: "RoundBuffer to HybridBuffer, embedding included.",
+    help: "Transfers from RoundBuffer to HybridBuffer, including embedding.",
     labelNames: [],
     read: ({ stats }) => (stats ? [{ labels: {}, latency: stats.latencies.transfer }] : []),
   },
   {
     type: "summary",
     name: "holdfast_flush_seconds",
-    help: "HybridBuffer to the store.",
+    help: "Flushes from HybridBuffer to the store.",
     labelNames: [],
     read: ({ stats }) => (stats ? [{ labels: {}, latency: stats.latencies.flush }] : []),
   },
   {
     type: "summary",
     name: "holdfast_query_seconds",
-    help: "Questions. cached: without a search · cold: with one, own or shared.",
+    help: "Queries. cached: without a search · cold: with a search, own or shared.",
     labelNames: ["answered"],
     read: ({ stats }) =>
       stats

@@ -1,10 +1,10 @@
 /**
- * How late the event loop is, measured all the while. Each reading is about the time since the one before it, so that a
- * bad minute is seen and then over.
+ * Continuous measurement of the event loop delay. Each reading covers the time since the previous one, so a slow minute shows
+ * up once.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 
-/** How often it looks. What it finds contains this interval, which is taken off. */
+/** Sampling interval. Measured delays include it, so it is subtracted. */
 const RESOLUTION_MS = 10;
 
 /** Seconds. */

@@ -1,4 +1,4 @@
-/** A Prometheus summary of times that the memory has measured itself: since it was opened, in seconds. */
+/** A Prometheus summary of durations that the memory measures itself, in seconds, since it was opened. */
 import { type Registry, Summary } from "prom-client";
 import type { Latency } from "../buffers/meter.js";
 
@@ -31,7 +31,7 @@ export class LatencySummary extends Summary {
     this.#read = read;
   }
 
-  /** Without a sample there are no quantiles. */
+  /** Omits quantiles without a sample. */
   override async get() {
     const values = (await this.#read()).flatMap(({ labels, latency }) => {
       const { count, sum } = latency;

@@ -1,7 +1,6 @@
 /**
- * Metrics: the numbers of a memory in a Prometheus registry, read when they are scraped. A scrape reads the memory once,
- * whatever the number of metrics, and fails for none of its faults: if it cannot be asked, `holdfast_up` is 0 and its
- * numbers are left out.
+ * Metrics: exposes a memory in a Prometheus registry. A scrape reads the memory once, for all metrics together, and never
+ * fails because of it: if the memory cannot be read, `holdfast_up` is 0 and its metrics are omitted.
  */
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from "prom-client";
 import type { Memory } from "../memory.js";
@@ -52,7 +51,7 @@ export class Metrics {
     });
   }
 
-  /** All metrics of a scrape are asked for in one turn of the event loop. */
+  /** Shared by all metrics of a scrape: they are collected in one turn of the event loop. */
   #sample(): Promise<Sample> {
     this.#sampling ??= sampleOf(this.#memory, this.#eventLoop.read()).finally(() => {
       this.#sampling = undefined;
@@ -60,7 +59,7 @@ export class Metrics {
     return this.#sampling;
   }
 
-  /** All of the registry, as a scraper reads it. */
+  /** The whole registry in the text exposition format. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }
@@ -69,7 +68,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Measures the event loop no more. */
+  /** Stops measuring the event loop. */
   close(): void {
     this.#eventLoop.stop();
   }

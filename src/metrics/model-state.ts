@@ -1,9 +1,9 @@
-/** The state of the embedding model, in one word. */
-import type { ServiceStats } from "../reports.js";
+/** The state of the embedding model. */
+import type { ServiceStats } from "../stats.js";
 
 /**
- * none: words only · not loaded: nothing was embedded yet · loaded: it answers · failing: its last calls have failed, it is
- * left alone for a while, or it does not fit the file. Words find everything in each of them.
+ * none: words only · not loaded: nothing was embedded yet · loaded: it works · failing: its last calls failed, its circuit
+ * breaker is open, or it does not fit the file. Search by words works in every state.
  */
 export type ModelState = "none" | "not loaded" | "loaded" | "failing";
 

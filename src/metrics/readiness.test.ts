@@ -1,9 +1,9 @@
-/** Ready means: a write goes through, now. */
+/** Ready means that a write succeeds now. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { loadConfig } from "../config.js";
 import { Memory } from "../memory.js";
 import { BufferService } from "../service.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { FaultyStore } from "../testing/faulty-store.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
@@ -14,9 +14,9 @@ let store: FaultyStore;
 let embedder: HashEmbedder;
 let memory: Memory;
 
-beforeEach(() => {
+beforeEach(async () => {
   clock = new FakeClock();
-  store = new FaultyStore(new MemoryStore());
+  store = new FaultyStore(await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 }));
   embedder = new HashEmbedder();
   const options = loadConfig({ code: { path: ":memory:", clock, embedder }, env: {}, file: undefined });
   memory = new Memory(new BufferService(store, options, { embedder }));

@@ -1,15 +1,15 @@
 /**
- * Readiness: whether this process can serve, by trying it.
+ * Readiness: whether this process can serve, checked by trying it.
  *
- * It is ready when its store takes writes: something is written and synced, not only looked at. The model does not count:
- * without it everything that is added is still durable and found by words; its state is told.
+ * The process is ready if its store accepts writes; the check writes and syncs. The model's state is reported but does not
+ * count: without the model, writes are still durable and searchable by words.
  */
 
 import type { WriteBufferStats } from "../buffers/write.js";
 import type { Clock } from "../clock.js";
 import { type ErrorCode, HoldfastError } from "../errors.js";
 import type { Memory } from "../memory.js";
-import type { ServiceStats } from "../reports.js";
+import type { ServiceStats } from "../stats.js";
 import { type ModelState, modelStateOf } from "./model-state.js";
 
 export interface Readiness {
@@ -17,24 +17,24 @@ export interface Readiness {
   readonly checks: {
     readonly store: {
       readonly writable: boolean;
-      /** Why not. */
+      /** The reason, if it is not ok. */
       readonly error?: ErrorCode;
       readonly writes?: WriteBufferStats["health"];
     };
-    /** Absent if the store cannot be asked. */
+    /** Undefined if the store cannot be read. */
     readonly queue?: {
       readonly pending: number;
       readonly parked: number;
-      /** How long ago the oldest pending item was added or last edited; 0 if none waits. */
+      /** Age of the oldest pending item since it was added or last edited; 0 if none. */
       readonly oldestPendingMs: number;
     };
     readonly model?: ModelState;
   };
 }
 
-/** A write that has not come through by then is too late for whoever asks. */
+/** Longest wait for the test write. */
 const WAIT_MS = 2_000;
-/** So long after a write that came through, no other is tried: who asks all the time must not wear out the disk. */
+/** How long a successful test write counts: frequent probes must not wear out the disk. */
 const PROVED_MS = 1_000;
 
 interface Proof {
@@ -57,7 +57,7 @@ export async function readiness(memory: Memory): Promise<Readiness> {
   return { ready, checks: { store, queue: { pending, parked, oldestPendingMs }, model: modelStateOf(stats) } };
 }
 
-/** Why nothing can be written, if so. Those who ask at the same time share one try; a failure is not kept. */
+/** The error that prevents writing, if any. Concurrent callers share one attempt; failures are not cached. */
 function proved(memory: Memory): Promise<ErrorCode | undefined> {
   const { clock } = memory.service;
   const known = proofs.get(memory);
@@ -74,7 +74,7 @@ function proved(memory: Memory): Promise<ErrorCode | undefined> {
 const prove = ({ service: { store, clock } }: Memory): Promise<ErrorCode | undefined> =>
   inTime<ErrorCode | undefined>(clock, codeOf(store.proveWritable(clock.now())), "busy");
 
-/** What the work gives, or the other if it has not given it when whoever asks can wait no longer. */
+/** The result of `work`, or `otherwise` after the longest wait. */
 async function inTime<T>(clock: Clock, work: Promise<T>, otherwise: T): Promise<T> {
   let cancel = (): void => {};
   const tooLate = new Promise<T>((resolve) => {

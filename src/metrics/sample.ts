@@ -1,15 +1,15 @@
-/** What one scrape reads of a memory: once, for all metrics together. */
+/** What one scrape reads from a memory, once for all metrics. */
 import { HoldfastError } from "../errors.js";
 import type { Memory } from "../memory.js";
-import type { ServiceStats } from "../reports.js";
+import type { ServiceStats } from "../stats.js";
 import type { MirrorStats } from "../stores/indexing.js";
 import type { Delay } from "./event-loop.js";
 
 export interface Sample {
-  /** Absent if the memory is closed or its store fails: then the rest is told all the same. */
+  /** Undefined if the memory is closed or its store fails; the other fields are still reported. */
   readonly stats?: ServiceStats;
   readonly mirrors?: MirrorStats;
-  /** The event loop's since the last scrape. */
+  /** Event loop delay since the last scrape. */
   readonly delay: Delay;
   readonly now: number;
 }

@@ -1,16 +1,16 @@
 /**
- * Where an OpenAI-compatible server is asked, and with which key. The key is sent, never shown: it must not stand in a URL, where it
- * would get into messages and logs, and it does not cross a network in plain text.
+ * The endpoint of an OpenAI-compatible server, and its key. The key never appears in a URL, where it would reach messages and
+ * logs, and is never sent over a network in plain text.
  */
 import { type ErrorCode, HoldfastError } from "../errors.js";
 
-/** Who asks the server, and for what. */
+/** The component that calls the server. */
 export interface Caller {
   /** Appended to the base URL. */
   readonly path: string;
-  /** In messages. */
+  /** For messages. */
   readonly name: string;
-  /** What its failures are called. */
+  /** The code of its errors. */
   readonly failed: ErrorCode;
 }
 
@@ -31,21 +31,21 @@ export function endpointOf(baseUrl: string, apiKey: string | undefined, caller: 
   }
   if (url.username !== "" || url.password !== "") {
     throw new HoldfastError("config", `the ${caller.name}'s base URL contains a user name or a password`, {
-      hint: "give the key as apiKey",
+      hint: "pass the key as apiKey",
     });
   }
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new HoldfastError(
       "config",
-      `the ${caller.name}'s API key is empty, or has characters that no header may have`,
+      `the ${caller.name}'s API key is empty or contains characters that are not allowed in a header`,
       {
-        hint: "look for a blank or a line break at its end",
+        hint: "look for a trailing space or line break",
       },
     );
   }
   if (apiKey !== undefined && url.protocol === "http:" && !isLoopback(url.hostname)) {
     throw new HoldfastError("config", `the API key would be sent to ${url.host} over plain http`, {
-      hint: "use https, or leave the key out if the server needs none",
+      hint: "use https, or omit the key if the server needs none",
     });
   }
   url.pathname = `${url.pathname.replace(/\/+$/, "")}${caller.path}`;
@@ -58,7 +58,7 @@ export function endpointOf(baseUrl: string, apiKey: string | undefined, caller: 
   };
 }
 
-/** By name only: what a resolver says about other names may change. URL has brought numbers into their usual form. */
+/** By name only: DNS answers may change. `URL` has normalised numeric addresses. */
 function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }

@@ -1,7 +1,6 @@
 /**
- * One request to an OpenAI-compatible server: an answer, or the server's refusal of what was asked, or an error that says
- * what to do. Nothing that the server writes gets into an error except a plain error code: it may repeat the text, or the
- * key.
+ * One request to an OpenAI-compatible server. Results in an answer, the server's refusal of the request, or an error with a
+ * hint. Errors contain nothing that the server wrote, except a plain error code: it may repeat the text or the key.
  */
 import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
@@ -9,15 +8,15 @@ import type { Endpoint } from "./endpoint.js";
 
 export interface PostOptions {
   readonly clock: Clock;
-  /** For the whole of the request, its answer included. */
+  /** For the whole request, including its response. */
   readonly timeoutMs: number;
-  /** A longer answer is not read to its end. */
+  /** A longer response is refused unread. */
   readonly answerBytesMax: number;
-  /** Aborted by us when the time is over; its reason is what the call rejects with. */
+  /** Aborted when the time is up. The call rejects with its reason. */
   readonly controller: AbortController;
 }
 
-/** `refused` is the status with which the server said that something is wrong with the request itself. */
+/** `refused` is the status by which the server rejected the request itself. */
 export type Reply = { readonly answer: unknown } | { readonly refused: number };
 
 const REFUSALS: readonly number[] = [400, 413, 422];
@@ -41,7 +40,7 @@ async function exchange(endpoint: Endpoint, body: object, options: PostOptions):
     method: "POST",
     headers: endpoint.headers,
     body: JSON.stringify(body),
-    // Followed, a redirect would send the texts where nobody has configured it.
+    // Following a redirect would send the texts to a host that nobody configured.
     redirect: "manual",
     signal: options.controller.signal,
   });
@@ -58,7 +57,7 @@ async function read(response: Response, bytesMax: number, { shown, caller }: End
     bytes += chunk.byteLength;
     if (bytes > bytesMax) {
       throw new HoldfastError(caller.failed, `${shown} answered with more than ${bytesMax} bytes`, {
-        hint: "check that the base URL is that of an OpenAI-compatible server",
+        hint: "check that the base URL points to an OpenAI-compatible server",
         details: { status: response.status },
       });
     }
@@ -71,14 +70,14 @@ function parse(text: string, { shown, caller }: Endpoint): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without the cause, which quotes the answer.
-    throw new HoldfastError(caller.failed, `the answer of ${shown} is not JSON`, {
-      hint: "check that the base URL is that of an OpenAI-compatible server, and that nothing cuts its answers",
+    // Without the cause, which quotes the response.
+    throw new HoldfastError(caller.failed, `the response of ${shown} is not JSON`, {
+      hint: "check that the base URL points to an OpenAI-compatible server and that nothing truncates its responses",
     });
   }
 }
 
-/** The `error.code` or `error.type` of an answer, such as insufficient_quota; undefined if there is none of that form. */
+/** The `error.code` or `error.type` of a response, such as insufficient_quota; undefined if it has none. */
 function codeOf(text: string): string | undefined {
   const codes = [...text.matchAll(/"(?:code|type)"\s*:\s*"([a-z_]{1,40})"/g)].map(([, code]) => code);
   return codes.find((code) => code?.includes("_"));
@@ -99,14 +98,14 @@ function statusError(
 }
 
 function hintOf(status: number): string {
-  if (status === 401 || status === 403) return "check the API key, and that it may use this model";
-  if (status === 404) return "check the model's name, and the base URL: it usually ends in /v1";
-  if (status >= 300 && status < 400) return "the server has moved: give the base URL that it redirects to";
-  if (status === 429) return "the server asks for patience, or the quota is used up";
-  return "the server is in trouble; the same call may succeed later";
+  if (status === 401 || status === 403) return "check the API key and that it may use this model";
+  if (status === 404) return "check the model name and the base URL, which usually ends in /v1";
+  if (status >= 300 && status < 400) return "the server redirects; use the base URL that it redirects to";
+  if (status === 429) return "slow down, or check whether the quota is used up";
+  return "the server failed; the same call may succeed later";
 }
 
-/** The header gives seconds, or a date. */
+/** The header contains seconds or a date. */
 function waitOf(header: string | null, clock: Clock): number | undefined {
   if (header === null) return undefined;
   const ms = /^\s*\d+\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - clock.now();
@@ -116,8 +115,8 @@ function waitOf(header: string | null, clock: Clock): number | undefined {
 function unreachable({ shown, caller }: Endpoint, cause: unknown): HoldfastError {
   const reason = (cause as { cause?: { code?: unknown } } | undefined)?.cause?.code;
   const known = typeof reason === "string" ? { reason } : {};
-  return new HoldfastError(caller.failed, `${shown} cannot be reached, or broke off`, {
-    hint: "check that the server runs and that the base URL is right",
+  return new HoldfastError(caller.failed, `${shown} cannot be reached, or closed the connection`, {
+    hint: "check that the server is running and that the base URL is right",
     cause,
     details: known,
   });
@@ -125,6 +124,6 @@ function unreachable({ shown, caller }: Endpoint, cause: unknown): HoldfastError
 
 function timedOut({ shown, caller }: Endpoint, timeoutMs: number): HoldfastError {
   return new HoldfastError(caller.failed, `${shown} did not answer within ${timeoutMs} ms`, {
-    hint: "the server may be overloaded: ask it for less at a time, or give it more time",
+    hint: "the server may be overloaded: send smaller requests or raise the timeout",
   });
 }

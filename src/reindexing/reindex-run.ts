@@ -1,15 +1,16 @@
 /**
- * One run of re-embedding: reads what the next vector space misses, embeds it, writes it, until nothing is missing; then
- * switches. Each slice is one short transaction, so adds and queries of all processes go on between.
+ * One run of re-embedding: reads the items that the next vector space lacks, embeds and writes them until none is
+ * missing, then switches. Each slice is one short transaction, so adds and queries of all processes continue in
+ * between.
  *
- * Where something is written all the time there is always an item or two that was changed a moment ago. If that goes on,
- * the switch is made all the same, and those few are pending, as they would be had they come right after it.
+ * Under constant writes there are always a few items that changed a moment ago. If that persists, the switch is made
+ * anyway, and those few stay pending, as if they had been added right after it.
  */
-import { chunkPending } from "../buffers/hybrid/chunking.js";
 import type { RepeatableCommits } from "../buffers/hybrid/commits.js";
-import { embedItems } from "../buffers/hybrid/embedding-run.js";
+import { embedAll } from "../buffers/hybrid/embedding-run.js";
 import { retryAfter } from "../buffers/hybrid/parking.js";
 import type { CachedItem } from "../buffers/hybrid/vector-cache.js";
+import { beginWork } from "../buffers/hybrid/work.js";
 import type { Clock } from "../clock.js";
 import type { EmbedderDescription } from "../embedding/embedder.js";
 import type { GuardedEmbedder } from "../embedding/guarded.js";
@@ -20,26 +21,32 @@ import type { NextSpace, ReindexingWrite, ReindexWrite, ToReindex } from "../sto
 import type { Done, Store, Write } from "../stores/store.js";
 import type { VectorSpace } from "../types.js";
 
-/** What is embedded at a time and written in one transaction, about 10 ms long. More: more is lost when it is killed. */
+/**
+ * What is embedded at a time and written in one transaction of about 10 ms. More: more work is lost if the process is
+ * killed.
+ */
 const SLICE_ITEMS = 128;
 const SLICE_BYTES = 256 * 1024;
-/** So many items may be missing at the switch, once it has been so close so many times without getting closer. */
+/** The switch may leave this many items missing, after this many attempts without getting closer. */
 const FEW = 64;
 const PATIENCE = 10;
-/** How often in a row the embedder may fail without having embedded anything. */
+/** How many times in a row the embedder may fail without embedding anything. */
 const FAILURES_MAX = 3;
 
-/** How often a commit is tried when the store is busy (for as long as it waits itself, each time), or its thread has died. */
+/**
+ * How many times a commit is tried if the store is busy (for as long as the store itself waits, each time) or its
+ * thread has died.
+ */
 const ATTEMPTS_MAX = 5;
 const PASSING: ReadonlySet<string> = new Set(["busy", "outcome_unknown"]);
 
 export interface ReindexReport {
   readonly vectorSpace: VectorSpace;
-  /** Items that this call has embedded. */
+  /** Items embedded by this call. */
   readonly embedded: number;
-  /** Items that the new model does not take; they are parked. */
+  /** Items that the new model refuses; they are parked. */
   readonly refused: number;
-  /** False if the memory had vectors of this model already, and nothing was to be done. */
+  /** False if the memory already had vectors of this model, so nothing was done. */
   readonly switched: boolean;
 }
 
@@ -58,7 +65,7 @@ export class ReindexRun {
   #embedded = 0;
   #refused = 0;
   #failures = 0;
-  /** How many were missing after the last slice, and how often that was no fewer than before. */
+  /** The number of missing items after the last slice, and how many times that number did not fall. */
   #remaining = Number.POSITIVE_INFINITY;
   #stalled = 0;
 
@@ -77,7 +84,7 @@ export class ReindexRun {
     return { vectorSpace, embedded: this.#embedded, refused: this.#refused, switched: !isServed };
   }
 
-  /** One slice, then the switch if the time has come. True if that is done. */
+  /** One slice, then the switch if it is due. True if the switch is done. */
   async #step(description: EmbedderDescription): Promise<boolean> {
     const { store, signal, clock } = this.#parts;
     signal.throwIfAborted();
@@ -92,7 +99,7 @@ export class ReindexRun {
     return (await this.#commit<"switch_space">({ op: "switch_space", vectorSpace, missingMax })).switched;
   }
 
-  /** Embeds and writes. If the embedder fails, what it has done until then is written all the same. */
+  /** Embeds and writes. If the embedder fails, what it has embedded so far is still written. */
   async #slice({ items, range }: ToReindex, description: EmbedderDescription): Promise<void> {
     const { store, embedder, strategy, signal, clock } = this.#parts;
     const done: CachedItem[] = [];
@@ -103,9 +110,8 @@ export class ReindexRun {
     };
     let failure: unknown;
     try {
-      const parts = { store, strategy, embedder };
-      const chunked = await chunkPending(parts, description, items, clock.now(), setAside);
-      await embedItems(embedder, chunked, { signal, accept: (item) => done.push(item), setAside });
+      const works = await beginWork({ store, strategy }, items, clock.now());
+      await embedAll(embedder, description, works, { signal, accept: (item) => done.push(item), setAside });
     } catch (error) {
       failure = error;
     }
@@ -135,7 +141,9 @@ export class ReindexRun {
     this.#parts.onProgress?.(next);
   }
 
-  /** All of these can be repeated: a store that is held by another process, or fails for a moment, does not end the run. */
+  /**
+   * All of these are idempotent: a store that is locked by another process, or fails temporarily, does not end the run.
+   */
   async #commit<Op extends ReindexingWrite["op"]>(
     write: Extract<ReindexingWrite, { op: Op }>,
   ): Promise<Extract<Done, { op: Op }>> {
@@ -150,10 +158,10 @@ export class ReindexRun {
     }
   }
 
-  /** An embedder that is down is waited for, as long as it gets on at all. */
-  async #afterFailure(failure: unknown, gotOn: boolean): Promise<void> {
+  /** Waits for an embedder that is down, as long as it makes progress. */
+  async #afterFailure(failure: unknown, madeProgress: boolean): Promise<void> {
     const { embedder, signal } = this.#parts;
-    this.#failures = gotOn ? 1 : this.#failures + 1;
+    this.#failures = madeProgress ? 1 : this.#failures + 1;
     const isDown = failure instanceof HoldfastError && failure.code === "embedder_failed";
     if (signal.aborted || !isDown || this.#failures >= FAILURES_MAX) throw failure;
     await embedder.whenAvailable();

@@ -1,8 +1,8 @@
-/** Re-embedding over the store in RAM, which fails when the test says so, with an embedder that does the same. */
-import { describe, expect, it } from "vitest";
+/** Re-embedding over the in-memory store, which fails when the test asks it to, with an embedder that does the same. */
+import { describe, expect, it, onTestFinished } from "vitest";
 import { loadConfig } from "../config.js";
-import { MemoryStore } from "../stores/memory/memory-store.js";
 import type { NextSpace } from "../stores/reindexing.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { FaultyStore } from "../testing/faulty-store.js";
 import { HashEmbedder } from "../testing/hash-embedder.js";
@@ -12,7 +12,9 @@ const ADA = { user: "ada" } as const;
 
 async function bench(count: number) {
   const clock = new FakeClock();
-  const store = new FaultyStore(new MemoryStore());
+  const inner = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
+  onTestFinished(() => inner.close());
+  const store = new FaultyStore(inner);
   const items = Array.from({ length: count }, (_, at) => {
     const content = `message ${at}`;
     return { id: `m${at}`, kind: "message", content, metadata: {}, tier: "episodic", occurredAt: clock.now() } as const;
@@ -40,7 +42,7 @@ async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
 }
 
 describe("a reindex", () => {
-  it("is not ended by a store that is busy, or of which nobody knows what it has done", async () => {
+  it("is not ended by a busy store, or by an unknown outcome", async () => {
     const { store, reindexing } = await bench(300);
     store.failCommits("busy", 3);
     const faults = ["unknown, written", "unknown, not written", "unknown, written"] as const;
@@ -53,7 +55,7 @@ describe("a reindex", () => {
     expect(embedder.texts).toBe(300);
   });
 
-  it("ends with the store's error if it stays busy, or fails, and goes on the next time", async () => {
+  it("ends with the store's error if it stays busy or fails, and continues the next time", async () => {
     const { store, reindexing } = await bench(300);
     store.failCommits("busy", 5);
     await expect(reindexing.run({ embedder: new HashEmbedder() })).rejects.toMatchObject({ code: "busy" });
@@ -65,6 +67,24 @@ describe("a reindex", () => {
     expect(await reindexing.run({ embedder })).toMatchObject({ embedded: 300 - 128, switched: true });
   });
 
+  it("embeds a text of many pages in calls that an embedder can answer in time", async () => {
+    const { clock, store, reindexing } = await bench(1);
+    const content = Array.from({ length: 20_000 }, (_, at) => `Ship number ${at} came in from the sea.`).join(" ");
+    const write = { op: "update", space: ADA, id: "m0", patch: { content } } as const;
+    await store.commit([[write]], clock.now(), "edit");
+    const embedder = new HashEmbedder();
+    let most = 0;
+    const { embed } = embedder;
+    embedder.embed = function (this: HashEmbedder, texts, options) {
+      most = Math.max(most, texts.length);
+      return embed.call(this, texts, options);
+    };
+    expect(await reindexing.run({ embedder })).toMatchObject({ embedded: 1, refused: 0, switched: true });
+    expect(most).toBeLessThanOrEqual(128);
+    expect((await store.indexingStats()).chunks).toBe(embedder.texts);
+    expect(embedder.texts).toBeGreaterThan(2_000);
+  });
+
   it("waits for an embedder that is down for a while", async () => {
     const { clock, reindexing } = await bench(300);
     const embedder = new HashEmbedder();
@@ -73,7 +93,7 @@ describe("a reindex", () => {
     expect(await passing(clock, run)).toMatchObject({ embedded: 300, switched: true });
   });
 
-  it("ends with the error of an embedder that stays down, and keeps what is done", async () => {
+  it("ends with the error of an embedder that stays down, and keeps its progress", async () => {
     const { clock, store, reindexing } = await bench(300);
     const embedder = new HashEmbedder();
     const onProgress = () => embedder.failNext(Number.POSITIVE_INFINITY);

@@ -1,29 +1,33 @@
 /**
- * Reindexing: embeds a whole memory anew with another model, while every process goes on with the old one.
+ * Reindexing: re-embeds a whole memory with another model, while every process continues with the old one.
  *
- * Progress is in the store: a call that was stopped or killed is taken up by the next one with the same model, in whichever
- * process. Several at once do no harm, but the work is done several times. After the switch, processes with the old model
- * answer by words alone, and say so, until they are opened with the new one.
+ * Progress is kept in the store: a run that was stopped or killed is continued by the next one with the same model, in
+ * any process. Concurrent runs are safe but repeat the work. After the switch, processes with the old model search by
+ * words alone, and report it, until they are reopened with the new one.
  */
 import { RepeatableCommits } from "../buffers/hybrid/commits.js";
 import { chooseEmbedder } from "../embedding/choose.js";
 import type { Embedder } from "../embedding/embedder.js";
 import { GuardedEmbedder } from "../embedding/guarded.js";
 import { HoldfastError } from "../errors.js";
-import type { ResolvedOptions } from "../options.js";
+import { wrongType } from "../input/refusal.js";
+import { OPTIONS, type ResolvedOptions } from "../options.js";
 import { chunkStrategy } from "../retrieval/chunks/strategy.js";
 import type { NextSpace } from "../stores/reindexing.js";
 import type { Store } from "../stores/store.js";
 import { type ReindexReport, ReindexRun } from "./reindex-run.js";
 
 export interface ReindexOptions {
-  /** The model to change to, by name: as the option `buffer.hybridBuffer.embeddingModel`, with the same server and key. */
+  /**
+   * The model to change to, by name, as in the option `buffer.hybridBuffer.embeddingModel`, with the same server and
+   * key.
+   */
   readonly model?: string;
-  /** An embedder of your own, in its place. It is yours to close. */
+  /** Your own embedder instead. You have to close it. */
   readonly embedder?: Embedder;
-  /** Told after every slice. */
+  /** Called after every slice. */
   readonly onProgress?: (progress: NextSpace) => void;
-  /** Stops it with the signal's reason. What is done is kept. */
+  /** Stops the run with the signal's reason. Progress is kept. */
   readonly signal?: AbortSignal;
 }
 
@@ -40,11 +44,15 @@ export class Reindexing {
     this.#commits = new RepeatableCommits(store, options.clock);
   }
 
-  /** Resolves when the new vectors are served and the old ones are gone; others may still do that after it. One at a time. */
+  /**
+   * Resolves when the new vectors are in use and the old ones are gone; another process may finish that later. One at a
+   * time.
+   */
   async run(options: ReindexOptions): Promise<ReindexReport> {
+    if (typeof options !== "object" || options === null) throw wrongType("options", "an object", options);
     this.#requireIdle();
     const running = this.#run(options);
-    this.#running = running.catch(() => undefined); // the caller has its error; this is to wait for
+    this.#running = running.catch(() => undefined); // errors are reported to the caller
     try {
       return await running;
     } finally {
@@ -74,15 +82,18 @@ export class Reindexing {
   }
 
   #choose({ model, embedder }: Pick<ReindexOptions, "model" | "embedder">): Embedder {
+    if (embedder !== undefined && !OPTIONS.embedder.accepts(embedder)) {
+      throw wrongType("embedder", OPTIONS.embedder.expected, embedder);
+    }
     const chosen =
       embedder ?? (model === undefined ? undefined : chooseEmbedder({ ...this.#options.embedding, model }));
     if (chosen) return chosen;
-    throw new HoldfastError("invalid_input", "a memory is re-embedded with a model, and none was given", {
+    throw new HoldfastError("invalid_input", "re-embedding needs a model, and none was given", {
       hint: "name the model, or give an embedder; to search by words only, open the memory with the model none",
     });
   }
 
-  /** Gives up what was begun, by whichever process, and removes its vectors. False if there is nothing of that kind. */
+  /** Discards an unfinished run of any process, and removes its vectors. False if there is none. */
   async abandon(): Promise<boolean> {
     this.#requireIdle();
     const { abandoned } = await this.#commits.one<"abandon_reindex">({ op: "abandon_reindex" });
@@ -93,14 +104,14 @@ export class Reindexing {
   #requireIdle(): void {
     this.#closing.signal.throwIfAborted();
     if (!this.#running) return;
-    throw new HoldfastError("conflict", "this memory is being re-embedded already", {
-      hint: "wait until that has ended, or stop it with its signal",
+    throw new HoldfastError("conflict", "this memory is already being re-embedded", {
+      hint: "wait until that run has ended, or stop it with its signal",
     });
   }
 
-  /** Stops what runs. What is done is kept, and the next call goes on. */
+  /** Stops the current run. Progress is kept, and the next run continues. */
   async close(): Promise<void> {
-    this.#closing.abort(new HoldfastError("closed", "the memory is closed", { hint: "open it again, and go on" }));
+    this.#closing.abort(new HoldfastError("closed", "the memory is closed", { hint: "open it again to continue" }));
     await this.#running;
   }
 }

@@ -2,28 +2,26 @@
 import { z } from "zod";
 import type { BlockEditInput, BlockSettings, EditOptions, NewBlock } from "../blocks/block-input.js";
 import { BLOCK_POLICIES } from "../stores/blocks.js";
-import { Name, SpaceRefSchema } from "./scope.js";
+import { choice, Name, SpaceRefSchema, whole } from "./scope.js";
 
 const note = {
-  reason: z.string().exactOptional().meta({ description: "Why; kept in the history." }),
-  actor: z.string().exactOptional().meta({ description: "Who; left out, the scope's agent or user." }),
+  reason: z.string().exactOptional().meta({ description: "The reason, kept in the history." }),
+  actor: z.string().exactOptional().meta({ description: "Who made the edit. Default: the scope's agent or user." }),
 };
 const settings = {
   description: z.string().exactOptional(),
-  maxTokens: z.number().int().min(1).exactOptional(),
+  maxTokens: whole(1).exactOptional(),
   counter: z.string().exactOptional(),
-  policy: z.enum(BLOCK_POLICIES).exactOptional(),
+  policy: choice(BLOCK_POLICIES).exactOptional(),
   readOnly: z.boolean().exactOptional(),
 };
 const editOptions = {
   ...note,
-  expectVersion: z
-    .number()
-    .int()
-    .min(1)
+  expectVersion: whole(1).exactOptional().meta({ description: "409 if the block has another version." }),
+  merge: z
+    .boolean()
     .exactOptional()
-    .meta({ description: "Refused with 409 if it has another one." }),
-  merge: z.boolean().exactOptional().meta({ description: "Merge what does not overlap instead of refusing." }),
+    .meta({ description: "Merge concurrent edits that do not overlap, instead of 409." }),
 };
 
 export const NewBlockSchema = z
@@ -38,13 +36,26 @@ export const EditOptionsSchema = z
   .strictObject(editOptions)
   .meta({ id: "EditOptions" }) satisfies z.ZodType<EditOptions>;
 
-/** One of five ways to change the text. */
+/** The fields of all kinds of edit, for callers that let the engine check which go together. */
+export const anyBlockEdit = {
+  content: z.string().exactOptional(),
+  append: z.string().exactOptional(),
+  replace: z.string().exactOptional(),
+  with: z.string().exactOptional(),
+  all: z.boolean().exactOptional(),
+  insert: z.string().exactOptional(),
+  line: whole(0).exactOptional(),
+  patch: z.string().exactOptional(),
+  ...editOptions,
+};
+
+/** One of five ways to edit the text. */
 export const BlockEditSchema = z
   .union([
     z.strictObject({ content: z.string(), ...editOptions }),
     z.strictObject({ append: z.string(), ...editOptions }),
     z.strictObject({ replace: z.string(), with: z.string(), all: z.boolean().exactOptional(), ...editOptions }),
-    z.strictObject({ insert: z.string(), line: z.number().int(), ...editOptions }),
+    z.strictObject({ insert: z.string(), line: whole(0), ...editOptions }),
     z.strictObject({ patch: z.string(), ...editOptions }),
   ])
   .meta({

@@ -1,4 +1,4 @@
-/** The envelope of every JSON answer, and the HTTP status of every outcome. */
+/** The envelope of JSON responses, and the HTTP status of each error code. */
 import { z } from "zod";
 import type { ErrorCode } from "../errors.js";
 
@@ -11,15 +11,15 @@ export const EnvelopeErrorSchema = z
     errors: z
       .array(z.object({ field: z.string(), message: z.string() }))
       .nullable()
-      .meta({ description: "What is wrong with which field." }),
+      .meta({ description: "The fields that are wrong." }),
     error: z
       .object({
-        code: z.string().meta({ description: "For programs: invalid_input, not_found, conflict, …" }),
+        code: z.string().meta({ description: "Machine-readable: invalid_input, not_found, conflict, …" }),
         hint: z.string().exactOptional().meta({ description: "What to do next." }),
         retryable: z.boolean(),
         details: z.record(z.string(), z.unknown()).exactOptional(),
       })
-      .meta({ description: "What a program needs to know." }),
+      .meta({ description: "The error, for programs." }),
   })
   .meta({ id: "Error" });
 export type EnvelopeError = z.output<typeof EnvelopeErrorSchema>;
@@ -32,7 +32,7 @@ export interface EnvelopeSuccess<T> {
   readonly errors: null;
 }
 
-/** The same with its data described, for the OpenAPI document. */
+/** The envelope with the schema of its data, for the OpenAPI document. */
 export const successOf = (data: z.ZodType) =>
   z.object({
     status: z.literal("success"),
@@ -42,7 +42,7 @@ export const successOf = (data: z.ZodType) =>
     errors: z.null(),
   });
 
-/** HTTP status equals outcome. */
+/** The HTTP status of each error code. */
 export const STATUS_OF: { readonly [code in ErrorCode]: number } = {
   invalid_input: 422,
   too_large: 413,
@@ -50,6 +50,7 @@ export const STATUS_OF: { readonly [code in ErrorCode]: number } = {
   forbidden: 403,
   read_only: 403,
   not_found: 404,
+  request_timeout: 408,
   conflict: 409,
   vector_space: 409,
   text_refused: 422,

@@ -4,7 +4,7 @@ import type { EndOptions, FactQueryOptions, FactsOptions, NewFact } from "../fac
 import { FACT_STATES } from "../stores/facts.js";
 import { InstantSchema } from "./item.js";
 import { SpacesSchema } from "./query.js";
-import { Name, pageOf, SpaceRefSchema } from "./scope.js";
+import { Count, Cursor, choice, Name, pageOf, SpaceRefSchema } from "./scope.js";
 
 const source = z.strictObject({ session: z.string().exactOptional(), message: z.string().exactOptional() });
 const category = z.union([z.string(), z.array(z.string())]).exactOptional();
@@ -12,9 +12,9 @@ const state = z.enum(FACT_STATES);
 
 export const NewFactSchema = z
   .strictObject({
-    category: z.string().min(1),
-    content: z.string().min(1),
-    confidence: z.number().min(0).max(1).exactOptional(),
+    category: z.string().meta({ minLength: 1 }),
+    content: z.string().meta({ minLength: 1 }),
+    confidence: z.number().meta({ minimum: 0, maximum: 1 }).exactOptional(),
     source: source.exactOptional(),
     supersedes: z.union([Name, z.array(Name)]).exactOptional(),
     validFrom: InstantSchema.exactOptional(),
@@ -31,11 +31,11 @@ export const FactsOptionsSchema = z
   .strictObject({
     category,
     pinned: z.boolean().exactOptional(),
-    state: z.union([state, z.array(state)]).exactOptional(),
+    state: z.union([choice(FACT_STATES), z.array(choice(FACT_STATES))]).exactOptional(),
     asOf: InstantSchema.exactOptional(),
     spaces: SpacesSchema.exactOptional(),
-    limit: z.number().int().min(1).max(1000).exactOptional(),
-    cursor: z.string().min(1).exactOptional(),
+    limit: Count.exactOptional(),
+    cursor: Cursor.exactOptional(),
   })
   .meta({ id: "FactsOptions" }) satisfies z.ZodType<FactsOptions>;
 
@@ -43,7 +43,7 @@ const factQuery = {
   category,
   asOf: InstantSchema.exactOptional(),
   spaces: SpacesSchema.exactOptional(),
-  topK: z.number().int().min(1).max(1000).exactOptional(),
+  topK: Count.exactOptional(),
 };
 export const FactQuerySchema = z
   .strictObject({ query: z.string(), ...factQuery })

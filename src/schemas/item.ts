@@ -1,37 +1,63 @@
-/** Items and messages, as they are given and as they are stored. */
+/** Items and messages, as sent and as stored. */
 import { z } from "zod";
-import { type Added, type Item, type ItemPatch, KINDS, type NewItem, type NewMessage, ROLES, TIERS } from "../types.js";
-import { Name, pageOf, SpaceRefSchema } from "./scope.js";
+import { NAME_UNITS_MAX } from "../input/limits.js";
+import {
+  type Added,
+  type Item,
+  type ItemPatch,
+  KINDS,
+  type NewItem,
+  type NewMessage,
+  type Part,
+  ROLES,
+  TIERS,
+} from "../types.js";
+import { choice, Name, pageOf, SpaceRefSchema, whole } from "./scope.js";
 
 export const RoleSchema = z.enum(ROLES);
-export const TierSchema = z.enum(TIERS);
+const TierSchema = z.enum(TIERS);
 export const KindSchema = z.enum(KINDS);
 
 export const InstantSchema = z
   .union([z.number(), z.string()])
   .meta({ id: "Instant", description: "Epoch milliseconds, or an ISO 8601 string." });
 
-/** Values of JSON. Depth and size are the engine's to refuse; a schema that recurses is slow and says no more. */
-export const MetadataSchema = z.record(z.string(), z.unknown()).meta({
+/**
+ * An object with any keys, passed on unchanged: zod's copy of a record or loose object drops `__proto__`. The engine checks
+ * the contents.
+ */
+export const anyObject = (described: { readonly [key: string]: unknown } = {}) =>
+  z
+    .unknown()
+    .refine((value) => typeof value === "object" && value !== null && !Array.isArray(value), "expected an object")
+    .meta({ type: "object", additionalProperties: {}, ...described });
+
+export const MetadataSchema = anyObject({
   id: "Metadata",
-  description: "Any JSON object, up to 64 KiB; filters reach into it.",
+  description: "Any JSON object up to 64 KiB. Filters can match its values.",
 }) as unknown as z.ZodType<NonNullable<NewMessage["metadata"]>>;
 
-export const PartSchema = z
-  .looseObject({ type: z.string(), text: z.string().exactOptional(), description: z.string().exactOptional() })
-  .meta({ id: "Part", description: "A piece of content; `text` is searched, other types by their description." });
+const text = { type: "string" };
+const PartSchema = anyObject({
+  id: "Part",
+  description: "A part of the content. The text of `text` parts is searchable, and the description of other types.",
+  properties: { type: text, text, description: text },
+  required: ["type"],
+}) as unknown as z.ZodType<Part>;
 
 const ContentSchema = z.union([z.string(), z.array(PartSchema)]) as unknown as z.ZodType<NewMessage["content"]>;
 
+const Speaker = z.string().meta({ maxLength: NAME_UNITS_MAX });
+
 const messageFields = {
-  id: Name.exactOptional().meta({ description: "Your own id, unique in the space; a UUIDv7 is made if left out." }),
-  role: RoleSchema,
-  name: Name.exactOptional().meta({ description: "Who speaks, where the role is not enough." }),
+  id: Name.exactOptional().meta({ description: "Your own id, unique in the space. Default: a new UUIDv7." }),
+  role: choice(ROLES),
+  name: Speaker.exactOptional().meta({ description: "The speaker's name, if the role is not enough." }),
   content: ContentSchema,
-  occurredAt: InstantSchema.exactOptional().meta({ description: "When it was said; now if left out." }),
+  occurredAt: InstantSchema.exactOptional().meta({ description: "When it was said. Default: now." }),
   metadata: MetadataSchema.exactOptional(),
-  tier: TierSchema.exactOptional(),
-  expiresAt: InstantSchema.exactOptional().meta({ description: "From then on it is in no answer." }),
+  tier: choice(TIERS).exactOptional(),
+  expiresAt: InstantSchema.exactOptional().meta({ description: "The item is not returned from this time on." }),
 };
 
 export const NewMessageSchema = z
@@ -39,7 +65,11 @@ export const NewMessageSchema = z
   .meta({ id: "NewMessage" }) satisfies z.ZodType<NewMessage>;
 
 export const NewItemSchema = z
-  .strictObject({ ...messageFields, role: RoleSchema.exactOptional(), kind: z.enum(["knowledge", "fact", "overflow"]) })
+  .strictObject({
+    ...messageFields,
+    role: choice(ROLES).exactOptional(),
+    kind: choice(["knowledge", "fact", "overflow"]),
+  })
   .meta({ id: "NewItem" }) satisfies z.ZodType<NewItem>;
 
 const itemFields = {
@@ -72,10 +102,10 @@ const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().exactOpti
 
 const patchFields = {
   content: ContentSchema.exactOptional(),
-  role: RoleSchema.exactOptional(),
-  name: nullable(Name),
+  role: choice(ROLES).exactOptional(),
+  name: nullable(Speaker),
   metadata: MetadataSchema.exactOptional(),
-  tier: TierSchema.exactOptional(),
+  tier: choice(TIERS).exactOptional(),
   occurredAt: InstantSchema.exactOptional(),
   expiresAt: nullable(InstantSchema),
 };
@@ -83,20 +113,14 @@ const patchFields = {
 const ItemPatchSchema = z.strictObject(patchFields) satisfies z.ZodType<ItemPatch>;
 
 export const ItemEditSchema = ItemPatchSchema.extend({
-  expectVersion: z
-    .number()
-    .int()
-    .min(1)
-    .exactOptional()
-    .meta({ description: "Refused with 409 if it has another one." }),
+  expectVersion: whole(1).exactOptional().meta({ description: "409 if the item has another version." }),
 }).meta({ id: "ItemEdit" });
 
 export const AddedSchema = z
   .object({
     ids: z.array(z.string()),
     sequences: z.array(z.number().int()),
-    commit: z.number().int(),
-    repeated: z.boolean().meta({ description: "True: this was a retry, and nothing new was written." }),
+    repeated: z.boolean().meta({ description: "True if this was a retry and nothing was written." }),
   })
   .meta({ id: "Added" }) satisfies z.ZodType<Added>;
 
@@ -110,8 +134,7 @@ export const ReceiptSchema = z
     blocks: z.number().int(),
     facts: z.number().int(),
     missing: z.array(z.string()),
-    purged: z.boolean().meta({ description: "True: the bytes were checked to be gone from the file." }),
+    purged: z.boolean().meta({ description: "True if the bytes were verified to be gone from the file." }),
     left: z.array(z.object({ what: z.string(), why: z.string() })),
-    commit: z.number().int(),
   })
   .meta({ id: "ForgetReceipt" });

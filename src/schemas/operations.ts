@@ -1,4 +1,4 @@
-/** Every operation of the API but those of the MemFuse dialect (memfuse.ts) and the streams (streams.ts). */
+/** All operations of the API except the MemFuse dialect (compat/memfuse) and the streams (streams.ts). */
 
 import { BLOCKS } from "./operations/blocks.js";
 import { BUFFERS } from "./operations/buffers.js";

@@ -1,58 +1,60 @@
-/** Questions and lists, and what is found. */
+/** Queries, lists, contexts, and their results. */
 import { z } from "zod";
 import type { ContextOptions } from "../input/context.js";
 import { CONTEXT_PARTS } from "../input/context.js";
 import type { ListOptions } from "../input/list.js";
 import type { QueryOptions } from "../input/query.js";
 import { ARMS } from "../input/question.js";
-import { InstantSchema, ItemFields, KindSchema, RoleSchema, TierSchema } from "./item.js";
-import { Name, SpaceRefSchema } from "./scope.js";
+import { ORDERS, SORTS } from "../options.js";
+import { type Filter, KINDS, ROLES, TIERS } from "../types.js";
+import { anyObject, InstantSchema, ItemFields, KindSchema } from "./item.js";
+import { Count, Cursor, choice, Name, SpaceRefSchema, whole } from "./scope.js";
 
 const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(schema)]);
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const scalar = { type: ["string", "number", "boolean", "null"] };
 
 const filterFields = {
   session: oneOrMore(Name).exactOptional(),
   agent: oneOrMore(Name).exactOptional(),
-  role: oneOrMore(RoleSchema).exactOptional(),
-  kind: oneOrMore(KindSchema).exactOptional(),
-  tier: oneOrMore(TierSchema).exactOptional(),
+  role: oneOrMore(choice(ROLES)).exactOptional(),
+  kind: oneOrMore(choice(KINDS)).exactOptional(),
+  tier: oneOrMore(choice(TIERS)).exactOptional(),
   from: InstantSchema.exactOptional().meta({ description: "Occurred at or after." }),
   to: InstantSchema.exactOptional().meta({ description: "Occurred before." }),
-  metadata: z
-    .record(z.string(), oneOrMore(scalar))
-    .exactOptional()
-    .meta({ description: "Exact values by key; a dotted key reaches into objects." }),
+  metadata: anyObject({
+    description: "Exact values by key; dots in a key descend into objects.",
+    additionalProperties: { anyOf: [scalar, { type: "array", items: scalar }] },
+  }).exactOptional() as unknown as z.ZodExactOptional<z.ZodType<NonNullable<Filter["metadata"]>>>,
 };
 
-const order = z.enum(["asc", "desc"]);
+const order = choice(ORDERS);
 
 export const ListOptionsSchema = z
   .strictObject({
     ...filterFields,
-    limit: z.number().int().min(1).max(1000).exactOptional(),
-    sortBy: z.enum(["arrival", "timestamp"]).exactOptional(),
+    limit: Count.exactOptional(),
+    sortBy: choice(["arrival", "timestamp"]).exactOptional(),
     order: order.exactOptional(),
-    cursor: z.string().min(1).exactOptional(),
-    bufferOnly: z.boolean().exactOptional().meta({ description: "Only what waits to be embedded." }),
+    cursor: Cursor.exactOptional(),
+    bufferOnly: z.boolean().exactOptional().meta({ description: "Only items that are not embedded yet." }),
   })
   .meta({ id: "ListOptions" }) satisfies z.ZodType<ListOptions>;
 
-export const SpacesSchema = z.array(SpaceRefSchema).min(1);
+export const SpacesSchema = z.array(SpaceRefSchema).meta({ minItems: 1 });
 
 const queryFields = {
   ...filterFields,
-  topK: z.number().int().min(1).max(1000).exactOptional(),
-  offset: z.number().int().min(0).exactOptional(),
-  sortBy: z.enum(["score", "timestamp"]).exactOptional(),
+  topK: Count.exactOptional(),
+  offset: whole(0).exactOptional(),
+  sortBy: choice(SORTS).exactOptional(),
   order: order.exactOptional(),
-  within: z.enum(["user", "space", "session", "agent"]).exactOptional(),
+  within: choice(["user", "space", "session", "agent"]).exactOptional(),
   spaces: SpacesSchema.exactOptional().meta({ description: "The spaces to search instead of the scope's own." }),
   askedAt: InstantSchema.exactOptional(),
-  recency: z.number().min(0).max(1).exactOptional(),
-  deadlineMs: z.number().int().min(0).exactOptional(),
+  recency: z.number().meta({ minimum: 0, maximum: 1 }).exactOptional(),
+  deadlineMs: whole(0).exactOptional(),
   bufferOnly: z.boolean().exactOptional(),
-  by: z.enum(ARMS).exactOptional().meta({ description: "Search by words or by meaning alone." }),
+  by: choice(ARMS).exactOptional().meta({ description: "Search by words only, or by meaning only." }),
   explain: z.union([z.boolean(), z.array(Name)]).exactOptional(),
 };
 
@@ -72,6 +74,7 @@ export const HitSchema = z
       .object({
         words: arm.exactOptional(),
         meaning: arm.exactOptional(),
+        exact: z.number(),
         role: z.number(),
         date: z.number(),
         session: z.number(),
@@ -104,7 +107,7 @@ const ExplanationSchema = z
   })
   .meta({ id: "Explanation" });
 
-/** A list with properties cannot be told in JSON; so the list is one of them. */
+/** JSON arrays have no properties, so the hits are a field. */
 export const HitsSchema = z
   .object({
     hits: z.array(HitSchema),
@@ -114,22 +117,22 @@ export const HitsSchema = z
   })
   .meta({ id: "Hits" });
 
-const weight = z.number().min(0).exactOptional();
+const weight = z.number().meta({ minimum: 0 }).exactOptional();
 
 export const ContextOptionsSchema = z
   .strictObject({
     query: z.string().exactOptional(),
-    budgetTokens: z.number().int().min(1).exactOptional(),
+    budgetTokens: whole(1).exactOptional(),
     counter: z.string().exactOptional(),
     shares: z.strictObject({ blocks: weight, facts: weight, turns: weight, recall: weight }).exactOptional(),
-    turns: z.number().int().min(0).exactOptional(),
-    topK: z.number().int().min(1).max(1000).exactOptional(),
+    turns: whole(0).exactOptional(),
+    topK: Count.exactOptional(),
     spaces: SpacesSchema.exactOptional(),
     asOf: InstantSchema.exactOptional(),
     askedAt: InstantSchema.exactOptional(),
     fresh: z.boolean().exactOptional(),
     dryRun: z.boolean().exactOptional(),
-    deadlineMs: z.number().int().min(0).exactOptional(),
+    deadlineMs: whole(0).exactOptional(),
   })
   .meta({ id: "ContextOptions" }) satisfies z.ZodType<ContextOptions>;
 

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { ACCESS } from "../stores/keys.js";
 import { InstantSchema } from "./item.js";
-import { Name, pageOf, SpaceKindSchema, SpaceRefSchema } from "./scope.js";
+import { Name, pageOf, SpaceKindSchema, SpaceRefSchema, whole } from "./scope.js";
 
-/** As the registry's routes name the kinds of space. */
+/** The kinds of space by their names in registry routes. */
 export const REGISTRY_KINDS = { users: "user", agents: "agent", teams: "team" } as const;
 export const RegistryKindSchema = z.enum(["users", "agents", "teams"]);
 
@@ -25,7 +25,10 @@ export const NewEntrySchema = z
   .strictObject({
     name: Name,
     description: z.string().exactOptional(),
-    ensure: z.boolean().exactOptional().meta({ description: "Answer with the entry of this name if there is one." }),
+    ensure: z
+      .boolean()
+      .exactOptional()
+      .meta({ description: "Return the existing entry of this name, if there is one." }),
   })
   .meta({ id: "NewEntry" });
 
@@ -33,7 +36,7 @@ export const EntryChangeSchema = z
   .strictObject({
     name: Name.exactOptional(),
     description: z.string().nullable().exactOptional(),
-    retentionMs: z.number().int().min(1).nullable().exactOptional(),
+    retentionMs: whole(1).nullable().exactOptional(),
   })
   .meta({ id: "EntryChange" });
 
@@ -51,7 +54,7 @@ export const SessionPageSchema = pageOf(SessionEntrySchema).meta({ id: "SessionP
 
 const KeySpaceSchema = z.union([SpaceRefSchema, SpaceKindSchema]).meta({
   id: "KeySpace",
-  description: 'One space, such as { "user": "ada" }, or all of a kind: "user", "agent" or "team".',
+  description: 'One space, such as { "user": "ada" }, or every space of a kind: "user", "agent" or "team".',
 });
 
 export const ApiKeySchema = z
@@ -63,7 +66,7 @@ export const ApiKeySchema = z
     forgotten: z
       .array(SpaceKindSchema)
       .exactOptional()
-      .meta({ description: "Kinds of which it named spaces that were forgotten since." }),
+      .meta({ description: "Kinds of space that the key named and that were forgotten since." }),
     createdAt: z.number(),
     expiresAt: z.number().exactOptional(),
     revokedAt: z.number().exactOptional(),
@@ -81,5 +84,5 @@ export const NewApiKeySchema = z
   .meta({ id: "NewApiKey" });
 
 export const MadeApiKeySchema = z
-  .object({ key: ApiKeySchema, secret: z.string().meta({ description: "Shown this once." }) })
+  .object({ key: ApiKeySchema, secret: z.string().meta({ description: "Shown only once." }) })
   .meta({ id: "MadeApiKey" });

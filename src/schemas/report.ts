@@ -1,16 +1,17 @@
-/** What the memory tells about itself, turns, promotions, and what waits. */
+/** Statistics, turns, promotions, and items that wait. */
 import { z } from "zod";
 import type { BufferedWrite } from "../buffers/turn.js";
+import { anyBlockEdit } from "./block.js";
 import { NewMessageSchema } from "./item.js";
 import { Name, pageOf, SpaceRefSchema } from "./scope.js";
 
 export const FlushReportSchema = z.object({ pending: z.number(), parked: z.number() }).meta({ id: "FlushReport" });
 
-export const RoundViewSchema = z
+const RoundViewSchema = z
   .object({ currentTokens: z.number(), roundCount: z.number(), messageCount: z.number() })
-  .meta({ id: "RoundView", description: "What of a session waits to be embedded." });
+  .meta({ id: "RoundView", description: "Items of a session that wait to be embedded." });
 
-/** Counters of the parts; their names are those of the seeds. They grow with the product, so unknown ones may appear. */
+/** Counters of the parts. New ones may appear, so unknown keys are allowed. */
 const counters: z.ZodType<object> = z.looseObject({});
 
 export const BuffersSchema = z
@@ -30,6 +31,7 @@ export const StatsSchema = z
     meaning: counters.exactOptional(),
     latencies: counters,
     health: counters,
+    ignoredVariables: z.array(z.string()),
   })
   .meta({ id: "Stats" });
 
@@ -63,14 +65,14 @@ export const PromotionPageSchema = pageOf(
 
 export const PromoteSchema = z
   .strictObject({
-    ids: z.array(Name).min(1),
+    ids: z.array(Name).meta({ minItems: 1 }),
     to: SpaceRefSchema,
     reason: z.string(),
     actor: z.string().exactOptional(),
   })
   .meta({ id: "Promote" });
 
-/** A write of a turn. What `edit_block` says beside the block's name is checked as an edit is. */
+/** A write of a turn. For `edit_block`, the fields besides the block's name are checked like an edit. */
 const BufferedWriteSchema = z
   .discriminatedUnion("op", [
     z.strictObject({ op: z.literal("save_message"), message: NewMessageSchema }),
@@ -81,9 +83,9 @@ const BufferedWriteSchema = z
       confidence: z.number(),
       sourceSession: Name.exactOptional(),
       sourceMessage: Name.exactOptional(),
-      supersedes: Name.exactOptional(),
+      supersedes: z.union([Name, z.array(Name)]).exactOptional(),
     }),
-    z.looseObject({ op: z.literal("edit_block"), block: Name }),
+    z.strictObject({ op: z.literal("edit_block"), block: Name, ...anyBlockEdit }),
   ])
   .meta({ id: "BufferedWrite" }) as unknown as z.ZodType<BufferedWrite>;
-export const TurnSchema = z.strictObject({ writes: z.array(BufferedWriteSchema).min(1) }).meta({ id: "Turn" });
+export const TurnSchema = z.strictObject({ writes: z.array(BufferedWriteSchema) }).meta({ id: "Turn" });

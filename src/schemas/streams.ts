@@ -1,4 +1,4 @@
-/** Operations that stream: lines in, lines out, events. */
+/** Operations that stream: export, import, events. */
 import { z } from "zod";
 import { operation } from "./operation.js";
 import { ROUTES } from "./routes.js";
@@ -8,11 +8,11 @@ const NDJSON = "application/x-ndjson";
 
 export const STREAMS = {
   export: operation({
-    route: ROUTES.export,
+    ...ROUTES.export,
     tag: "Transfer",
-    summary: "Everything of the scope's space (or session), or of all spaces, as lines of JSON.",
+    summary: "Export the scope's space or session, or all spaces, as lines of JSON.",
     description:
-      "A line of type cursor comes now and then: give it back as `cursor` to go on after an interruption. The last line has type end; without it something is missing.",
+      "Lines of type cursor come in between: pass one as `cursor` to resume after an interruption. The last line has type end; without it the export is incomplete.",
     access: "read",
     scope: "optional",
     query: z.strictObject({ cursor: z.string().min(1).exactOptional() }),
@@ -21,31 +21,33 @@ export const STREAMS = {
     media: { response: NDJSON },
   }),
   import: operation({
-    route: ROUTES.import,
+    ...ROUTES.import,
     tag: "Transfer",
-    summary: "Lines as `export` gives them, or plain messages for the scope. Repeated, it adds nothing twice.",
+    summary: "Import the lines of an export, or plain messages into the scope. Importing again adds nothing twice.",
+    description:
+      "200 means that the file was complete and every line was read. Otherwise `details.line` is the line that is wrong or missing, and `details.report` says what was imported. A key that is bound to agents cannot import edits and promotions of others.",
     access: "write",
     scope: "open",
     query: z.strictObject({
       onConflict: z
         .enum(["stop", "skip"])
         .exactOptional()
-        .meta({ description: "What an item that is there with other content does; stop if left out." }),
+        .meta({ description: "What to do with an item that exists with other content. Default: stop." }),
       into: z
         .literal("scope")
         .exactOptional()
-        .meta({ description: "Put all that the lines hold into the scope's space, whatever space they name." }),
+        .meta({ description: "Import everything into the scope's space, whatever space the lines name." }),
     }),
-    data: z.looseObject({ lines: z.number().int(), complete: z.boolean() }).meta({ id: "ImportReport" }),
+    data: z.looseObject({ lines: z.number().int(), items: z.number().int() }).meta({ id: "ImportReport" }),
     status: 200,
     media: { request: NDJSON },
   }),
   events: operation({
-    route: ROUTES.events,
+    ...ROUTES.events,
     tag: "Buffers",
-    summary: "What moves through the buffers, as it happens (server-sent events): ids and counts, never content.",
+    summary: "Stream events of the buffers (server-sent events): ids and counts, never content.",
     description:
-      "With a scope: its space, other processes on the same file included. Without: all that this server does in the spaces that the key covers.",
+      "With a scope: events of its space, including those of other processes on the same file. Without: events of this server in the spaces that the key covers.",
     access: "read",
     scope: "open",
     data: z

@@ -1,26 +1,35 @@
-/** Answers: the envelope around what a handler gives, and around what it throws. */
-import { HoldfastError, toRecord } from "../errors.js";
+/** Builds responses: the JSON envelope around a handler's result or error. */
+import { type ErrorCode, HoldfastError, toRecord } from "../errors.js";
 import { type EnvelopeError, type EnvelopeSuccess, STATUS_OF } from "../schemas/envelope.js";
 
-/** How long a caller should wait that was turned away, in seconds. */
+/** Seconds that a refused caller should wait before it retries. */
 const RETRY_AFTER = "1";
 
 const HEADERS = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
-export function success<T>(data: T, status: number, message = "OK"): Response {
-  const envelope: EnvelopeSuccess<T> = { status: "success", code: status, data, message, errors: null };
-  return new Response(JSON.stringify(envelope), { status, headers: HEADERS });
+/** `onLength` receives the approximate length of the response. */
+export function success<T>(data: T, status: number, onLength: (bytes: number) => void): Response {
+  const envelope: EnvelopeSuccess<unknown> = {
+    status: "success",
+    code: status,
+    data,
+    message: "OK",
+    errors: null,
+  };
+  const text = JSON.stringify(envelope);
+  onLength(text.length);
+  return new Response(text, { status, headers: HEADERS });
 }
 
-/** What is wrong with which field, in `details.fields` of an `invalid_input`. */
+/** One wrong field, in `details.fields` of an `invalid_input` error. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
 }
 
-/** `as`: another status than that of the error's code. */
+/** `as` overrides the status that belongs to the error's code. */
 export function failure(error: unknown, as?: number): Response {
-  const known = error instanceof HoldfastError ? error : unexpected(error);
+  const known = error instanceof HoldfastError ? shown(error) : unexpected(error);
   const { code, message, hint, details } = toRecord(known);
   const status = as ?? STATUS_OF[code];
   const { fields, field, ...rest } = (details ?? {}) as { fields?: FieldError[]; field?: string };
@@ -40,14 +49,26 @@ export function failure(error: unknown, as?: number): Response {
   };
   const headers: Record<string, string> = { ...HEADERS };
   if (status === 429 || status === 503) headers["retry-after"] = RETRY_AFTER;
+  if (status === 408) headers["connection"] = "close"; // the rest of the body may still arrive; do not parse it as the next request
   if (status === 401) headers["www-authenticate"] = "Bearer";
   return new Response(JSON.stringify(envelope), { status, headers });
 }
 
-/** A fault of ours. Its text may hold anything, so it stays here. */
+const OPERATORS: ReadonlySet<ErrorCode> = new Set(["store_failed", "store_newer", "store_unsafe", "config"]);
+
+/** The error as the caller may see it. Errors that only the operator can fix may name files; those details stay in the log. */
+export function shown(error: HoldfastError): HoldfastError {
+  if (!OPERATORS.has(error.code)) return error;
+  return new HoldfastError(error.code, "the server cannot use its store at the moment", {
+    hint: "try again later; the server's log has the reason",
+    cause: error,
+  });
+}
+
+/** An internal error. Its message may contain anything, so the caller does not see it. */
 function unexpected(cause: unknown): HoldfastError {
-  return new HoldfastError("outcome_unknown", "the server failed; whether the call was carried out is not known", {
-    hint: "look whether it was before you repeat it; an add with an Idempotency-Key can be repeated at once",
+  return new HoldfastError("outcome_unknown", "internal server error; the call may or may not have taken effect", {
+    hint: "check whether it took effect before retrying; a call with an Idempotency-Key is safe to retry at once",
     cause,
   });
 }

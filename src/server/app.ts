@@ -1,18 +1,18 @@
 /**
- * The HTTP application: every operation of the schemas with its handler, and what else a server shows. Hono runs it on any
- * runtime; `serve` (serve.ts) puts it on a port of this machine.
+ * The HTTP application: every operation of the schemas with its handler, plus /mcp and the system routes. It runs on any
+ * runtime that Hono supports; `serve` (serve.ts) binds it to a port.
  */
 import { Hono } from "hono";
 import { Registry } from "prom-client";
+import { memfuseHandlers } from "../compat/memfuse/handlers.js";
 import { HoldfastError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { Metrics } from "../metrics/metrics.js";
 import type { ResolvedOptions } from "../options.js";
-import { ALL_OPERATIONS } from "../schemas/all.js";
 import { type Operation, partsOf } from "../schemas/operation.js";
 import { VERSION } from "../version.js";
 import { failure } from "./answer.js";
-import { allowReading, knockOf } from "./attend.js";
+import { allowReading, senderOf } from "./attend.js";
 import { type AnyHandler, dispatch } from "./dispatch.js";
 import { Door } from "./door.js";
 import { asksForKeys, Guard } from "./guard.js";
@@ -24,8 +24,8 @@ import { streamHandlers } from "./handlers/streams.js";
 import { KeyRing } from "./key-ring.js";
 import { ServerLog } from "./log.js";
 import { addMcpRoute } from "./mcp/route.js";
-import { memfuseHandlers } from "./memfuse/handlers.js";
 import { openApiOf } from "./openapi.js";
+import { ALL_OPERATIONS } from "./operations.js";
 import { addSystemRoutes } from "./system.js";
 import { Traffic } from "./traffic.js";
 
@@ -35,7 +35,7 @@ export interface AppParts {
   readonly memory: Memory;
   readonly options: ServerOptions;
   readonly log?: ServerLog;
-  /** The server stops: open streams end. */
+  /** Aborted when the server stops; open streams end. */
   readonly stopping?: AbortSignal;
 }
 
@@ -51,12 +51,13 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     allowedHosts: listOf(options.allowedHosts),
     allowedOrigins: listOf(options.allowedOrigins),
   });
-  const door = new Door({ guard, keys, maxRequests: options.maxRequests, ratePerSecond: options.ratePerSecond });
+  const { maxRequests, maxBodyBytes, ratePerSecond } = options;
+  const door = new Door({ guard, keys, maxRequests, maxBodyBytes, ratePerSecond });
   const registry = new Registry();
   const traffic = new Traffic(door, registry);
   const metrics = new Metrics(memory, registry);
   stopping.addEventListener("abort", () => metrics.close(), { once: true });
-  const parts = { memory, door, log, traffic, maxBodyBytes: options.maxBodyBytes };
+  const parts = { memory, door, log, traffic, maxBodyBytes };
   const app = new Hono({ strict: false });
 
   const handlers = {
@@ -81,7 +82,7 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
   addSystemRoutes(app, { memory, door, registry, describe: () => openApiOf(ALL_OPERATIONS, PREFIX, VERSION) });
   app.options("*", (c) => {
     try {
-      const origin = door.greet(knockOf(c));
+      const origin = door.checkOrigin(senderOf(c));
       const response = new Response(null, { status: 204 });
       if (origin === undefined) return response;
       allowReading(response, origin);
@@ -112,19 +113,19 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
 
 const entriesOf = (table: typeof ALL_OPERATIONS) => Object.entries(table) as [keyof typeof ALL_OPERATIONS, Operation][];
 
-/** Hono takes the first route that fits: `/registry/sessions` stands before `/registry/{kind}`. */
+/** Hono takes the first route that matches, so `/registry/sessions` must come before `/registry/{kind}`. */
 const plainFirst = <T>(entries: readonly (readonly [T, Operation])[]) =>
   entries.toSorted(([, one], [, other]) => Number(one.route.includes("{")) - Number(other.route.includes("{")));
 
-/** In Hono's spelling. */
+/** Converts `{name}` to Hono's `:name`. */
 const pathOf = (path: string): string => PREFIX + path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 const listOf = (text: string | undefined): readonly string[] => (text ? text.split(",") : []);
 
 const noRoute = (path: string): HoldfastError =>
-  new HoldfastError("not_found", `there is no such route: ${path.slice(0, 100)}`, { hint: "GET /docs shows them all" });
+  new HoldfastError("not_found", `no such route: ${path.slice(0, 100)}`, { hint: "GET /docs lists all routes" });
 
 const noMethod = (method: string, path: string, allowed: readonly string[]): HoldfastError =>
-  new HoldfastError("not_found", `there is no ${method.slice(0, 20)} ${path.slice(0, 100)}`, {
-    hint: `this route has ${allowed.join(", ")}; GET /docs shows them all`,
+  new HoldfastError("not_found", `no such route: ${method.slice(0, 20)} ${path.slice(0, 100)}`, {
+    hint: `this path supports ${allowed.join(", ")}; GET /docs lists all routes`,
   });

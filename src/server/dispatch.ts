@@ -1,8 +1,11 @@
 /**
- * Dispatch: a request on its way through: door → schemas → scope of the key → handler → envelope. It is the same for every
- * operation, so no route can forget a check.
+ * Dispatches a request: admission → scope and key → schemas → handler → envelope. All operations share this path, so no
+ * route can skip a check.
  */
 import type { Context } from "hono";
+import { actorsIn, type Call, type Slot, spacesIn } from "../calls/call.js";
+import type { Caller } from "../calls/caller.js";
+import { queryWithName } from "../compat/memfuse/raw-name.js";
 import { HoldfastError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import type { Operation } from "../schemas/operation.js";
@@ -10,41 +13,33 @@ import { SCOPE_KEYS, ScopeSchema } from "../schemas/scope.js";
 import type { Session } from "../session.js";
 import type { Scope, SpaceRef } from "../types.js";
 import { success } from "./answer.js";
-import { type AttendParts, attend, bytesToCome } from "./attend.js";
-import { actorsIn, type Call, spacesIn } from "./call.js";
-import type { Caller } from "./caller.js";
-import { queryWithName } from "./memfuse/raw-name.js";
+import { type AttendParts, attend } from "./attend.js";
+import type { BodyLimits } from "./body.js";
 import { idempotencyKeyOf, parseWith, readJson } from "./request.js";
 
-export interface DispatchParts extends AttendParts {
+interface BodyParts {
   readonly memory: Memory;
   readonly maxBodyBytes: number;
 }
 
-/** An answer of a handler: data for the envelope, or a response of its own (a stream, another status). */
+export interface DispatchParts extends AttendParts, BodyParts {}
+
+/** Returns data for the envelope, or a complete `Response` (a stream, or another status). */
 export type AnyHandler = (call: Call, c: Context) => Promise<unknown>;
 
 const SCOPE_SET: ReadonlySet<string> = new Set(SCOPE_KEYS);
 
-/** The Hono handler of an operation. */
+/** Makes the Hono handler of an operation. */
 export function dispatch(parts: DispatchParts, operation: Operation, handler: AnyHandler) {
   const { route, access } = operation;
   return (c: Context): Promise<Response> =>
-    attend(
-      parts,
-      c,
-      { route, isOpen: access === "none", bytes: bodyBytes(c, operation, parts.maxBodyBytes) },
-      async (caller) => {
-        const given = await handler(await callOf(parts, operation, caller, c), c);
-        return given instanceof Response ? given : success(given, statusOf(operation, given));
-      },
-    );
+    attend(parts, c, { route, isOpen: access === "none" }, async (caller, slot) => {
+      const given = await handler(await callOf(parts, operation, { caller, slot }, c), c);
+      return given instanceof Response ? given : success(given, statusOf(operation, given), slot.answer);
+    });
 }
 
-/** A stream is read line by line, and holds nothing. */
-const bodyBytes = (c: Context, { body }: Operation, max: number): number => (body ? bytesToCome(c, max) : 0);
-
-/** A repeated add has added nothing; of several, none has. */
+/** 200 instead of 201 if the request was a retry that added nothing. */
 function statusOf({ status }: Operation, data: unknown): number {
   const parts = (Array.isArray(data) ? data : [data]) as readonly ({ readonly repeated?: boolean } | null)[];
   return status === 201 && parts.length > 0 && parts.every((part) => part?.repeated) ? 200 : status;
@@ -53,7 +48,7 @@ function statusOf({ status }: Operation, data: unknown): number {
 async function callOf(
   parts: DispatchParts,
   operation: Operation,
-  caller: Caller | undefined,
+  { caller, slot }: { readonly caller: Caller | undefined; readonly slot: Slot },
   c: Context,
 ): Promise<Call> {
   if (operation.access !== "none") caller?.require(operation.access);
@@ -62,25 +57,34 @@ async function callOf(
   if (caller) checkScope(operation, scope, caller);
   const params = operation.params && parseWith(operation.params, c.req.param(), "");
   const query = operation.query && parseWith(operation.query, rest, "");
-  const body = operation.body && parseWith(operation.body, (await readJson(c, parts.maxBodyBytes)) ?? {}, "");
+  const body = operation.body && parseWith(operation.body, (await readJson(c, limitsOf(parts, slot))) ?? {}, "");
   const named = spacesIn(body);
   for (const space of named) caller?.requireSpace(space);
   for (const actor of actorsIn(body)) caller?.requireActor(actor);
-  return new RequestCall(parts.memory, caller, scope, named, { params, query, body }, idempotencyKeyOf(c));
+  const key = operation.retry === "key" ? idempotencyKeyOf(c) : undefined;
+  return new RequestCall(parts.memory, { caller, slot, scope }, named, { params, query, body }, key);
 }
 
-/** The query string in its two parts. An operation that takes no scope refuses one. */
+/** The limits for the body of a request. */
+export const limitsOf = ({ memory, maxBodyBytes }: BodyParts, { hold }: Slot): BodyLimits => ({
+  maxBytes: maxBodyBytes,
+  clock: memory.service.clock,
+  hold,
+});
+
+/** Splits the query string into scope and parameters. An operation without a scope refuses scope keys. */
 function split(query: Record<string, string>, { scope: use, query: schema }: Operation) {
-  const where: Record<string, string> = {};
-  const rest: Record<string, string> = {};
-  for (const [name, value] of Object.entries(query)) {
-    if (use !== "none" && SCOPE_SET.has(name)) where[name] = value;
-    else rest[name] = value;
-  }
+  const isScope = ([name]: readonly [string, string]): boolean => use !== "none" && SCOPE_SET.has(name);
+  const given = Object.entries(query);
+  const where = Object.fromEntries(given.filter(isScope));
+  const rest = Object.fromEntries(given.filter((pair) => !isScope(pair))); // fromEntries: `__proto__` is an ordinary key
   if (!schema) {
     for (const name of Object.keys(rest)) {
-      throw new HoldfastError("invalid_input", `the query string has an unknown key: ${name.slice(0, 64)}`, {
-        hint: use === "none" ? "this route takes none" : `it takes the scope: ${SCOPE_KEYS.join(", ")}`,
+      throw new HoldfastError("invalid_input", `unknown query parameter: ${name.slice(0, 64)}`, {
+        hint:
+          use === "none"
+            ? "this route takes no parameters"
+            : `this route takes the scope only: ${SCOPE_KEYS.join(", ")}`,
       });
     }
   }
@@ -97,6 +101,7 @@ function checkScope({ scope: use }: Operation, scope: Scope, caller: Caller): vo
 class RequestCall implements Call {
   readonly memory: Memory;
   readonly caller: Caller;
+  readonly slot: Slot;
   readonly scope: Scope;
   readonly params: never;
   readonly query: never;
@@ -106,14 +111,14 @@ class RequestCall implements Call {
 
   constructor(
     memory: Memory,
-    caller: Caller | undefined,
-    scope: Scope,
+    { caller, slot, scope }: { caller: Caller | undefined; slot: Slot; scope: Scope },
     grants: readonly SpaceRef[],
     { params, query, body }: { params: unknown; query: unknown; body: unknown },
     idempotencyKey: string | undefined,
   ) {
     this.memory = memory;
     this.caller = caller as Caller;
+    this.slot = slot;
     this.scope = scope;
     this.#grants = grants;
     this.params = params as never;

@@ -1,47 +1,121 @@
-import { expect, test } from "vitest";
-import { Door } from "./door.js";
+import { describe, expect, it, test } from "vitest";
+import { Caller } from "../calls/caller.js";
+import { Door, type Sender } from "./door.js";
 import { asksForKeys, Guard } from "./guard.js";
 import { KeyRing } from "./key-ring.js";
 
 const MIB = 1024 * 1024;
+const overloaded = expect.objectContaining({ code: "overloaded", hint: expect.any(String) });
+const limited = expect.objectContaining({ code: "rate_limited", hint: expect.any(String) });
 
-function doorFor(maxRequests: number): Door {
+function doorFor(maxRequests: number, maxBodyBytes = 16 * MIB): Door {
   const guard = new Guard({ host: "127.0.0.1", allowedHosts: [], allowedOrigins: [] });
   const keys = new KeyRing({ verify: async () => undefined }, false);
-  return new Door({ guard, keys, maxRequests, ratePerSecond: 0 });
+  return new Door({ guard, keys, maxRequests, maxBodyBytes, ratePerSecond: 0 });
 }
 
-test("takes on so many requests at once, and as many again when they have left", () => {
-  const door = doorFor(2);
-  door.enter(0);
-  door.enter(0);
-  expect(() => door.enter(0)).toThrow(expect.objectContaining({ code: "overloaded" }));
-  door.leave(0);
-  door.enter(0);
-  expect([door.inside, door.turnedAway]).toEqual([2, 1]);
+const from = (address: string): Sender => ({ host: "", origin: undefined, authorization: undefined, address });
+const here = from("127.0.0.1");
+const withKey = (id: string): Caller =>
+  new Caller({ id, access: "read", spaces: [], agents: undefined, createdAt: 0 } as unknown as Caller["key"] & object);
+
+describe("requests at once", () => {
+  it("are so many, and as many again when they have left", () => {
+    const door = doorFor(2);
+    const slot = door.enter(here);
+    door.enter(here);
+    expect(() => door.enter(here)).toThrow(overloaded);
+    slot.leave();
+    slot.leave();
+    door.enter(here);
+    expect(() => door.enter(here)).toThrow(overloaded);
+    expect([door.inside, door.turnedAway]).toEqual([2, 2]);
+  });
+
+  it.each<[string, (name: string) => readonly [Sender, Caller?]]>([
+    ["keys", (name) => [here, withKey(name)]],
+    ["addresses, without keys", (name) => [from(name)]],
+  ])("are shared: however many greedy %s there are, the next one finds room", (_, named) => {
+    const door = doorFor(512);
+    for (let greedy = 1; greedy <= 8; greedy++) {
+      const enter = () => door.enter(...named(`greedy ${greedy}`));
+      const count = (): number => {
+        for (let taken = 0; ; taken++) {
+          try {
+            enter();
+          } catch (error) {
+            expect(error).toEqual(limited);
+            return taken;
+          }
+        }
+      };
+      expect(count(), `${greedy} greedy ones`).toBeGreaterThan(0);
+      door.enter(...named("another")).leave();
+    }
+  });
 });
 
-test("takes on so many bytes of bodies at once; one alone may be larger", () => {
-  const door = doorFor(100);
-  door.enter(1024 * MIB);
-  expect(() => door.enter(1)).toThrow(expect.objectContaining({ code: "overloaded" }));
-  door.leave(1024 * MIB);
-  for (let count = 0; count < 16; count++) door.enter(16 * MIB);
-  expect(() => door.enter(16 * MIB)).toThrow(expect.objectContaining({ code: "overloaded" }));
-  door.enter(0);
-  door.leave(16 * MIB);
-  door.enter(16 * MIB);
+describe("bytes that are held at once", () => {
+  it("are counted as they come, and given back", () => {
+    const door = doorFor(100);
+    const slots = Array.from({ length: 50 }, () => door.enter(here));
+    for (const slot of slots) slot.hold(1);
+    slots[0]?.hold(128 * MIB);
+    expect(() => slots[1]?.hold(16 * MIB)).toThrow(limited);
+    slots[0]?.hold(1);
+    slots[1]?.hold(16 * MIB);
+    slots[1]?.leave();
+    slots[2]?.hold(120 * MIB);
+  });
+
+  it("have room for the largest body, however large it may be", () => {
+    const door = doorFor(100, 1024 * MIB);
+    const slot = door.enter(here);
+    for (let bytes = 0; bytes <= 1024 * MIB; bytes += MIB / 2) slot.hold(bytes);
+  });
+
+  it("are shared: whoever has its half gets no more, others do", () => {
+    const door = doorFor(100);
+    const greedy = Array.from({ length: 20 }, () => door.enter(here, withKey("greedy")));
+    const refused = greedy.filter((slot) => {
+      try {
+        slot.hold(16 * MIB);
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    expect(refused.length).toBeGreaterThan(8);
+    door.enter(here, withKey("another")).hold(16 * MIB);
+  });
+
+  it("count answers that nobody reads: who has too many of them is asked to read first", () => {
+    const door = doorFor(100);
+    const unread = door.enter(here, withKey("greedy"));
+    unread.answer(2048 * MIB);
+    expect(() => door.enter(here, withKey("greedy"))).toThrow(limited);
+    door.enter(here, withKey("another")).hold(16 * MIB);
+    unread.leave();
+    door.enter(here, withKey("greedy")).hold(16 * MIB);
+  });
 });
 
 test("has as many open streams as it takes on requests, and counts each once", () => {
   const door = doorFor(2);
-  const leave = door.listen();
-  door.listen();
-  expect(() => door.listen()).toThrow(expect.objectContaining({ code: "overloaded" }));
+  const slot = door.enter(here);
+  const leave = slot.listen();
+  slot.listen();
+  expect(() => slot.listen()).toThrow(overloaded);
   leave();
   leave();
-  door.listen();
-  expect(() => door.listen()).toThrow(expect.objectContaining({ code: "overloaded" }));
+  slot.listen();
+  expect(() => slot.listen()).toThrow(overloaded);
+  const shared = doorFor(100);
+  const greedy = shared.enter(here, withKey("greedy"));
+  expect(() => {
+    for (let count = 0; count < 100; count++) greedy.listen();
+  }).toThrow(limited);
+  shared.enter(here, withKey("another")).listen();
 });
 
 test("keys are asked for wherever others than this machine may come in", () => {

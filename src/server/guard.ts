@@ -1,6 +1,6 @@
 /**
- * Guard: which web pages and names may reach the server. A page that points a name of its own at this machine (DNS
- * rebinding) sends that name as Host; a page from elsewhere sends its Origin. Both are turned away unless they are allowed.
+ * Guard: which host names and web origins may reach the server. In DNS rebinding, a page points its own host name at this
+ * machine, so the request carries that name as Host; a cross-origin page sends its Origin. Both are refused unless allowed.
  */
 import { HoldfastError } from "../errors.js";
 
@@ -14,13 +14,13 @@ const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 
 export const isLoopback = (host: string): boolean => LOOPBACK.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
 
-/** Whether every request needs a key: it was asked for, or others than this machine's own programs can reach the server. */
+/** Whether every request needs a key: if `requireKey` is set, or programs on other machines can reach the server. */
 export const asksForKeys = ({ host, allowedHosts, requireKey }: KeyOptions): boolean =>
   requireKey || !isLoopback(host) || (allowedHosts ?? "") !== "";
 
 interface KeyOptions {
   readonly host: string;
-  /** As the options have them. Whoever gives the server a name lets others call it: through a proxy, for instance. */
+  /** The option as given. Naming a host means that others may call the server, for example through a proxy. */
   readonly allowedHosts: string | undefined;
   readonly requireKey: boolean;
 }
@@ -28,7 +28,7 @@ interface KeyOptions {
 export class Guard {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  /** Bound to every interface, it cannot know its names; keys, which are required there, stand in for the check. */
+  /** A server bound to every interface cannot know its names. It requires keys, which replace the host check. */
   readonly #anyHost: boolean;
 
   constructor({ host, allowedHosts, allowedOrigins }: GuardOptions) {
@@ -37,16 +37,16 @@ export class Guard {
     this.#anyHost = (host === "0.0.0.0" || host === "::") && allowedHosts.length === 0;
   }
 
-  /** Rejects with `forbidden`. Says which origin may read the answer, if the request comes from a page. */
+  /** Returns the origin that may read the response, if the request comes from a page. Throws `forbidden`. */
   check(host: string | undefined, origin: string | undefined): string | undefined {
     if (!this.#anyHost && !this.#hosts.has(nameOf(host))) {
-      throw new HoldfastError("forbidden", "the server is not known by this name", {
-        hint: "call it by the address it printed, or allow the name: --allow-host NAME",
+      throw new HoldfastError("forbidden", "this host name is not allowed", {
+        hint: "use the address that the server printed, or allow the name: --allow-host NAME",
       });
     }
     if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return undefined;
     if (this.#origins.has(origin)) return origin;
-    throw new HoldfastError("forbidden", "web pages from elsewhere may not call this server", {
+    throw new HoldfastError("forbidden", "cross-origin requests are not allowed", {
       hint: "allow the page's origin: --allow-origin https://…",
     });
   }

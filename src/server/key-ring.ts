@@ -1,10 +1,11 @@
 /**
- * KeyRing: tells who sent a request by the key it carries. It asks the store every time (tens of microseconds), so a key
- * that any process revokes opens nothing from then on.
+ * KeyRing: authenticates a request by its API key. It reads the store every time (tens of microseconds), so a key that any
+ * process revokes is refused from then on.
  */
+
+import { Caller } from "../calls/caller.js";
 import { HoldfastError } from "../errors.js";
 import type { ApiKeys } from "../keys/api-keys.js";
-import { Caller } from "./caller.js";
 
 const ANYONE = new Caller();
 
@@ -21,7 +22,7 @@ export class KeyRing {
   async callerOf(authorization: string | undefined): Promise<Caller> {
     if (authorization === undefined) {
       if (!this.#isRequired) return ANYONE;
-      throw unauthorized("this server asks for an API key");
+      throw unauthorized("this server requires an API key");
     }
     const secret = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     const key = secret === undefined ? undefined : await this.#keys.verify(secret);
@@ -32,5 +33,5 @@ export class KeyRing {
 
 const unauthorized = (message: string): HoldfastError =>
   new HoldfastError("unauthorized", message, {
-    hint: "send Authorization: Bearer <key>; `holdfast key create` makes one",
+    hint: "send Authorization: Bearer <key>; create one with `holdfast key create`",
   });

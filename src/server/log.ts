@@ -1,9 +1,9 @@
-/** ServerLog: what the server notes. Routes, codes and times; never a path with names in it, a header, or content. */
+/** ServerLog: the server's log. It records routes, codes and times, never a path with names in it, a header, or content. */
 import { type DestinationStream, type Logger, pino } from "pino";
 import { type ErrorCode, HoldfastError } from "../errors.js";
 import { STATUS_OF } from "../schemas/envelope.js";
 
-/** There are as many of these as there are requests too many; /metrics counts them. */
+/** Not logged: under overload there is one of these per refused request. /metrics counts them. */
 const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set(["overloaded", "busy", "loading", "closed"]);
 
 export class ServerLog {
@@ -20,14 +20,14 @@ export class ServerLog {
     if (this.#isVerbose) this.#log.debug({ route, status, ms: Math.round(ms * 100) / 100, key }, "answered");
   }
 
-  /** A failure of the server. What the caller did wrong, or is to try again, is told to the caller alone. */
+  /** Logs a server failure. Errors of the caller, and those it should retry, go to the caller only. */
   failed(route: string, error: unknown): void {
     if (error instanceof HoldfastError) {
       if (STATUS_OF[error.code] < 500 || TURNED_AWAY.has(error.code)) return;
       this.#log.error({ route, code: error.code, hint: error.hint }, error.message);
       return;
     }
-    // Its message may quote what was being worked on; where it happened does not.
+    // The message may quote user data; stack frames do not.
     const { name, stack = "" } = error instanceof Error ? error : new Error();
     const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
     this.#log.error({ route, name, frames: frames.slice(0, 8).map((line) => line.trim()) }, "unexpected failure");

@@ -1,9 +1,9 @@
 /**
- * Lines of JSON as an answer, one at a time. What goes wrong after the first line is no part of the answer: it is told to
- * `onBroken`, which breaks the connection, so that nobody takes the lines for all there are.
+ * A response of JSON lines. An error after the first line cannot become an error response; `onBroken` receives it and breaks
+ * the connection, so that the client does not mistake the lines for a complete answer.
  */
 
-/** A response that asks for the next line when the reader has taken the last. The first one is awaited: its refusal is the answer's. */
+/** Produces each line when the reader pulls. The first line is awaited, so its error becomes the response. */
 export async function ndjson(
   lines: AsyncGenerator<string, void, void>,
   onBroken: (error: unknown) => void,

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the table of operations: what the server checks is what it documents. */
+/** Generates the OpenAPI 3.1 document from the table of operations: the server documents exactly what it checks. */
 import { z } from "zod";
 import { EnvelopeErrorSchema, successOf } from "../schemas/envelope.js";
 import { type Operation, partsOf } from "../schemas/operation.js";
@@ -36,7 +36,7 @@ const IDEMPOTENCY: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "A retry with the same key and body adds nothing, for 7 days.",
+  description: "A retry with the same key and body writes nothing and returns the first answer, for 7 days of use.",
   schema: { type: "string", minLength: 1, maxLength: 512 },
 };
 
@@ -58,7 +58,7 @@ export function openApiOf(
     info: {
       title: "Holdfast",
       version,
-      description: "Memory for AI agents. The scope stands in the query string: ?user=ada&session=first.",
+      description: "Memory for AI agents. Set the scope in the query string: ?user=ada&session=first.",
       license: { name: "MIT", identifier: "MIT" },
     },
     security: [{}, { key: [] }],
@@ -75,7 +75,7 @@ type Describe = (schema: z.ZodType, io: "input" | "output") => Json;
 function operationOf(name: string, operation: Operation, describe: Describe): OpenApiOperation {
   const { tag, summary, description, access, media, body } = operation;
   const request = media?.request;
-  const needs = access === "none" ? "Needs no key." : `Needs a key with ${access} access, where keys are asked for.`;
+  const needs = access === "none" ? "Needs no key." : `Needs a key with ${access} access, if the server requires keys.`;
   return {
     operationId: name,
     tags: [tag],
@@ -88,14 +88,14 @@ function operationOf(name: string, operation: Operation, describe: Describe): Op
   };
 }
 
-function responsesOf({ status, data, media, idempotent }: Operation, describe: Describe): { [status: string]: Json } {
+function responsesOf({ status, data, media }: Operation, describe: Describe): { [status: string]: Json } {
   const success =
     media?.response === undefined
       ? { [JSON_MEDIA]: { schema: describe(successOf(data), "output") } }
       : { [media.response]: { schema: { type: "string" } } };
   return {
+    ...(tellsRetry(data) && { "200": { description: "A retry: nothing new was written.", content: success } }),
     [status]: { description: status === 201 ? "Written, durable and searchable." : "OK", content: success },
-    ...(idempotent && { "200": { description: "A retry: nothing new was written.", content: success } }),
     default: {
       description: "What went wrong, and what to do next.",
       content: { [JSON_MEDIA]: { schema: describe(EnvelopeErrorSchema, "output") } },
@@ -103,12 +103,18 @@ function responsesOf({ status, data, media, idempotent }: Operation, describe: D
   };
 }
 
-function parametersOf({ scope, params, query, idempotent }: Operation, describe: Describe): readonly Parameter[] {
+/** Whether the answer has `repeated`: a retry then has status 200 instead of 201. */
+function tellsRetry(data: z.ZodType): boolean {
+  const one = data instanceof z.ZodArray ? data.element : data;
+  return one instanceof z.ZodObject && "repeated" in one.shape;
+}
+
+function parametersOf({ scope, params, query, retry }: Operation, describe: Describe): readonly Parameter[] {
   return [
     ...fieldsOf(params, "path", describe),
     ...(scope === "none" ? [] : fieldsOf(ScopeSchema, "query", describe)),
     ...fieldsOf(query, "query", describe),
-    ...(idempotent ? [IDEMPOTENCY] : []),
+    ...(retry === "key" ? [IDEMPOTENCY] : []),
   ];
 }
 
@@ -127,7 +133,7 @@ function fieldsOf(schema: z.ZodObject | undefined, place: "path" | "query", desc
   });
 }
 
-/** The schema as JSON, with the named ones it holds moved to the components. */
+/** The schema as JSON Schema, with its named parts moved to the components. */
 function hoisted(schema: z.ZodType, io: "input" | "output", schemas: { [name: string]: Json }): Json {
   const { $schema: _, $defs, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json;
   for (const [name, definition] of Object.entries(($defs ?? {}) as { [name: string]: Json })) {

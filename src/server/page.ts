@@ -1,7 +1,7 @@
-/** The API page: the OpenAPI document for people. One file, no script, nothing from elsewhere. */
+/** Renders the OpenAPI document as an HTML page: one file, no script, no external resources. */
 import type { OpenApi, OpenApiOperation } from "./openapi.js";
 
-/** Nothing may be loaded or run, whatever stands in the text. */
+/** Forbids loading or running anything, in case text in the page is hostile. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 const STYLE = `
@@ -43,15 +43,15 @@ export function pageOf(api: OpenApi, url: string): string {
 <title>Holdfast API</title><style>${STYLE}</style></head>
 <body><nav><b>Holdfast API</b><p class="note"><a href="/openapi.json">openapi.json</a></p>${menu.join("")}</nav>
 <main><h1>Holdfast</h1>
-<p>Memory for AI agents. Whose memory a request is about stands in its query string:
-<code>user</code>, <code>agent</code>, <code>team</code>, <code>session</code>. What is added is durable and searchable when the answer comes.</p>
+<p>Memory for AI agents. Set the scope in the query string:
+<code>user</code>, <code>agent</code>, <code>team</code>, <code>session</code>. Messages are durable and searchable when the response arrives.</p>
 <pre>curl '${text(url)}/api/v1/messages?user=ada&amp;session=first' \\
   -H 'content-type: application/json' \\
   -d '{"messages":[{"role":"user","content":"I moved to Lisbon in May."}]}'</pre>
-<p>Every answer is <code>{status, code, data, message, errors}</code>, and its HTTP status is the outcome. An error says what to
-do next in <code>error.hint</code>. Where keys are asked for, send <code>Authorization: Bearer hf_…</code>.</p>
+<p>Every response is <code>{status, code, data, message, errors}</code>, and its HTTP status is the outcome. An error says what to
+do next in <code>error.hint</code>. If the server requires keys, send <code>Authorization: Bearer hf_…</code>.</p>
 ${body.join("")}
-<h2>Shapes</h2>${Object.entries(api.components.schemas).map(shape).join("")}
+<h2>Schemas</h2>${Object.entries(api.components.schemas).map(shape).join("")}
 </main></body></html>`;
 }
 

@@ -1,53 +1,52 @@
-/** What a request says, read within limits and checked by the operation's schemas. */
+/** Reads a request within limits and validates it against the operation's schemas. */
 import type { Context } from "hono";
 import type { z } from "zod";
 import { HoldfastError } from "../errors.js";
-import { IDS_MAX } from "../input/limits.js";
+import { parseIdentity } from "../input/identity.js";
+import { parseJson } from "../input/json-text.js";
+import { decodeUtf8 } from "../text.js";
 import type { FieldError } from "./answer.js";
+import { type BodyLimits, readBody } from "./body.js";
 
-/**
- * A schema looks at every element and tells of each that is wrong: a small body of millions of them would hold up everyone,
- * and be answered by a large one.
- */
-const PARTS_MAX = IDS_MAX + 10_000;
-/** No text that is shorter has so many. */
-const PARTS_UNITS_MIN = 2 * PARTS_MAX;
-/** What is wrong, of which so much is told. */
+/** Limits on how much of a validation error is reported. */
 const FIELDS_MAX = 20;
 const MESSAGE_UNITS_MAX = 300;
 
-/** The body as JSON; undefined if there is none. `too_large` beyond the limit, before it is read whole. */
-export async function readJson(c: Context, maxBytes: number): Promise<unknown> {
-  const text = await readText(c, maxBytes);
-  if (text === "") return undefined;
-  const value = parsed(text);
-  if (text.length > PARTS_UNITS_MIN && isTooMany(value)) throw tooMany();
-  return value;
+/** The body as JSON; undefined if it is empty. Rejects as `readBody` and `parseJson` do. */
+export async function readJson(c: Context, limits: BodyLimits): Promise<unknown> {
+  const bytes = await readBody(c, limits);
+  if (bytes.byteLength === 0) return undefined;
+  return parseJson(decodeUtf8(bytes, "the body", IN_BODY), "the body", IN_BODY);
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new HoldfastError("invalid_input", "the body is not valid JSON", {
-      hint: "send one JSON object, as UTF-8",
-      details: { fields: [{ field: "body", message: "is not valid JSON" }] },
-    });
-  }
-}
-
-export const idempotencyKeyOf = (c: Context): string | undefined => headerText(c, "Idempotency-Key");
+const IN_BODY = { field: "body" };
 
 /**
- * A header carries visible ASCII; other text comes as RFC 8187 writes it: UTF-8''%E2%82%AC. Anything else is refused: nobody
- * could tell whose bytes they are, and a name would become another one.
+ * Refuses a URL whose percent-encoding is not UTF-8: decoding it would have to guess, and two names could become one. (Node
+ * already refuses raw bytes beyond ASCII.)
+ */
+export function checkTarget(c: Context): void {
+  if (decoded(c.req.url) !== undefined) return;
+  throw new HoldfastError("invalid_input", "the URL is not valid percent-encoded UTF-8", {
+    hint: "percent-encode names as UTF-8: é is %C3%A9, and % itself is %25",
+  });
+}
+
+export function idempotencyKeyOf(c: Context): string | undefined {
+  const key = headerText(c, "Idempotency-Key");
+  return key === undefined ? undefined : parseIdentity(key, "Idempotency-Key");
+}
+
+/**
+ * A header carries visible ASCII, or other text as RFC 8187 encodes it: UTF-8''%E2%82%AC. Anything else is refused: its
+ * encoding is unknown, and one name could become another.
  */
 export function headerText(c: Context, name: string): string | undefined {
   const given = c.req.header(name);
   if (given === undefined || /^(?!UTF-8'')[\x20-\x7e]*$/i.test(given)) return given;
-  const text = decoded(/^UTF-8''(.*)$/i.exec(given)?.[1]);
+  const text = decoded(/^UTF-8''([\x20-\x7e]*)$/i.exec(given)?.[1]);
   if (text !== undefined) return text;
-  throw new HoldfastError("invalid_input", `the ${name} is not well encoded`, {
+  throw new HoldfastError("invalid_input", `the ${name} header is not well encoded`, {
     hint: "send visible ASCII, or UTF-8'' and the text percent-encoded",
     details: { fields: [{ field: name, message: "is not well encoded" }] },
   });
@@ -57,57 +56,11 @@ function decoded(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : decodeURIComponent(text);
   } catch {
-    return undefined; // half an escape
+    return undefined; // a truncated escape, or bytes that are not UTF-8
   }
 }
 
-async function readText(c: Context, maxBytes: number): Promise<string> {
-  const length = c.req.header("content-length");
-  if (length !== undefined) {
-    if (Number(length) > maxBytes) throw bodyTooLarge(maxBytes);
-    return c.req.text();
-  }
-  const body = c.req.raw.body;
-  if (!body) return "";
-  const decoder = new TextDecoder();
-  let bytes = 0;
-  let text = "";
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-const bodyTooLarge = (maxBytes: number): HoldfastError =>
-  new HoldfastError("too_large", `the body is larger than ${maxBytes} bytes`, {
-    hint: "send it in several requests, or as an import, which is a stream",
-    details: { maxBytes },
-  });
-
-const tooMany = (): HoldfastError =>
-  new HoldfastError("too_large", `the body has more than ${PARTS_MAX} elements`, {
-    hint: "send it in several requests",
-    details: { maxElements: PARTS_MAX },
-  });
-
-/** Whether lists and objects hold more than `PARTS_MAX` elements, all together. */
-function isTooMany(value: unknown): boolean {
-  let count = 0;
-  const open = [value];
-  while (open.length > 0) {
-    const one = open.pop();
-    if (typeof one !== "object" || one === null) continue;
-    const inner: readonly unknown[] = Array.isArray(one) ? one : Object.values(one);
-    count += inner.length;
-    if (count > PARTS_MAX) return true;
-    for (const each of inner) if (typeof each === "object") open.push(each);
-  }
-  return false;
-}
-
-/** The value as its schema sees it. `invalid_input` names the fields that are wrong, the first of them. */
+/** The value as parsed by the schema. Throws `invalid_input`, which names the first fields that are wrong. */
 export function parseWith<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -122,14 +75,14 @@ export function parseWith<T extends z.ZodType>(schema: T, value: unknown, where:
 
 type Issue = z.core.$ZodIssue;
 
-/** An issue in words. Of a union, the branch that came nearest is told. */
+/** Describes an issue. For a union, the branch with the fewest errors is reported. */
 function fieldErrors(issue: Issue, where: string): FieldError[] {
   const field = pathOf(where, issue.path);
   if (issue.code !== "invalid_union") return [{ field, message: sentence(issue) }];
   const [nearest] = issue.errors
     .filter((branch) => !branch.every(({ code, path }) => code === "invalid_type" && path.length === 0))
     .toSorted((one, other) => one.length - other.length);
-  if (!nearest) return [{ field, message: "is not of a form that is known here" }];
+  if (!nearest) return [{ field, message: "matches none of the accepted forms" }];
   return nearest.flatMap((inner) => fieldErrors(inner, field));
 }
 

@@ -1,34 +1,35 @@
 /**
- * Serve: a memory on a port. It answers what it has accepted before it stops, and acknowledges nothing that is not durable,
- * so it can be ended in any way without loss.
+ * Serves a memory on a port. A stopping server answers the requests it has accepted. It acknowledges only durable writes, so
+ * killing it loses nothing.
  */
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, type Http2Bindings, type HttpBindings } from "@hono/node-server";
 import { loadConfig } from "../config.js";
 import { HoldfastError } from "../errors.js";
 import { type Memory, type OpenOptions, openMemory } from "../memory.js";
-import type { CloseReport } from "../reports.js";
-import { createApp, PREFIX, type ServerOptions } from "./app.js";
+import type { CloseReport } from "../stats.js";
+import { createApp, type ServerOptions } from "./app.js";
 import { asksForKeys, isLoopback } from "./guard.js";
 import { ServerLog } from "./log.js";
 
 export interface RunningServer {
-  /** Where it listens: http://127.0.0.1:8000 */
+  /** The address it listens on: http://127.0.0.1:8000 */
   readonly url: string;
   readonly port: number;
-  /** Takes no more requests, answers those it has, then closes the memory. */
+  /** Refuses new requests, answers those in progress, then closes the memory. */
   stop(): Promise<CloseReport>;
 }
 
-/** How long a request's headers may take to come, and the whole of it. Of an import: how long nothing may come of it. */
+/** Limit for a request's headers. The body has a minimum rate (body.ts), so Node's own limit on requests is off. */
 const HEADERS_MS = 60_000;
-const WHOLE_MS = 300_000;
-/** How long requests that were accepted may take when the server stops. */
+/** The longest time in which the client reads nothing of a response. */
+const UNREAD_MS = 60_000;
+/** How long accepted requests may take once the server stops. */
 const DRAIN_MS = 10_000;
 const SWEEP_MS = 20;
 
-/** Opens the memory and serves it. Rejects with `config` if the port is taken or the address needs a key that is not there. */
+/** Opens the memory and serves it. Rejects with `config` if the port is taken, or the address needs a key and none exists. */
 export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
   const { config, ...code } = options;
   const { server: settings } = loadConfig({ file: config, env: process.env, code });
@@ -38,17 +39,14 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
     if (asksForKeys(settings) && !settings.requireKey) await requireSomeKey(memory, settings);
     const stopping = new AbortController();
     const app = createApp({ memory, options: settings, log, stopping: stopping.signal });
-    const answer = async (request: Request, env: object): Promise<Response> => {
+    const answer = async (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
       const response = await app.fetch(request, env);
-      // The last one on its connection: whoever sends without a pause must not keep a server from stopping.
+      env.outgoing.setTimeout(UNREAD_MS); // Node then closes the connection
+      // A client that sends requests without a pause must not keep the server from stopping.
       if (stopping.signal.aborted) response.headers.set("connection", "close");
       return response;
     };
-    const listener = getRequestListener(answer);
-    const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0 }, (incoming, outgoing) => {
-      limitTime(incoming);
-      return listener(incoming, outgoing);
-    });
+    const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0 }, getRequestListener(answer));
     const silent = silentConnections(server);
     await listen(server, settings.port, settings.host);
     const { port } = server.address() as AddressInfo;
@@ -68,24 +66,7 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
   }
 }
 
-/**
- * Half a request must not keep its place for ever. Imports are streams, and take as long as they take, so that Node's own
- * limit, which knows no exceptions, is off.
- */
-function limitTime(incoming: IncomingMessage): void {
-  if (incoming.url?.startsWith(`${PREFIX}/import`)) {
-    incoming.setTimeout(WHOLE_MS, () => incoming.destroy());
-    return;
-  }
-  const { "content-length": length, "transfer-encoding": encoding } = incoming.headers;
-  if (length === undefined && encoding === undefined) return;
-  const late = setTimeout(() => {
-    if (!incoming.complete) incoming.destroy();
-  }, WHOLE_MS).unref();
-  incoming.once("close", () => clearTimeout(late));
-}
-
-/** Where others can reach it nobody gets in without a key; a server to which nobody has a valid one is a mistake. */
+/** Fails if the server requires keys because others can reach it, but no valid key exists. */
 async function requireSomeKey({ keys, service: { clock } }: Memory, { host }: ServerOptions): Promise<void> {
   let cursor: string | undefined;
   do {
@@ -98,7 +79,7 @@ async function requireSomeKey({ keys, service: { clock } }: Memory, { host }: Se
     ? "allowed_hosts lets others call the server"
     : `${host} can be reached from other machines`;
   throw new HoldfastError("config", `${how}, and there is no API key yet`, {
-    hint: "make one first: holdfast key create --access admin; or listen at 127.0.0.1, under no other name",
+    hint: "create one first: holdfast key create --access admin; or listen on 127.0.0.1 with no allowed_hosts",
   });
 }
 
@@ -106,13 +87,13 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
       if (cause.code === "EADDRINUSE") {
-        const message = `port ${port} at ${host} is taken by another program`;
-        reject(new HoldfastError("config", message, { hint: `choose another: --port ${port + 1}`, cause }));
+        const message = `port ${port} on ${host} is already in use`;
+        reject(new HoldfastError("config", message, { hint: `use another: --port ${port + 1}`, cause }));
         return;
       }
-      const hint = "choose another address or port: --host, --port";
+      const hint = "use another address or port: --host, --port";
       reject(
-        new HoldfastError("config", `cannot listen at ${host}:${port}: ${cause.code ?? cause.message}`, {
+        new HoldfastError("config", `cannot listen on ${host}:${port}: ${cause.code ?? cause.message}`, {
           hint,
           cause,
         }),
@@ -122,7 +103,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Connections on which nothing was asked yet. Clients open some in advance, and Node does not count them as idle. */
+/** Connections without a request so far. Clients open some in advance, and Node does not count them as idle. */
 function silentConnections(server: Server): ReadonlySet<Socket> {
   const silent = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -133,7 +114,7 @@ function silentConnections(server: Server): ReadonlySet<Socket> {
   return silent;
 }
 
-/** Answers what was accepted. A connection is closed as soon as it waits for nothing, or keep-alive would hold up the end. */
+/** Waits for accepted requests. Connections are closed as soon as they are idle; keep-alive would otherwise delay the end. */
 function drain(server: Server, silent: ReadonlySet<Socket>): Promise<void> {
   return new Promise((resolve) => {
     const sweep = setInterval(() => {

@@ -1,10 +1,10 @@
-/** What a server shows about itself: health, metrics, its description. Outside /api/v1, where tools look for it. */
+/** System routes: health, metrics, API description. They are outside /api/v1, where tools expect them. */
 import type { Context, Hono } from "hono";
 import type { Registry } from "prom-client";
 import type { Memory } from "../memory.js";
-import { readiness } from "../metrics/readiness.js";
+import { type Readiness, readiness } from "../metrics/readiness.js";
 import { failure } from "./answer.js";
-import { allowReading, knockOf } from "./attend.js";
+import { allowReading, senderOf } from "./attend.js";
 import type { Door } from "./door.js";
 import type { OpenApi } from "./openapi.js";
 import { PAGE_POLICY, pageOf } from "./page.js";
@@ -13,23 +13,20 @@ export interface SystemParts {
   readonly memory: Memory;
   readonly door: Door;
   readonly registry: Registry;
-  /** Made when it is first asked for: it takes longer than the rest of the start. */
+  /** Called on first use: it takes longer than the rest of the start. */
   readonly describe: () => OpenApi;
 }
-
-/** The paths, in the order in which they are told. */
-export const SYSTEM_PATHS = ["/health", "/health/live", "/health/ready", "/metrics", "/openapi.json", "/docs"] as const;
 
 type Show = (c: Context) => Response | Promise<Response>;
 
 export function addSystemRoutes(app: Hono, { memory, door, registry, describe }: SystemParts): void {
   const description = new Description(describe);
-  const show = (path: (typeof SYSTEM_PATHS)[number], answer: Show): void => {
+  const show = (path: string, answer: Show): void => {
     app.get(path, async (c) => {
       let origin: string | undefined;
       let response: Response;
       try {
-        origin = door.greet(knockOf(c));
+        origin = door.checkOrigin(senderOf(c));
         response = await answer(c);
       } catch (error) {
         response = failure(error);
@@ -40,12 +37,13 @@ export function addSystemRoutes(app: Hono, { memory, door, registry, describe }:
   };
   show("/health", () => json({ status: "ok" }));
   show("/health/live", () => json({ status: "ok" }));
-  show("/health/ready", async () => {
+  show("/health/ready", async (c) => {
     const state = await readiness(memory);
-    return json(state, state.ready ? 200 : 503);
+    const caller = await door.authenticate(senderOf(c)).catch(() => undefined);
+    return json(caller?.isAdmin ? state : withoutQueue(state), state.ready ? 200 : 503);
   });
   show("/metrics", async (c) => {
-    (await door.admit(knockOf(c))).require("admin");
+    (await door.admit(senderOf(c))).require("admin");
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
   });
   show("/openapi.json", () => new Response(description.text, { headers: JSON_HEADERS }));
@@ -56,12 +54,17 @@ export function addSystemRoutes(app: Hono, { memory, door, registry, describe }:
   });
 }
 
-/** The description as text and as a page, each written once: nobody needs a key to ask for them, however often. */
+/** Hides the queue length, which reveals how much others write, from callers without an admin key. */
+function withoutQueue({ ready, checks: { queue: _, ...checks } }: Readiness): Readiness {
+  return { ready, checks };
+}
+
+/** The API description as JSON and as a page, each rendered once, because anyone may request them any number of times. */
 class Description {
   readonly #describe: () => OpenApi;
   #api: OpenApi | undefined;
   #text: string | undefined;
-  /** As last shown; it names the address that it was asked for by. */
+  /** The last one rendered; it contains the URL it was requested under. */
   #page: { readonly url: string; readonly html: string } | undefined;
 
   constructor(describe: () => OpenApi) {

@@ -1,4 +1,4 @@
-/** Traffic: requests by route and status, for /metrics. Routes as they are written, never a path with names in it. */
+/** Traffic: requests by route and status, for /metrics. Labels hold route patterns, never a path with names in it. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Door } from "./door.js";
 
@@ -18,20 +18,20 @@ export class Traffic {
     });
     this.#seconds = new Histogram({
       name: "holdfast_http_request_duration_seconds",
-      help: "From the request to its answer, by route.",
+      help: "Time from request to response, by route.",
       labelNames: ["route"],
       buckets: SECONDS,
       registers,
     });
     const inside: Gauge = new Gauge({
       name: "holdfast_http_requests_in_progress",
-      help: "Requests that are worked on now.",
+      help: "Requests in progress.",
       registers,
       collect: () => inside.set(door.inside),
     });
     const refused: Gauge = new Gauge({
       name: "holdfast_http_requests_turned_away",
-      help: "Requests refused because there were too many (429, 503), since the start.",
+      help: "Requests refused for overload (429, 503) since the start.",
       registers,
       collect: () => refused.set(door.turnedAway),
     });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { Caller } from "../calls/caller.js";
 import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import type { ApiKey } from "../stores/keys.js";
-import { Caller } from "./caller.js";
-import { whileValid } from "./validity.js";
+import { whileAuthorized } from "./validity.js";
 
 const key: ApiKey = { id: "k", access: "write", spaces: [{ user: "ada" }], createdAt: 0 };
 const caller = new Caller(key);
 
-/** Passes ten seconds before each thing. */
+/** Advances ten seconds before each item. */
 async function streamed(count: number, confirm: () => Promise<Caller>) {
   let ms = 0;
   const clock: Clock = { now: () => ms, passed: () => ms, after: () => () => {} };
@@ -20,7 +20,7 @@ async function streamed(count: number, confirm: () => Promise<Caller>) {
   }
   const seen: number[] = [];
   try {
-    for await (const one of whileValid(things(), { clock, caller, confirm })) seen.push(one);
+    for await (const one of whileAuthorized(things(), { clock, caller, confirm })) seen.push(one);
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     return { seen, code: error.code };

@@ -1,10 +1,10 @@
-/** When a write of a block is refused: the same in every store. */
+/** The conflict rules for block writes, shared by all stores. */
 import { HoldfastError } from "../errors.js";
 import type { PutBlockWrite } from "./blocks.js";
 
 /**
- * Throws unless the write makes the next version under a free name.
- * `version`: that of the block with its id in its space, 0 if there is none. `holder`: the id of the block with its name.
+ * Throws unless the write makes the next version under a free name. `version` is the version of the block with its id
+ * in its space, or 0 if there is none. `holder` is the id of the block that has the name.
  */
 export function refuseConflict(
   { id, expect, state }: PutBlockWrite,

@@ -2,27 +2,27 @@
  * Memory blocks in the Store contract: named texts of a space that agents read and rewrite.
  *
  * Guarantees of every implementation:
- * - A name is used once in a space. A block keeps its id, whatever it is called.
- * - Each write makes the next version, with a log entry, in the same transaction. It names the version it was made from;
- *   if that is not the newest any more, it is refused (`conflict`, details.version) and nothing is written.
- * - Every version can be read until the block is forgotten; then all of them are gone.
+ * - A name is unique within a space. A block keeps its id when it is renamed.
+ * - Each write makes the next version, with a log entry, in the same transaction. It names the version that it is based
+ *   on. If that is no longer the newest, the write is rejected (`conflict`, details.version) and nothing is written.
+ * - Every version can be read until the block is forgotten, which removes all of them.
  */
 import type { Page, SpaceRef } from "../types.js";
 
 /**
- * What happens to a write that makes the block larger than its budget. refuse: it fails · archive: the block keeps its
- * head, the rest becomes a searchable item · manual: nothing, until `archiveOverflow` is called.
+ * What happens to a write that exceeds the block's budget. refuse: it fails · archive: the block keeps the beginning,
+ * the rest becomes a searchable item · manual: nothing, until `archiveOverflow` is called.
  */
 export const BLOCK_POLICIES = ["refuse", "archive", "manual"] as const;
 export type BlockPolicy = (typeof BLOCK_POLICIES)[number];
 
-/** All that an edit may change of a block. */
+/** The part of a block that an edit may change. */
 export interface BlockState {
   readonly name: string;
   readonly content: string;
   readonly description?: string;
   readonly maxTokens: number;
-  /** What counts its tokens: `chars4`, or the name of a model. */
+  /** The token counter: `chars4`, or the name of a model. */
   readonly counter: string;
   readonly policy: BlockPolicy;
   readonly readOnly: boolean;
@@ -31,32 +31,32 @@ export interface BlockState {
 export interface Block extends BlockState {
   readonly id: string;
   readonly space: SpaceRef;
-  /** 1 when created, one more with each edit. */
+  /** 1 when created; each edit adds one. */
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** One version of a block, and how it came about. */
+/** An entry of a block's log: one version and the edit that made it. */
 export interface BlockEdit {
   /** The version that the edit made. */
   readonly version: number;
-  /** The text before and after; before the first version there was none (""). */
+  /** The text before and after. Before the first version it is "". */
   readonly old: string;
   readonly new: string;
-  /** The block's name after the edit, and before it if that was another one. */
+  /** The block's name after the edit, and the name before it if that was different. */
   readonly name: string;
   readonly formerName?: string;
   readonly reason: string;
-  /** Who did it. */
+  /** Who made the edit. */
   readonly actor?: string;
   readonly at: number;
 }
 
 /**
- * Makes the next version of a block. `expect` is the version it is made from, 0 for a new block, whose space is
- * registered if it is new. `not_found` if there is no block of this id in the space; `conflict` if it has another version
- * (details: id, version), or if the name is taken by another block (details: name, id).
+ * Makes the next version of a block. `expect` is the version that it is based on, or 0 for a new block, whose space is
+ * registered if it is new. Fails with `not_found` if the space has no block with this id, or with `conflict` if the
+ * block has another version (details: id, version) or another block has the name (details: name, id).
  */
 export interface PutBlockWrite {
   readonly op: "put_block";
@@ -73,35 +73,35 @@ export interface PutBlockDone {
   readonly block: Block;
 }
 
-/** Blocks of these spaces: all, or those of these names or ids. */
+/** Blocks of these spaces: all, or those with these names or ids. */
 export interface BlocksRequest {
   readonly spaces: readonly SpaceRef[];
   readonly names?: readonly string[];
   readonly ids?: readonly string[];
 }
 
-/** Edits of one block, newest first, the creation included. */
+/** Edits of one block, newest first, including its creation. */
 export interface BlockLogRequest {
   readonly space: SpaceRef;
   readonly id: string;
-  /** At most so many; 0: all. */
+  /** The maximum number of edits; 0 means all. */
   readonly limit: number;
   /** Only this version. */
   readonly version?: number;
 }
 
-/** A version of a block with all that belonged to it. */
+/** A version of a block with its full state. */
 export interface BlockVersion extends BlockState {
   readonly id: string;
   readonly version: number;
-  /** What the block is called now; `name` is what it was called then. */
+  /** The block's current name; `name` is its name at that version. */
   readonly presentName: string;
   readonly reason: string;
   readonly actor?: string;
   readonly at: number;
 }
 
-/** A page of all versions of all blocks of a space, or of one: block by block as they were made, oldest version first. */
+/** A page of all versions of one block or of all blocks of a space: blocks in creation order, oldest version first. */
 export interface BlockVersionsRequest {
   readonly space: SpaceRef;
   readonly id?: string;
@@ -111,9 +111,9 @@ export interface BlockVersionsRequest {
 }
 
 export interface BlockReads {
-  /** In the order of the spaces, then of the names (by code unit). */
+  /** Ordered by space as requested, then by name (by code unit). */
   blocks(request: BlocksRequest): Promise<readonly Block[]>;
-  /** Empty if there is no such block. */
+  /** Empty if the block does not exist. */
   blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]>;
   blockVersions(request: BlockVersionsRequest): Promise<Page<BlockVersion>>;
 }

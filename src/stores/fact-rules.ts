@@ -1,19 +1,19 @@
 /**
- * What a write does to a fact, whichever store keeps it: its state, its spans, and what is refused.
+ * The rules for writes of facts, shared by all stores: state, spans, and which writes are rejected.
  *
- * Invariants: spans are in order, none is empty, none overlaps another; the last one is open if and only if the fact holds.
+ * Invariants: spans are sorted, non-empty and do not overlap. The last one is open if and only if the fact holds.
  */
 import { HoldfastError } from "../errors.js";
 import type { FactSpan, FactState, PutFactWrite, RestoreFactWrite } from "./facts.js";
 
-/** A span as stores keep it: the fact that took its place by the store's own number of it, which is never given twice. */
+/** A span as stores keep it. `by` is the store's number of the superseding fact, which is never reused. */
 export interface HeldSpan {
   readonly from: number;
   readonly to?: number;
   readonly by?: number;
 }
 
-/** What writes change of a fact. */
+/** The part of a fact that writes change. */
 export interface Standing {
   readonly confidence: number;
   readonly pinned: boolean;
@@ -28,14 +28,14 @@ export const firstStanding = ({ confidence, pinned = false, from }: PutFactWrite
   spans: [{ from }],
 });
 
-/** The fact is put again. The same standing if that says nothing new of it. */
+/** The standing after a repeated put. Returns the same object if nothing changes. */
 export function putAgain(known: Standing, { confidence, pinned = known.pinned, from }: PutFactWrite): Standing {
   const spans = known.state === "holds" ? startedBy(known.spans, from) : reopened(known.spans, from);
   const isSame = spans === known.spans && confidence === known.confidence && pinned === known.pinned;
   return isSame ? known : { confidence, pinned, state: "holds", spans };
 }
 
-/** The open span starts earlier if it can. */
+/** Moves the start of the open span back to `from`, but not before the end of the previous span. */
 function startedBy(spans: readonly HeldSpan[], from: number): readonly HeldSpan[] {
   const start = Math.max(from, spans.at(-2)?.to ?? -Infinity);
   return start < startOf(spans) ? [...spans.slice(0, -1), { from: start }] : spans;
@@ -45,7 +45,7 @@ function reopened(spans: readonly HeldSpan[], from: number): readonly HeldSpan[]
   return [...spans, { from: Math.max(from, spans.at(-1)?.to ?? -Infinity) }];
 }
 
-/** The fact holds no longer. `by`: the fact that took its place. */
+/** The standing after the fact ends or is retracted. `by` is the fact that supersedes it. */
 export function closed(known: Standing, as: "ended" | "retracted", at: number, by?: number): Standing {
   const last = known.spans.at(-1);
   if (known.state !== "holds" || !last) return { ...known, state: as };
@@ -54,20 +54,20 @@ export function closed(known: Standing, as: "ended" | "retracted", at: number, b
   return { ...known, state: as, spans: at > last.from ? [...before, span] : before };
 }
 
-/** Spans as they were kept elsewhere. What took the place of one is named as far as it is known here. */
+/** Spans restored from elsewhere. A span is linked to its superseding fact if that fact is known here. */
 export const restoredSpans = (spans: readonly FactSpan[], keyOf: (id: string) => number | undefined): HeldSpan[] =>
   spans.map(({ from, to, supersededBy }) => {
     const by = supersededBy === undefined ? undefined : keyOf(supersededBy);
     return { from, ...(to !== undefined && { to }), ...(by !== undefined && { by }) };
   });
 
-/** The same spans, with what is new about who took their place; the spans themselves if nothing is. */
+/** Adds missing links to superseding facts. Returns `known` itself if there are none to add. */
 export function linkedSpans(known: readonly HeldSpan[], restored: readonly HeldSpan[]): readonly HeldSpan[] {
   const linked = known.map((span, at) => (span.by === undefined ? { ...span, ...restored[at] } : span));
   return linked.some(({ by }, at) => by !== known[at]?.by) ? linked : known;
 }
 
-/** A fact is restored that is known already: as the same, or it is refused. */
+/** Throws if the fact to restore exists already in a different state. */
 export function refuseIfOtherwise(
   known: Standing & Pick<RestoreFactWrite, "category" | "content">,
   write: RestoreFactWrite,
@@ -85,7 +85,7 @@ const tellingOf = (fact: Pick<RestoreFactWrite, "category" | "content"> & Standi
     fact.spans.map(({ from, to }) => [from, to]),
   ]);
 
-/** Where the last span starts. Requires that there is one. */
+/** The start of the last span. Requires that there is one. */
 export const startOf = (spans: readonly HeldSpan[]): number => spans.at(-1)?.from ?? Number.NaN;
 
 export const heldAt = ({ state, spans }: Standing, time: number): boolean =>
@@ -120,7 +120,7 @@ export const circularSource = (id: string): HoldfastError =>
 export const noSuchSession = (): HoldfastError =>
   new HoldfastError("not_found", "there is no such session in this space", { hint: "check the name; names are exact" });
 
-/** Refuses to note what was extracted if somebody else has read the session meanwhile. */
+/** Throws if facts were extracted from the session since the caller read it. */
 export function refuseIfExtracted(extracted: number, after: number | undefined): void {
   if (after === undefined || after === extracted) return;
   throw new HoldfastError("conflict", "facts were extracted from this session meanwhile", {
@@ -129,14 +129,14 @@ export function refuseIfExtracted(extracted: number, after: number | undefined):
   });
 }
 
-/** The id of a fact is taken by an item that is none. */
+/** The error for a fact whose id belongs to an item that is not a fact. */
 export const takenByItem = (id: string): HoldfastError =>
   new HoldfastError("conflict", "an item that is not a recorded fact has this id", {
     hint: "forget that item first, or give the fact another id",
     details: { id },
   });
 
-/** The id of an item is taken by a fact, which may hold no longer. */
+/** The error for an item whose id belongs to a fact, which may no longer hold. */
 export const takenByFact = (id: string): HoldfastError =>
   new HoldfastError("conflict", "a fact has this id", {
     hint: "put facts with put_fact (or `facts`), give another id, or forget the fact first",

@@ -1,10 +1,12 @@
-/** What a slice of a forget has removed, and what it left. Spaces and facts by the store's own numbers of them. */
+/** What a slice of a forget has removed, and what remains. Spaces and facts are given by the store's own numbers. */
 export class Gone {
   items = 0;
   facts = 0;
-  /** Facts that lost a source and stay, by number. */
+  /** Whether a receipt still names something that was removed. */
+  keysLeft = false;
+  /** Facts that lost a source and remain, by number. */
   readonly #left = new Map<number, string>();
-  /** Copies in other spaces of what has gone. */
+  /** Copies of removed items in other spaces. */
   readonly #copies = new Set<string>();
 
   lostSource({ key, id }: { readonly key: number; readonly id: string }): void {

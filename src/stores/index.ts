@@ -13,7 +13,6 @@ export type {
   PutBlockWrite,
 } from "./blocks.js";
 export { BLOCK_POLICIES } from "./blocks.js";
-export type { Estimates, FoundItems } from "./estimates.js";
 export type {
   EndFactDone,
   EndFactWrite,
@@ -33,7 +32,6 @@ export type {
 export { FACT_STATES, factMetadata } from "./facts.js";
 export type {
   AcknowledgeWrite,
-  AdoptWrite,
   AttachWrite,
   BeatWrite,
   Claim,
@@ -54,14 +52,13 @@ export type {
   ParkedRequest,
   ParkWrite,
   PendingItem,
+  PendingItems,
   PendingRequest,
   ReleaseWrite,
   ReplayWrite,
   StoredChunk,
   Tail,
   TailRequest,
-  VectorScored,
-  VectorsRequest,
   WaitingLane,
 } from "./indexing.js";
 export { OUTBOX } from "./indexing.js";
@@ -78,9 +75,8 @@ export type {
   StoredKey,
 } from "./keys.js";
 export { ACCESS } from "./keys.js";
-export type { Ledger, LedgerDone, LedgerEntry, LedgerReads, LedgerWrite } from "./ledger.js";
+export type { Ledger, LedgerChange, LedgerDone, LedgerEntry, LedgerReads, LedgerWrite } from "./ledger.js";
 export { LEDGER_MAX } from "./ledger.js";
-export { MemoryStore } from "./memory/memory-store.js";
 export type {
   PromoteDone,
   PromoteWrite,
@@ -90,6 +86,8 @@ export type {
   RestorePromotionDone,
   RestorePromotionWrite,
 } from "./promotions.js";
+export type { Note, OnceDone, OnceWrite, PlainWrite, ReceiptBook, TimeInUse } from "./receipts.js";
+export { applyUnit, namedIn, notesWithout, RECEIPT_MS, refuseOtherRequest, timeInUse } from "./receipts.js";
 export type {
   AbandonReindexWrite,
   BeginReindexWrite,
@@ -103,11 +101,21 @@ export type {
   ToReindex,
   ToReindexRequest,
 } from "./reindexing.js";
+export type {
+  ArmReport,
+  FreshScore,
+  OutsideHits,
+  QuestionVector,
+  Ranked,
+  SearchRequest,
+  SearchResult,
+} from "./search.js";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite/store.js";
 export type {
   AddWrite,
   AmendWrite,
   Changes,
+  ChangesCursor,
   Committed,
   Done,
   ForgetDone,
@@ -121,12 +129,11 @@ export type {
   RegisterWrite,
   RegistryRequest,
   RowFilter,
-  Scored,
+  SpaceVersion,
   Store,
   StoreStats,
   Unit,
   UpdateWrite,
-  WordsRequest,
   Write,
 } from "./store.js";
 export type { FoundPoint, Point, PointSearch, VectorIndex } from "./vector-index.js";

@@ -1,86 +1,92 @@
 /**
- * What the store does for retrieval by meaning: items that wait to be embedded, leases on them, their vectors, and the
- * outbox for an external vector index. Part of the Store contract (store.ts).
+ * The part of the Store contract (store.ts) that serves retrieval by meaning: items pending embedding, leases on them,
+ * their vectors, and the outbox for an external vector index.
  *
- * The item table is the journal. Each item has `version` and the version that was last embedded; it is pending while
- * they differ. An add or an edit of its text makes it pending, in the same transaction; an edit of anything else keeps
- * it embedded if it was. So a crash loses nothing, and no second log exists.
+ * The item table is the journal. Each item has a `version` and the version that was last embedded; it is pending while
+ * the two differ. An add or a text edit makes the item pending in the same transaction. Any other edit leaves an
+ * embedded item embedded. So a crash loses nothing, and no second log exists.
  *
  * Guarantees:
- * - Vectors are written only where the item still exists, its version and those of all it borrowed from are the ones
- *   that were embedded, and the lease's fence is the newest. What does not hold is skipped, item by item.
+ * - A vector is written only if the item still exists, its version and the versions of all items it borrowed text from
+ *   are the ones that were embedded, and the lease's fencing number is the newest. Items that fail the check are
+ *   skipped one by one.
  * - An edit of an item's text, or its removal, removes its vectors and those of every item that borrowed its text, in
- *   the same transaction; the borrowers become pending. No read returns a vector of text that is no longer there.
- * - Fences only grow, over all lanes and processes. Leases know no clock: they end when they are released, or when
- *   another owner says so of a beat that has not changed. Whoever was evicted can write nothing any more.
- * - Outbox rows are written in the transaction that changes the vectors, and handed out in order per item.
- * - A key names one item for ever, also when its id is used again.
+ *   the same transaction. The borrowers become pending. No read returns a vector of text that no longer exists.
+ * - Fencing numbers only increase, across all lanes and processes. Leases have no timeout: a lease ends when its owner
+ *   releases it, or when another process evicts an owner whose heartbeat has not changed. An evicted owner cannot
+ *   write.
+ * - Outbox rows are written in the transaction that changes the vectors, and delivered in order per item.
+ * - A key identifies one item forever, even if the item's id is reused.
  */
 import type { Span } from "../graphemes.js";
 import type { SpaceRef, VectorSpace } from "../types.js";
-import type { FoundItems } from "./estimates.js";
 import type { NextSpace, ReindexingDone, ReindexingWrite, ReindexReads } from "./reindexing.js";
-import type { RowFilter, Scored } from "./store.js";
+import type { RowFilter } from "./store.js";
 
-/** Where items wait to be embedded: one session, or what a space holds outside any session. */
+/** A queue of items pending embedding: one session, or the items of a space that belong to no session. */
 export interface Lane {
   readonly space: SpaceRef;
   readonly session?: string;
 }
 
-/** The lane of whoever empties the outbox. */
+/** The lane of the process that drains the outbox. */
 export const OUTBOX = "outbox";
 
-/** A process that embeds; `process` lets others on the same machine find out whether it still lives. */
+/** A process that embeds. `process` lets others on the same machine check whether it is still alive. */
 export interface Owner {
   readonly id: string;
   readonly process: string;
 }
 
-/** Who has a lease, as others see it. */
+/** The current owner of a lease, as other processes see it. */
 export interface Holder extends Owner {
-  /** Changes as long as the owner lives. */
+  /** The heartbeat. It keeps changing while the owner is alive. */
   readonly beat: number;
 }
 
-// Writes.
-
-/** Takes leases for an owner; a lease that it has already keeps its fence. Counts as a beat. */
+/**
+ * Acquires leases for an owner. A lease that the owner already holds keeps its fencing number. Counts as a heartbeat.
+ */
 export interface ClaimWrite {
   readonly op: "claim";
   readonly owner: Owner;
   readonly lanes: readonly (Lane | typeof OUTBOX)[];
-  /** Owners that are gone or silent: all their leases end, unless they have shown another beat meanwhile. */
+  /** Dead or silent owners. All their leases end, unless the owner's heartbeat has changed since. */
   readonly evict: readonly { readonly owner: string; readonly beat: number }[];
 }
 
-/** Shows that the owner lives. */
+/** Renews the owner's heartbeat. */
 export interface BeatWrite {
   readonly op: "beat";
   readonly owner: Owner;
 }
 
-/** Ends leases: the lanes named, or all of the owner's, and then the owner's own record with them. */
+/**
+ * Releases the leases on the given lanes. Without `lanes`, releases all of the owner's leases and removes its record.
+ */
 export interface ReleaseWrite {
   readonly op: "release";
   readonly owner: string;
   readonly lanes?: readonly (Lane | typeof OUTBOX)[];
 }
 
-/** The vectors of one item: those of its chunks, one after the other. No chunks: it has no text to embed. */
+/** The vectors of one item, one per chunk, concatenated. An item with no text to embed has no chunks. */
 export interface EmbeddedItem {
   readonly key: number;
   readonly version: number;
   readonly spans: readonly Span[];
-  /** `spans.length` × dimensions numbers; each vector of unit length. */
+  /**
+   * `spans.length` × dimensions numbers; each vector has unit length. A store may keep 16 bits per number
+   * (quantise.ts).
+   */
   readonly vectors: Float32Array;
-  /** The other items whose text the chunks carry, in the versions that were read. */
+  /** The other items whose text the chunks include, in the versions that were read. */
   readonly borrowed: readonly { readonly key: number; readonly version: number }[];
 }
 
 /**
- * Writes vectors of items of one lane. `vector_space` (nothing written) if the store's vectors are of another space.
- * `release` ends the lease if nothing of the lane is pending any more.
+ * Writes vectors of items of one lane. Fails with `vector_space`, and writes nothing, if the store's vectors belong to
+ * another space. `release` ends the lease if no item of the lane is pending any more.
  */
 export interface IndexWrite {
   readonly op: "index";
@@ -92,7 +98,10 @@ export interface IndexWrite {
   readonly release: boolean;
 }
 
-/** Sets items aside that could not be embedded: nothing waits behind them. An edit takes them up again. */
+/**
+ * Parks items that could not be embedded, so that they do not block the lane. An edit makes a parked item pending
+ * again.
+ */
 export interface ParkWrite {
   readonly op: "park";
   readonly owner: string;
@@ -101,40 +110,34 @@ export interface ParkWrite {
   readonly items: readonly {
     readonly key: number;
     readonly version: number;
-    /** What the embedder said. Never content. */
+    /** The embedder's error message. Never contains content. */
     readonly error: string;
-    /** When it may be tried again by itself; absent: only by `replay`. */
+    /** When the item may be retried automatically. If absent, only `replay` retries it. */
     readonly retryAt?: number;
   }[];
 }
 
 /**
- * Takes parked items up again. `due`: those whose time has come, in any space (also those parked in the future of this
- * clock); they keep their count of attempts. `space`: all of it, or these ids; they start counting anew. A slice at a
- * time: repeat while `remaining`.
+ * Makes parked items pending again. `due`: the items of any space whose retry time has come, including items whose
+ * parking time lies in the future by this clock; they keep their attempt count. `space`: all items of the space, or
+ * only the given ids; their attempt count starts from zero. Works in slices: repeat while `remaining`.
  */
 export interface ReplayWrite {
   readonly op: "replay";
   readonly which: { readonly due: true } | { readonly space: SpaceRef; readonly ids?: readonly string[] };
 }
 
-/** Declares whose vectors this store keeps. The first one stays; `vector_space` if it is another. */
-export interface AdoptWrite {
-  readonly op: "adopt";
-  readonly vectorSpace: VectorSpace;
-}
-
 /**
- * Attaches an external index by name: from now on every change of vectors leaves a row in the outbox, in every process.
- * What is there already is queued a slice at a time: repeat while `remaining`. `conflict` if another one is attached.
- * `null` detaches it and empties the outbox.
+ * Attaches an external index by name. From then on every change of vectors, in every process, writes an outbox row.
+ * Existing vectors are queued in slices: repeat while `remaining`. Fails with `conflict` if another index is attached.
+ * `null` detaches the index and empties the outbox.
  */
 export interface AttachWrite {
   readonly op: "attach";
   readonly index: string | null;
 }
 
-/** Rows of the outbox that the index has acknowledged, and those that it refused, to be tried again later. */
+/** Reports the outbox rows that the index acknowledged, and the rows that it rejected, which are retried later. */
 export interface AcknowledgeWrite {
   readonly op: "acknowledge";
   readonly owner: string;
@@ -150,42 +153,38 @@ export type IndexingWrite =
   | IndexWrite
   | ParkWrite
   | ReplayWrite
-  | AdoptWrite
   | AttachWrite
   | AcknowledgeWrite
   | ReindexingWrite;
 
-/** A lease, or who has it, or that the lane does not exist (any more). */
+/** The result of a claim: a lease, the current holder, or `gone` if the lane does not exist. */
 export type Claim = { readonly fence: number } | { readonly holder: Holder } | { readonly gone: true };
 
 export type IndexingDone =
   /** One claim per lane, in order. */
   | { readonly op: "claim"; readonly claims: readonly Claim[] }
-  /** `alive` false: the owner was evicted or never known, and has no leases. */
+  /** `alive` is false if the owner was evicted or is unknown; it then holds no leases. */
   | { readonly op: "beat"; readonly alive: boolean }
   | { readonly op: "release" }
-  /** The keys that were written; `fenced`: none, because the lease is another's by now. */
+  /** The keys that were written. If `fenced`, none were, because another owner holds the lease now. */
   | { readonly op: "index"; readonly written: readonly number[]; readonly fenced: boolean; readonly released: boolean }
   | { readonly op: "park"; readonly parked: number; readonly fenced: boolean }
   | { readonly op: "replay"; readonly replayed: number; readonly remaining: boolean }
-  | { readonly op: "adopt" }
   | { readonly op: "attach"; readonly remaining: boolean }
   | { readonly op: "acknowledge"; readonly fenced: boolean }
   | ReindexingDone;
 
-// Reads.
-
-/** A lane with items that wait; parked and expired ones do not count. */
+/** A lane with pending items. Parked and expired items do not count. */
 export interface WaitingLane {
   readonly lane: Lane;
   readonly items: number;
-  /** The key of its newest waiting item. */
+  /** The key of its newest pending item. */
   readonly newest: number;
-  /** Who has the lease, if it is not whoever asks. */
+  /** The holder of the lease, if it is not the caller. */
   readonly holder?: Holder;
 }
 
-/** An item that waits to be embedded. */
+/** An item pending embedding. */
 export interface PendingItem {
   readonly key: number;
   readonly lane: Lane;
@@ -198,30 +197,37 @@ export interface PendingItem {
 }
 
 export interface PendingRequest {
-  /** Lane by lane, in this order; only items after the key `after`, if it is given. */
+  /** The lanes to read, in this order. With `after`, only items with a higher key are read. */
   readonly lanes: readonly { readonly lane: Lane; readonly after?: number }[];
-  /** Over all lanes together. */
+  /** The maximum number of items, across all lanes. */
   readonly limit: number;
-  /** Stop when the contents read exceed this; one item at least. */
+  /** Reading stops when the contents exceed this size. At least one item is always returned. */
   readonly maxBytes: number;
   readonly now: number;
 }
 
-/** The newest items of spaces that wait to be embedded, newest first. */
+/** Reads the newest pending items of the given spaces, newest first. */
 export interface TailRequest {
   readonly spaces: readonly SpaceRef[];
   readonly filter: RowFilter;
   readonly limit: number;
+  /** Contents larger than this are not read. If absent, there is no limit. */
+  readonly contentBytesMax?: number;
   readonly now: number;
 }
 
-export interface Tail {
+export interface PendingItems {
   readonly items: readonly PendingItem[];
-  /** True when more of them wait than are told here. */
+  /** True if more items are pending than this result contains. */
   readonly more: boolean;
 }
 
-/** Text that a chunk may carry of a neighbour. */
+export interface Tail extends PendingItems {
+  /** Those of the newest items whose content was not read because of its size. */
+  readonly long: readonly Omit<PendingItem, "content">[];
+}
+
+/** An earlier item whose text a chunk may include. */
 export interface Neighbour {
   readonly key: number;
   readonly version: number;
@@ -229,60 +235,16 @@ export interface Neighbour {
   readonly content: string;
 }
 
-/** Items by the best of their vectors (cosine), best first, ties newest first. */
-export interface VectorsRequest {
-  readonly spaces: readonly SpaceRef[];
-  /** Nothing is found if the store's vectors are of another space. */
-  readonly vectorSpace: VectorSpace;
-  /** Of unit length. */
-  readonly vector: Float32Array;
-  readonly filter: RowFilter;
-  readonly limit: number;
-  readonly now: number;
-  /** Only items with rows in the outbox: what an external index may not know yet. */
-  readonly unsent?: boolean;
-  /**
-   * How long the store may take to make vectors ready, milliseconds. If that is not enough it rejects with `loading` and
-   * goes on making them ready. Left out: as long as it takes.
-   */
-  readonly readyMs?: number;
-  /** Tell also what is known by the way of items that are not among the best. */
-  readonly estimates?: boolean;
-}
-
-export interface VectorScored extends Scored {
-  /** Which of its chunks it was. */
-  readonly part: number;
-}
-
-/** Items that something else has found, to be scored by vectors; whether they may be seen, whoever found them knows. */
-export interface ScoresRequest extends Pick<VectorsRequest, "spaces" | "vectorSpace" | "vector"> {
-  readonly items: readonly ToScore[];
-}
-
-export interface ToScore {
-  readonly key: number;
-  /** With a lower score it is of no interest; so it need not be known exactly. */
-  readonly floor: number;
-}
-
-/** In no order. Items without vectors are in neither list. */
-export interface Scores {
-  readonly scored: readonly { readonly key: number; readonly score: number }[];
-  /** Those that score less than their floor. */
-  readonly below: readonly number[];
-}
-
-/** A chunk as it is kept: a slice of its item, no text of its own. */
+/** A chunk as it is stored: a span of its item. It has no text of its own. */
 export interface StoredChunk extends Span {
-  /** `chunkId` of the item and the part: the point's id in an external index. */
+  /** The `chunkId` of the item and the part. It is the point's id in an external index. */
   readonly id: string;
   readonly key: number;
   readonly item: string;
   readonly version: number;
   readonly part: number;
   readonly parts: number;
-  /** The other items whose text it carries. */
+  /** The ids of the other items whose text it includes. */
   readonly borrowed: readonly string[];
 }
 
@@ -294,27 +256,27 @@ export interface ParkedItem {
   readonly attempts: number;
   readonly error: string;
   readonly parkedAt: number;
-  /** When it is tried again by itself. */
+  /** When the item is retried automatically. */
   readonly retryAt?: number;
 }
 
-/** A change that an external index has yet to acknowledge. */
+/** A change that an external index has not acknowledged yet. */
 export interface OutboxRow {
   readonly sequence: number;
-  /** As it is called now; of no meaning if it has been forgotten. */
+  /** The space under its current name. Meaningless if the space has been forgotten. */
   readonly space: SpaceRef;
-  /** The space's registry id, which outlives renames. */
+  /** The space's registry id, which renames do not change. */
   readonly spaceId: string;
   readonly key: number;
   readonly attempts: number;
-  /** The vector space of the points, if another one is served by now. Then only its deletes matter. */
+  /** The vector space of the points, if it is no longer the current one. Then only the row's deletes matter. */
   readonly former?: VectorSpace;
   readonly change:
     | {
         readonly kind: "upsert";
         readonly id: string;
         readonly version: number;
-        /** As they are now. Absent if they are gone; then a row further on says so. */
+        /** The current vectors. Absent if they have been removed; a later row then records the removal. */
         readonly vectors?: Float32Array;
         readonly parts: number;
       }
@@ -322,56 +284,61 @@ export interface OutboxRow {
 }
 
 export interface IndexingStats {
-  /** Items that wait to be embedded, without those parked. */
+  /** Items pending embedding, without parked ones. */
   readonly pending: number;
-  /** When the one of them that was longest untouched was added or last edited; absent if none waits. */
+  /** The earliest add or last-edit time among the pending items. Absent if no item is pending. */
   readonly oldestPendingAt?: number;
   readonly parked: number;
-  /** Items with vectors, and their chunks. */
+  /** Items that have vectors, and the number of their chunks. */
   readonly embedded: number;
   readonly chunks: number;
   readonly vectorSpace?: VectorSpace;
-  /** The vector space that is to take its place, while it is being filled. */
+  /** The vector space that will replace the current one, while it is being filled. */
   readonly next?: NextSpace;
-  /** The external index attached, and the rows it has yet to acknowledge; `unsentFailed`: refused at least once. */
+  /**
+   * The attached external index and the number of rows it has not acknowledged. `unsentFailed` counts the rows that it
+   * rejected at least once.
+   */
   readonly index?: string;
   readonly unsent: number;
   readonly unsentFailed: number;
 }
 
-/** Vectors of searched spaces that a store keeps in memory beside its medium. */
+/** Statistics of the mirrors: in-memory copies of the vectors of searched spaces. */
 export interface MirrorStats {
-  /** Spaces that have a mirror, and the vectors in them. */
+  /** The number of mirrored spaces and of the vectors in them. */
   readonly spaces: number;
   readonly vectors: number;
   readonly bytes: number;
   readonly budget: number;
   readonly loads: number;
   readonly evictions: number;
-  /** How often a search was answered from the mirror of a space. */
+  /** How many times a search used a space's mirror. */
   readonly hits: number;
 }
 
 export interface Indexing extends ReindexReads {
-  /** Lanes with waiting items, the one with the newest item first. */
+  /** Lanes with pending items. The lane with the newest item comes first. */
   waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]>;
-  /** Waiting items of these lanes, oldest first within each. */
-  pending(request: PendingRequest): Promise<readonly PendingItem[]>;
+  /** Pending items of these lanes, oldest first within each lane. */
+  pending(request: PendingRequest): Promise<PendingItems>;
   tail(request: TailRequest): Promise<Tail>;
-  /** For each key, up to `count` items of the same session before it, the nearest last; none outside a session. */
+  /**
+   * For each key, up to `count` preceding items of the same session, nearest last. Empty for items outside a session.
+   */
   earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]>;
-  searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>>;
-  scoreVectors(request: ScoresRequest): Promise<Scores>;
-  /** The chunks of these items, in the order of items and parts. */
+  /** Up to `limit` items of these spaces whose vectors an attached external index has not acknowledged. */
+  unsent(spaces: readonly SpaceRef[], limit: number): Promise<readonly number[]>;
+  /** The chunks of these items, ordered by item and part. */
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]>;
   /** Parked items of these spaces, in the order in which they were added. */
   parked(request: ParkedRequest): Promise<ParkedPage>;
-  /** Rows to be sent now, in order; those that wait for a retry, and later ones of the same item, are left out. */
+  /** Rows that are due now, in order. Excludes rows that wait for a retry and later rows of the same item. */
   outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]>;
-  /** Whose vectors the store keeps; undefined as long as it keeps none. */
+  /** The vector space of the stored vectors. Undefined while the store has none. */
   vectorSpace(): Promise<VectorSpace | undefined>;
   indexingStats(): Promise<IndexingStats>;
-  /** Absent in a store that keeps no mirrors. */
+  /** Absent in a store without mirrors. */
   mirrors?(): Promise<MirrorStats>;
 }
 

@@ -1,4 +1,6 @@
-/** When a write of a key is refused: the same in every store. No id is repeated: it may be a whole secret by mistake. */
+/**
+ * Errors of key writes, shared by all stores. They never repeat an id, which may be a whole secret passed by mistake.
+ */
 import { HoldfastError } from "../errors.js";
 
 export function keyTaken(): HoldfastError {

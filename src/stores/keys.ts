@@ -1,16 +1,16 @@
 /**
- * API keys in the Store contract: who may come in through a door, and what each may read and write there.
+ * API keys in the Store contract: who has access, and what each key may read and write.
  *
  * Guarantees of every implementation:
- * - Of a secret only its hash is kept.
- * - A key names spaces, not names: it follows a space when that is renamed, in the same transaction. A space that is
- *   forgotten leaves every key; who comes later under its name is somebody else, whom no older key has named.
- * - A key is never removed and never gains anything. A revoked one stays revoked.
- * - Keys are in no answer of a search, so they change no version of a space that is there already.
+ * - Only the hash of a secret is stored.
+ * - A key refers to spaces, not to names: a rename updates it in the same transaction. A forgotten space is removed
+ *   from every key. A later space with its name is a different space, to which no older key refers.
+ * - A key is never removed and never gains access. A revoked key stays revoked.
+ * - No search returns keys, so key writes do not change the version of an existing space.
  */
 import type { Page, SpaceKind, SpaceRef } from "../types.js";
 
-/** What a key may do in its spaces; each includes those before it. */
+/** What a key may do in its spaces. Each level includes those before it. */
 export const ACCESS = ["read", "write", "admin"] as const;
 export type Access = (typeof ACCESS)[number];
 
@@ -19,32 +19,35 @@ export type KeySpace = SpaceRef | SpaceKind;
 
 export interface ApiKey {
   readonly id: string;
-  /** What it is for, in the words of whoever made it. */
+  /** The purpose of the key, in its creator's words. */
   readonly name?: string;
   readonly access: Access;
   /** In the order in which they were named. */
   readonly spaces: readonly KeySpace[];
-  /** The kinds of spaces that it named and that are forgotten; absent if there are none. */
+  /** The kinds of the forgotten spaces that it named. Absent if there are none. */
   readonly forgotten?: readonly SpaceKind[];
   readonly createdAt: number;
-  /** From this moment on it opens nothing. */
+  /** When the key stops working. */
   readonly expiresAt?: number;
   readonly revokedAt?: number;
 }
 
-/** A key as it is kept. */
+/** A key as it is stored. */
 export interface StoredKey extends ApiKey {
   /** The SHA-256 of its secret, in hex. */
   readonly hash: string;
 }
 
-/** Makes a key; `conflict` if there is one of this id. Registers the spaces it names if they are new. */
+/** Creates a key; fails with `conflict` if the id exists. Registers the spaces it names if they are new. */
 export interface PutKeyWrite {
   readonly op: "put_key";
   readonly key: Pick<StoredKey, "id" | "name" | "access" | "spaces" | "expiresAt" | "hash">;
 }
 
-/** Ends a key for good; `not_found` if there is none. One that is revoked already keeps the time of the first. */
+/**
+ * Revokes a key permanently; fails with `not_found` if it does not exist. A key that was revoked before keeps its first
+ * revocation time.
+ */
 export interface RevokeKeyWrite {
   readonly op: "revoke_key";
   readonly id: string;
@@ -62,18 +65,18 @@ export interface RevokeKeyDone {
 
 export interface KeysRequest {
   readonly id?: string;
-  /** Those that name this one space; those for all of its kind do not count. */
+  /** Keys that name this space. Keys for all spaces of its kind are not included. */
   readonly space?: SpaceRef;
   readonly limit: number;
   readonly cursor?: string;
 }
 
 export interface KeyReads {
-  /** In the order of their making, revoked and expired ones too. */
+  /** In creation order, including revoked and expired keys. */
   keys(request: KeysRequest): Promise<Page<StoredKey>>;
 }
 
-/** The key without its hash: what may be shown. */
+/** The key without its hash, safe to show. */
 export function shownKey({ hash: _hash, ...key }: StoredKey): ApiKey {
   return key;
 }

@@ -1,10 +1,11 @@
 /**
- * The injection ledger in the Store contract: what stands in the window of a session's model, so that it is not given twice.
+ * The injection ledger in the Store contract: what the context window of a session's model contains, so that it is not
+ * injected twice.
  *
  * Guarantees of every implementation:
- * - An entry is one thing, named by a reference that the caller makes, at one version.
- * - A session's ledger goes with the session, and with its space. It is not changed by what happens to the things.
- * - At most `LEDGER_MAX` entries per session: the oldest leave. What has left may be given again.
+ * - An entry is one thing at one version, identified by a reference that the caller chooses.
+ * - A session's ledger is removed with the session or its space. Changes of the things themselves do not affect it.
+ * - A session has at most `LEDGER_MAX` entries; the oldest are evicted. An evicted thing may be injected again.
  */
 import { createHash } from "node:crypto";
 import type { SpaceRef } from "../types.js";
@@ -14,32 +15,39 @@ export const LEDGER_MAX = 4_096;
 export interface LedgerEntry {
   readonly ref: string;
   readonly version: number;
-  /** How many tokens it takes in the window. */
+  /** The number of tokens that it takes in the window. */
   readonly tokens: number;
 }
 
-/** Writes what a context has put into the window. In this order: reset, drop, put. Registers space and session if new. */
+/**
+ * Records what a context has put into the window. Order: reset, drop, put. Registers space and session if they are new.
+ */
 export interface LedgerWrite {
   readonly op: "ledger";
   readonly space: SpaceRef;
   readonly session: string;
-  /** The window is empty again. */
+  /** True if the window is empty again. */
   readonly reset: boolean;
   readonly drop: readonly string[];
   readonly put: readonly LedgerEntry[];
-  /** Tokens that were not given again because they stand in the window: added to the session's sum. */
+  /** Tokens that were not injected again because the window contains them. Added to the session's sum. */
   readonly saved: number;
-  /** `ledgerState` of the entries that this was made from: if they are others by now, nothing is written. */
+  /** The `ledgerState` of the entries that this write is based on. If they have changed, nothing is written. */
   readonly expected?: string;
 }
 
+/** An entry as it was before a write. Only `ref` if it did not exist. */
+export type LedgerChange = Pick<LedgerEntry, "ref"> & Partial<LedgerEntry>;
+
 export interface LedgerDone {
   readonly op: "ledger";
-  /** Nothing was written, because the ledger is not the expected one. */
+  /** The previous state of everything that was dropped and put. */
+  readonly before?: readonly LedgerChange[];
+  /** True if nothing was written because the ledger is not in the expected state. */
   readonly isStale?: true;
 }
 
-/** Says in a few bytes what stands in a window, in which versions and in which order. */
+/** A hash of the entries of a window, with their versions and order. */
 export function ledgerState(entries: readonly Pick<LedgerEntry, "ref" | "version">[]): string {
   const hash = createHash("sha256");
   for (const { ref, version } of entries) hash.update(`${JSON.stringify([ref, version])}\n`);
@@ -47,14 +55,14 @@ export function ledgerState(entries: readonly Pick<LedgerEntry, "ref" | "version
 }
 
 export interface Ledger {
-  /** In the order in which they were first put; an entry that was put again keeps its place. */
+  /** In the order in which they were first put. An entry that is put again keeps its place. */
   readonly entries: readonly LedgerEntry[];
-  /** Tokens saved in all, over all windows. */
+  /** The total of tokens saved, over all windows. */
   readonly saved: number;
   readonly resets: number;
 }
 
 export interface LedgerReads {
-  /** Empty if there is no such session. */
+  /** Empty if the session does not exist. */
   ledger(space: SpaceRef, session: string): Promise<Ledger>;
 }

@@ -1,11 +1,11 @@
-/** When a promotion is refused: the same in every store. */
+/** The rules for rejecting promotions, shared by all stores. */
 import { HoldfastError } from "../errors.js";
 import { factId } from "./fact-id.js";
 import type { Fact } from "./facts.js";
 
 type Statement = Pick<Fact, "category" | "content">;
 
-/** Refuses a fact whose id stands for something else in the target. In other spelling it is the same. */
+/** Throws if the fact's id belongs to a different fact in the target. Another spelling is the same fact. */
 export function refuseIfOther(id: string, there: Statement | undefined, promoted: Statement): void {
   if (there && factId(there.category, there.content) !== factId(promoted.category, promoted.content)) {
     throw promotedDiffers(id);

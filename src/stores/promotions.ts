@@ -1,20 +1,21 @@
 /**
- * Promotion in the Store contract: an item of one space is copied into another one, on purpose, and that is logged.
+ * Promotion in the Store contract: explicitly copies items from one space to another and logs it.
  *
  * Guarantees of every implementation:
- * - All or nothing: `not_found` (details.id) if one of the items is not there.
- * - The copy has the item's id, text, role, name, parts, metadata, tier, kind and time, no session, and the agent of the promotion. An
- *   item of that id in the target with the same payload is the same copy; with another one it is a `conflict`.
- * - A fact is recorded there as a fact that rests on the word of the host (facts.ts), from the same time on. In other
- *   spelling (fact-id.ts) it is the same fact.
- * - The log is kept with the target space, and goes with it. A forget of the original says how many copies it left.
+ * - Atomic: fails with `not_found` (details.id) if one of the items does not exist.
+ * - The copy has the item's id, text, role, name, parts, metadata, tier, kind and time, no session, and the agent of
+ *   the promotion. An item with that id and the same payload in the target is the same copy; a different payload is a
+ *   `conflict`.
+ * - A fact is recorded in the target as a fact whose source is the host (facts.ts), from the same time on. Another
+ *   spelling (fact-id.ts) is the same fact.
+ * - The log belongs to the target space and is removed with it. Forgetting the original reports how many copies remain.
  */
 import type { Order, Page, SpaceRef } from "../types.js";
 
 export interface PromoteWrite {
   readonly op: "promote";
   readonly from: SpaceRef;
-  /** Another space than `from`; registered if it is new. */
+  /** A space other than `from`; registered if it is new. */
   readonly to: SpaceRef;
   readonly ids: readonly string[];
   readonly agent?: string;
@@ -24,7 +25,7 @@ export interface PromoteWrite {
 
 export interface PromoteDone {
   readonly op: "promote";
-  /** The ids that are in the target now, in the order asked for. */
+  /** The ids that are in the target now, in the requested order. */
   readonly ids: readonly string[];
 }
 
@@ -40,8 +41,8 @@ export interface Promotion {
 }
 
 /**
- * Writes an entry of the log as it was kept elsewhere, and copies nothing. Nothing is written if the entry is there already.
- * The target is registered if it is new; the space it came from is not, and remains unnamed if it is not known.
+ * Restores an entry of the log from elsewhere, without copying an item. Writes nothing if the entry exists already. The
+ * target is registered if it is new. The source space is not, and stays unnamed if it is unknown.
  */
 export interface RestorePromotionWrite extends Promotion {
   readonly op: "restore_promotion";
@@ -58,7 +59,7 @@ export type PromotionDone = PromoteDone | RestorePromotionDone;
 export interface PromotionsRequest {
   /** The target space. */
   readonly space: SpaceRef;
-  /** desc, the newest first, if left out. A cursor belongs to one order. */
+  /** Default: desc, newest first. A cursor belongs to one order. */
   readonly order?: Order;
   readonly limit: number;
   readonly cursor?: string;

@@ -1,18 +1,23 @@
 /**
- * The Store contract: where items live, durably, by space.
+ * The Store contract: durable storage of items, by space.
  *
- * Everything is asynchronous and comes in batches; where a store runs (a thread, a server) is its own affair.
- * Input is trusted: the service has validated it, assigned ids, made text well-formed and given every time.
+ * All methods are asynchronous and take batches. Where a store runs (in a thread, on a server) is up to the
+ * implementation. Input is trusted: the service has validated it, assigned ids, made text well-formed and supplied
+ * every timestamp.
  *
- * Guarantees of every implementation (the conformance suite in src/testing holds them to it):
- * - `commit` is durable when it resolves, and its writes are visible to every later read by anyone on the store.
- * - A unit is all or nothing; a unit that fails undoes itself and nobody else.
- * - Each commit has the next global commit number; a space's version is the number of the last commit that changed it.
- * - Sequences of a session count 1, 2, 3… in commit order, and are never given twice, also after a delete.
- * - No read returns an item of a space it was not given, or one that has expired.
+ * Guarantees of every implementation (checked by the conformance suite in src/testing):
+ * - A commit is durable when `commit` resolves, and every later read by any client of the store sees it.
+ * - A unit is atomic. A failed unit is rolled back without affecting other units.
+ * - Each commit that changes a space gives it a higher version. A reader that has read a version has seen, or sees in
+ *   `changes`, the effects of this and all lower versions: versions increase in the order in which commits become
+ *   visible. A version counts only the changes of its own space; no number in the contract counts changes across
+ *   spaces.
+ * - The sequences of a session are 1, 2, 3… in commit order and are never reused, not even after a delete.
+ * - No read returns an item outside the given spaces, or an expired one.
  *
- * Retrieval by meaning (pending items, leases, vectors, outbox) is the other half of the contract: indexing.ts. What agents
- * edit and carry has chapters of its own: blocks.ts, facts.ts, ledger.ts, promotions.ts; who may come in: keys.ts.
+ * The other half of the contract, retrieval by meaning (pending items, leases, vectors, outbox), is in indexing.ts.
+ * Data that agents edit and carry: blocks.ts, facts.ts, ledger.ts, promotions.ts. Access keys: keys.ts. Idempotent
+ * units: receipts.ts.
  */
 import type { ErrorRecord } from "../errors.js";
 import type {
@@ -32,12 +37,13 @@ import type {
   Tier,
 } from "../types.js";
 import type { BlockReads, PutBlockDone, PutBlockWrite } from "./blocks.js";
-import type { FoundItems } from "./estimates.js";
 import type { FactDone, FactReads, FactWrite } from "./facts.js";
 import type { Indexing, IndexingDone, IndexingWrite } from "./indexing.js";
 import type { KeyReads, PutKeyDone, PutKeyWrite, RevokeKeyDone, RevokeKeyWrite } from "./keys.js";
 import type { LedgerDone, LedgerReads, LedgerWrite } from "./ledger.js";
 import type { PromotionDone, PromotionReads, PromotionWrite } from "./promotions.js";
+import type { OnceDone, OnceWrite } from "./receipts.js";
+import type { SearchRequest, SearchResult } from "./search.js";
 
 /** An item ready to be stored: validated, with id and times. */
 export interface NewRow {
@@ -53,7 +59,7 @@ export interface NewRow {
   readonly expiresAt?: number;
 }
 
-/** Adds a round: items of one call, in order. Registers the space, agent and session it names if they are new. */
+/** Adds a round: the items of one call, in order. Registers the space, agent and session it names if they are new. */
 export interface AddWrite {
   readonly op: "add";
   readonly space: SpaceRef;
@@ -61,24 +67,25 @@ export interface AddWrite {
   readonly agent?: string;
   readonly items: readonly NewRow[];
   /**
-   * What an item does whose id is taken in the space. `same`: an item of the same payload is the same item and is not
-   * written again, any other payload is a conflict. `replace`: it becomes the next version of that item.
+   * How to handle an item whose id already exists in the space. `same`: an item with the same payload is not written
+   * again; a different payload is a conflict. `replace`: the item becomes the next version of the existing one.
    */
   readonly existing: "same" | "replace";
-  /** A later part of a large add: the id of that add's first item, whose round these items share. */
+  /** For a later part of a large add: the id of that add's first item, whose round these items share. */
   readonly continues?: string;
-  /** Unique per space and session for 7 days: the same key and hash give the first answer, another hash a conflict. */
-  readonly idempotency?: { readonly key: string; readonly hash: string };
 }
 
-/** Edits one item; `not_found` if it is not there, `conflict` (details.version) if `expectVersion` does not hold. */
+/**
+ * Edits one item. Fails with `not_found` if it does not exist, or `conflict` (details.version) if its version is not
+ * `expectVersion`.
+ */
 export interface UpdateWrite {
   readonly op: "update";
   readonly space: SpaceRef;
   readonly id: string;
   readonly patch: {
     readonly content?: string;
-    /** Given with `content`: the parts it came from, or null if it is plain text. */
+    /** Given with `content`: the parts that the content came from, or null if it is plain text. */
     readonly parts?: readonly Part[] | null;
     readonly role?: Role;
     readonly name?: string | null;
@@ -92,11 +99,18 @@ export interface UpdateWrite {
 
 /**
  * Forgets a slice of its target: as much as fits into a few milliseconds. Repeat while `remaining`.
- * `ids`: these items and facts, missing ones ignored. `block`: the block of this id with all its versions. `session`: its
- * items and its ledger, then its registry entry. `space`: its items, facts, blocks, log of promotions, sessions, then its
- * registry entry. `expired`: whatever has expired, in any space. With `entry: false` the registry entry stays, and of a
- * space its blocks do.
- * Facts that rest on a forgotten item alone go with it, in the same transaction.
+ *
+ * - `ids`: these items and facts; missing ones are ignored.
+ * - `block`: the block with this id and all its versions.
+ * - `session`: its items and its ledger, then its registry entry.
+ * - `space`: its items, facts, blocks, promotion log and sessions, then its registry entry.
+ * - `expired`: all expired items and facts, in any space.
+ *
+ * With `entry: false` the registry entry stays; for a space, its blocks stay too.
+ *
+ * Facts whose only source is a forgotten item are removed in the same transaction. When a space's registry entry is
+ * removed, the space is also removed from the logs of other spaces (src/actor.ts), its idempotency keys are removed,
+ * and access keys that were created for it alone lose their names.
  */
 export interface ForgetWrite {
   readonly op: "forget";
@@ -108,7 +122,7 @@ export interface ForgetWrite {
     | { readonly expired: true };
 }
 
-/** Creates a registry entry; `conflict` if the name is taken and `create` is "new", the existing one if "ensure". */
+/** Creates a registry entry. If the name is taken: `conflict` for "new", the existing entry for "ensure". */
 export interface RegisterWrite {
   readonly op: "register";
   readonly create: "new" | "ensure";
@@ -117,7 +131,7 @@ export interface RegisterWrite {
     | { readonly kind: "session"; readonly name: string; readonly space: SpaceRef; readonly agent?: string };
 }
 
-/** Renames or describes a registry entry; `not_found`, or `conflict` if the new name is taken. */
+/** Renames or describes a registry entry. Fails with `not_found`, or with `conflict` if the new name is taken. */
 export interface AmendWrite {
   readonly op: "amend";
   readonly entry:
@@ -125,11 +139,12 @@ export interface AmendWrite {
     | { readonly kind: "session"; readonly name: string; readonly space: SpaceRef };
   readonly name?: string;
   readonly description?: string | null;
-  /** For spaces: how long items are kept, counted from `recordedAt`; null: for ever. */
+  /** For spaces: how long items are kept, counted from `recordedAt`. Null keeps them forever. */
   readonly retentionMs?: number | null;
 }
 
 export type Write =
+  | OnceWrite
   | AddWrite
   | UpdateWrite
   | ForgetWrite
@@ -143,20 +158,22 @@ export type Write =
   | RevokeKeyWrite
   | IndexingWrite;
 
-/** What a slice of a forget has removed, and what it left. */
+/** The result of one slice of a forget. */
 export interface ForgetDone {
   readonly op: "forget";
-  /** Items removed, those of facts included. */
+  /** Removed items, including the items of facts. */
   readonly items: number;
   readonly sessions: number;
   readonly entries: number;
   readonly blocks: number;
-  /** Facts that were removed: those asked for, and those that rested on nothing else. */
+  /** Removed facts: those requested, and those that had no other source. */
   readonly facts: number;
-  /** The ids of facts that lost a source and stay, because they rest on others too. */
+  /** The ids of facts that lost a source and remain, because they have other sources. */
   readonly factsLeft: readonly string[];
-  /** How many copies of the removed items were promoted to other spaces and are still there. */
+  /** The number of copies of the removed items that were promoted to other spaces and still exist there. */
   readonly copiesLeft: number;
+  /** True if an idempotency key that added any of the removed data is kept, so that a retry cannot add it again. */
+  readonly keysLeft: boolean;
   readonly remaining: boolean;
 }
 
@@ -169,12 +186,14 @@ export const NOTHING_FORGOTTEN: ForgetDone = Object.freeze({
   facts: 0,
   factsLeft: [],
   copiesLeft: 0,
+  keysLeft: false,
   remaining: false,
 });
 
-/** What one write did. */
+/** The result of one write. */
 export type Done =
-  | ({ readonly op: "add" } & Omit<Added, "commit">)
+  | OnceDone
+  | ({ readonly op: "add" } & Added)
   | { readonly op: "update"; readonly version: number }
   | ForgetDone
   | { readonly op: "register"; readonly entry: Entry | SessionEntry; readonly created: boolean }
@@ -187,18 +206,30 @@ export type Done =
   | RevokeKeyDone
   | IndexingDone;
 
-/** Writes that stand or fall together. */
+/** The result of a write of type `W`. */
+export type DoneOf<W extends Write> = Extract<Done, { readonly op: W["op"] }>;
+
+/** Writes that are applied atomically. If the first is `once`, the unit is applied once (receipts.ts). */
 export type Unit = readonly Write[];
 
 export type Outcome =
   | { readonly ok: true; readonly done: readonly Done[] }
   | { readonly ok: false; readonly error: ErrorRecord };
 
+/**
+ * A space at one version. `id` is the id of its registry entry, which renames do not change. A space that takes the
+ * name of a forgotten or renamed space is a different space.
+ */
+export interface SpaceVersion {
+  readonly id: string;
+  readonly version: number;
+}
+
 export interface Committed {
-  /** The number of this commit; the last one before it if every unit failed or changed nothing. */
-  readonly commit: number;
-  /** False: every unit failed or changed nothing, so that there was no commit. */
+  /** False if every unit failed or changed nothing, so that nothing was committed. */
   readonly changed: boolean;
+  /** The spaces that this commit changed but did not remove, each with its new version. */
+  readonly versions: readonly SpaceVersion[];
   /** One outcome per unit, in order. */
   readonly outcomes: readonly Outcome[];
   /** Milliseconds of work inside the store. */
@@ -214,12 +245,14 @@ export interface RowFilter {
   readonly tiers?: readonly Tier[];
   readonly from?: number;
   readonly to?: number;
-  /** True: only items that wait to be embedded, parked ones included. */
+  /** True: only items pending embedding, including parked ones. */
   readonly pending?: true;
   readonly metadata?: readonly { readonly path: readonly string[]; readonly anyOf: readonly Scalar[] }[];
 }
 
-/** A page of items: by arrival (the order of sequences in a session), or by `occurredAt`, ties by arrival. */
+/**
+ * A page of items, ordered by arrival (the order of sequences in a session) or by `occurredAt` with ties by arrival.
+ */
 export interface ListRequest {
   readonly spaces: readonly SpaceRef[];
   readonly filter: RowFilter;
@@ -230,81 +263,26 @@ export interface ListRequest {
   readonly now: number;
 }
 
-/**
- * Items that contain any of the terms, or stand near one that does in its session, scored by BM25 with the words of their
- * neighbours (retrieval/words/neighbours.ts) from their own space's statistics, best first, ties newest first. The filter
- * says what may be found, not what may lend its words.
- */
-export interface WordsRequest {
-  readonly spaces: readonly SpaceRef[];
-  /** Distinct analysed terms (retrieval/words). */
-  readonly terms: readonly string[];
-  readonly filter: RowFilter;
-  readonly limit: number;
-  readonly now: number;
-  /** Score exactly these items instead of searching; also those that contain none of the terms, with 0. */
-  readonly keys?: readonly number[];
-  /** Tell also what is known by the way of items that are not among the best. */
-  readonly estimates?: boolean;
-}
-
-/** A found item by reference, with what ranking needs to know of it; content is read at the end, with `read`. */
-export interface Scored {
+/** The version up to which a reader has seen a space. */
+export interface ChangesCursor {
   readonly space: SpaceRef;
-  /** The store's number of the item, which is never given twice. */
-  readonly key: number;
-  readonly id: string;
-  readonly version: number;
-  readonly score: number;
-  readonly role?: Role;
-  readonly occurredAt: number;
-  /** The registry id of its session. */
-  readonly sessionId?: string;
-  /**
-   * From when on it is found otherwise though nothing is written: when it leaves all answers (its own expiry or its
-   * space's retention, whichever comes first), or a message that lends it words does.
-   */
-  readonly until?: number;
+  /** If absent, the reader has not seen the space. */
+  readonly since?: SpaceVersion | undefined;
 }
 
-/** The same, but no longer than until then. */
-export const endingBy = (found: Scored, until: number): Scored =>
-  until < (found.until ?? Infinity) ? { ...found, until } : found;
-
-/** An item that was read, as if a search had found it. */
-export function scoredOf(item: KeyedItem, score: number): Scored {
-  const { space, key, id, version, role, occurredAt, sessionId, until } = item;
-  return {
-    space,
-    key,
-    id,
-    version,
-    score,
-    ...(role !== undefined && { role }),
-    occurredAt,
-    ...(sessionId !== undefined && { sessionId }),
-    ...(until !== undefined && { until }),
-  };
-}
-
-/** What changed in the given spaces after a commit number. */
+/** The changes of a space after a version. `spaceVersion` is the version that the change gave the space. */
 export interface Changes {
-  /** The newest commit number of the store. */
-  readonly commit: number;
-  /** Items added or edited, by reference. */
-  readonly changed: readonly { readonly space: SpaceRef; readonly id: string; readonly version: number }[];
-  /** How many items were removed from these spaces. */
-  readonly removed: number;
-  /** False when more has changed than is told here, or the record no longer reaches back that far: start over. */
+  /** The space's current version, from which the next call continues. Undefined if no space has this name. */
+  readonly version: SpaceVersion | undefined;
+  /** Added or edited items, each once. */
+  readonly changed: readonly { readonly id: string; readonly version: number; readonly spaceVersion: number }[];
+  /** The number of removed items, per space version. */
+  readonly removed: readonly { readonly items: number; readonly spaceVersion: number }[];
+  /**
+   * False if there are more changes than this result contains, if the change log no longer reaches back that far, or if
+   * the name now belongs to another space or to none. The reader must then start over.
+   */
   readonly complete: boolean;
-}
-
-/** Of which commits `changes` tells. */
-export interface ChangesBounds {
-  /** Nothing of later ones. An item that a later one has changed again is left out. */
-  readonly upTo: number;
-  /** Nothing of these. */
-  readonly without: readonly number[];
 }
 
 export interface RegistryRequest {
@@ -318,24 +296,23 @@ export interface RegistryRequest {
   readonly cursor?: string;
 }
 
-/** Whether what was forgotten has left the medium for good. */
+/** Whether the bytes of forgotten data are gone from the medium. */
 export interface Purged {
   readonly purged: boolean;
   readonly left: readonly { readonly what: string; readonly why: string }[];
 }
 
 export interface StoreStats {
-  readonly commit: number;
   readonly items: number;
-  /** Bytes on the medium, log included. */
+  /** Bytes on the medium, including the log. */
   readonly bytes: number;
   readonly checkpoints: number;
-  /** How often a commit had to wait for another process, and for how long in all. */
+  /** How often a commit had to wait for another process, and the total wait. */
   readonly busyRetries: number;
   readonly busyMs: number;
 }
 
-/** Items by the store's numbers, in no order; those that are gone, elsewhere or filtered out are left out. */
+/** Reads items by key, in no particular order. Skips items that are gone, in other spaces or filtered out. */
 export interface ReadRequest {
   readonly spaces: readonly SpaceRef[];
   readonly keys: readonly number[];
@@ -343,47 +320,68 @@ export interface ReadRequest {
   readonly now: number;
 }
 
-/** An item with the store's number of it. */
+/** An item with its key, the store's number of it. */
 export interface KeyedItem extends Item {
   readonly key: number;
-  /** From when on it is in no answer: its own expiry or its space's retention, whichever comes first. */
+  /** When it stops appearing in results: its own expiry or its space's retention, whichever comes first. */
   readonly until?: number;
 }
 
 export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, PromotionReads, KeyReads {
   /**
-   * Commits units in one transaction. `group` names this attempt, so that `wasCommitted` can tell afterwards; with an
-   * empty name nothing is remembered of it, which is for writes that can be repeated.
-   * Rejects with `busy` or `store_failed` (nothing written) or `outcome_unknown` (reopen, then ask `wasCommitted`).
+   * Commits units in one transaction. `group` names this attempt so that `wasCommitted` can look it up later. An empty
+   * name is not recorded; use it for writes that can be repeated. Rejects with `busy` or `store_failed` (nothing was
+   * written), or with `outcome_unknown` (reopen, then call `wasCommitted`).
    */
   commit(units: readonly Unit[], now: number, group: string): Promise<Committed>;
-  /** Closes what is left of the connection and opens anew. */
+  /** Closes what is left of the connection and opens a new one. */
   reopen(): Promise<void>;
-  /** Whether the last group this store tried was committed. Only after `reopen`, and only for that group. */
+  /** Whether the last group that this store tried was committed. Valid only after `reopen`, and only for that group. */
   wasCommitted(group: string): Promise<boolean>;
 
   get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]>;
   read(request: ReadRequest): Promise<readonly KeyedItem[]>;
   list(request: ListRequest): Promise<Page<Item>>;
-  searchWords(request: WordsRequest): Promise<FoundItems<Scored>>;
-  /** Which of these names someone in these spaces has spoken under, whatever the case of A to Z. */
+  search(request: SearchRequest): Promise<SearchResult>;
+  /** The names among these that appear as speakers in the spaces. ASCII letters match case-insensitively. */
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]>;
-  /** The space's version: the last commit that changed it; 0 if it does not exist. */
-  versions(spaces: readonly SpaceRef[]): Promise<readonly number[]>;
-  changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes>;
+  /** One per space, in order; undefined if the space does not exist. */
+  versions(spaces: readonly SpaceRef[]): Promise<readonly (SpaceVersion | undefined)[]>;
+  /** One per cursor, in order, all from the same snapshot. */
+  changes(cursors: readonly ChangesCursor[]): Promise<readonly Changes[]>;
 
   entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>>;
   sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>>;
 
-  /** Makes sure that the bytes of what was forgotten are gone. Waits for readers, at most until the deadline. */
+  /** Ensures that the bytes of forgotten data are gone. Waits for readers, at most until the deadline. */
   purge(deadlineMs: number): Promise<Purged>;
-  /**
-   * Housekeeping, once in a while: trims old records, puts indexes in order, removes vectors that are no longer in use,
-   * finishes a purge that another process has left undone. What is not done when the signal is aborted is done by whoever comes next.
-   */
+  /** Housekeeping: trims old records and indexes, and finishes a purge that another process left undone. */
   maintain(now: number, signal?: AbortSignal): Promise<void>;
   stats(): Promise<StoreStats>;
-  /** Writes something durably that no read shows, to see whether that can be done; rejects as `commit` does. */
+  /** Tests whether the store can write, by a durable write that no read returns. Rejects as `commit` does. */
   proveWritable(now: number): Promise<void>;
-  close(): Promise<void>;
+  /**
+   * Closes the store. If `now` is given, first finishes a purge that another process left undone, provided that this
+   * takes a few seconds at most.
+   */
+  close(now?: number): Promise<void>;
 }
+
+/** The reads that layers above the service may use directly: the registry, keys, transfers. */
+export type StoreView = Pick<
+  Store,
+  | "entries"
+  | "sessions"
+  | "versions"
+  | "changes"
+  | "keys"
+  | "get"
+  | "list"
+  | "chunks"
+  | "facts"
+  | "blocks"
+  | "blockVersions"
+  | "promotions"
+  | "proveWritable"
+  | "mirrors"
+>;

@@ -1,21 +1,22 @@
 /**
- * The VectorIndex contract: where vectors live outside the store, when one machine's scan is not enough.
+ * The VectorIndex contract: vector storage outside the store, for when scanning on one machine is not enough.
  *
- * The store is the truth; an index only finds. What it holds came through the outbox after the commit, may be late, and
- * is checked against the store before anyone sees it. It is given no text and no names, only numbers.
+ * The store is the source of truth; an index only finds candidates. Its contents arrive through the outbox after the
+ * commit, may lag behind, and are checked against the store before they reach a caller. It receives no text and no
+ * names, only numbers.
  *
- * Guarantees of every implementation (the conformance suite in src/testing holds them to it):
+ * Guarantees of every implementation (checked by the conformance suite in src/testing):
  * - `upsert` and `delete` are acknowledged when they resolve, and idempotent by point id.
- * - `search` finds exactly the points of the spaces named, by cosine, best first.
- * - Vectors of another space than the index holds are refused (`vector_space`); nothing is ever wiped.
- * - Every other failure is `index_failed`; a change that the index will never take has `details.refused: true`.
+ * - `search` returns only points of the given spaces, ranked by cosine similarity, best first.
+ * - An index rejects vectors of a vector space other than its own (`vector_space`); it never wipes existing data.
+ * - Every other failure is `index_failed`. A change that the index will never accept has `details.refused: true`.
  */
 import type { VectorSpace } from "../types.js";
 
 export interface Point {
-  /** `chunkId` of the item and the part. */
+  /** The `chunkId` of the item and the part. */
   readonly id: string;
-  /** Of unit length. */
+  /** A vector of unit length. */
   readonly vector: Float32Array;
   /** The space's registry id. */
   readonly spaceId: string;
@@ -41,16 +42,18 @@ export interface FoundPoint {
 }
 
 export interface VectorIndex {
-  /** Tells this index from others, over restarts: the file remembers to which one it belongs. No secrets. */
+  /** Identifies this index across restarts; the file records which index it belongs to. Must contain no secrets. */
   readonly name: string;
-  /** Makes room for vectors of this space, if there is none; `vector_space` if there is, but for others. */
+  /**
+   * Creates storage for vectors of this space if none exists. Fails with `vector_space` if it exists for another space.
+   */
   prepare(space: VectorSpace): Promise<void>;
   upsert(points: readonly Point[]): Promise<void>;
-  /** Missing ones are ignored. */
+  /** Ignores missing ids. */
   delete(ids: readonly string[]): Promise<void>;
   /**
-   * Deletes points of a vector space that is no longer served, which the index keeps apart from those it was prepared for.
-   * Missing ones are ignored. Left out by an index that keeps nothing of other spaces.
+   * Deletes points of a former vector space, which the index stores separately from the current one. Ignores missing
+   * ids. An index that keeps nothing of other vector spaces omits this method.
    */
   deleteFormer?(space: VectorSpace, ids: readonly string[]): Promise<void>;
   search(request: PointSearch): Promise<readonly FoundPoint[]>;

@@ -1,4 +1,4 @@
-/** Vector spaces compared and named. */
+/** Compares and names vector spaces. */
 import type { VectorSpace } from "../types.js";
 
 /** Only vectors of the same space can be compared. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bruteForceScores } from "./brute-force.js";
 
-/** The formula once more, with k1 = 0.9 and b = 0.75, written out. */
+/** The formula, written out, with k1 = 0.9 and b = 0.75. */
 function bm25(documents: number, containing: number, count: number, length: number, averageLength: number): number {
   const idf = Math.log(1 + (documents - containing + 0.5) / (containing + 0.5));
   return (idf * count * 1.9) / (count + 0.9 * (0.25 + (0.75 * length) / averageLength));
@@ -14,7 +14,7 @@ describe("bruteForceScores", () => {
     { id: "c", content: "" },
     { id: "d", content: "sea house tree" },
   ];
-  /** Four documents of two terms on average, each with room for what eight like it would lend. */
+  /** Four documents of two terms on average, each with what eight like it would lend. */
   const average = 2 + 2.2 * 2;
 
   it("counts items, containing items and terms over all documents, names included", () => {
@@ -25,7 +25,7 @@ describe("bruteForceScores", () => {
     expect(scores.get("d")).toBeCloseTo(bm25(4, 2, 1, 3, average), 9);
   });
 
-  it("lets documents of one session lend each other what they say, unless they have expired", () => {
+  it("lets documents of one session lend words to each other, unless they have expired", () => {
     const inSession = documents.map((document, at) => ({ ...document, session: "s", sequence: at + 1 }));
     const scores = bruteForceScores(inSession, ["lamp"]);
     expect([...scores.keys()]).toEqual(["a", "b", "c", "d"]);
@@ -36,7 +36,7 @@ describe("bruteForceScores", () => {
     expect(later.get("b")).toBeCloseTo(bm25(4, 2, 1, 2 + 0.3 * 3, average), 9);
   });
 
-  it("lets no document of another session lend, nor one outside of sessions", () => {
+  it("lets no document of another session lend words, nor one outside of sessions", () => {
     const apart = documents.map((document, at) => ({ ...document, session: `s${at}`, sequence: 1 }));
     expect(bruteForceScores(apart, ["lamp"])).toEqual(bruteForceScores(documents, ["lamp"]));
   });

@@ -1,6 +1,10 @@
-/** BM25 among neighbours the slow and obvious way: every document of one space is read, every statistic is counted anew. */
+/**
+ * BM25 with neighbours, the slow and obvious way: reads every document of one space and counts every statistic each
+ * time.
+ */
 import { analyse } from "../retrieval/words/analyse.js";
 import { idf } from "../retrieval/words/bm25.js";
+import { exactTerms, RARE_MAX } from "../retrieval/words/exact.js";
 import { averageAmong, scoreAmong } from "../retrieval/words/neighbours.js";
 import { contentLength } from "../retrieval/words/stop.js";
 
@@ -8,14 +12,14 @@ export interface BruteForceDocument {
   readonly id: string;
   readonly name?: string;
   readonly content: string;
-  /** Those of one session are each other's neighbours. */
+  /** Documents of one session are neighbours of each other. */
   readonly session?: string;
   readonly sequence?: number;
-  /** True for one that has expired: it counts for the statistics, and lends nothing. */
+  /** True if it has expired: it counts in the statistics, but lends nothing. */
   readonly isExpired?: boolean;
 }
 
-/** The scores of those documents that contain any of the terms or are lent one, by id. */
+/** The scores, by id, of the documents that contain any of the terms or borrow one. */
 export function bruteForceScores(
   documents: readonly BruteForceDocument[],
   terms: readonly string[],
@@ -43,4 +47,21 @@ export function bruteForceScores(
     if (score > 0) scores.set(id, score);
   }
   return scores;
+}
+
+/** The terms that each document contains, in the form of `WordsRequest.exact`, by id. */
+export function bruteForceLookup(
+  documents: readonly BruteForceDocument[],
+  terms: readonly string[],
+): ReadonlyMap<string, number> {
+  const texts = documents.map(({ id, name = "", content }) => {
+    return { id, words: new Set([...analyse(`${name} ${content}`).keys(), ...exactTerms(content)]) };
+  });
+  const found = new Map<string, number>();
+  for (const [at, term] of terms.entries()) {
+    const containing = texts.filter(({ words }) => words.has(term));
+    if (containing.length > RARE_MAX) continue;
+    for (const { id } of containing) found.set(id, (found.get(id) ?? 0) + 2 ** (terms.length - 1 - at));
+  }
+  return found;
 }

@@ -1,8 +1,7 @@
 /**
- * The Embedder contract as tests: one suite that every embedder runs, so that an embedder is what passes it.
+ * The Embedder contract as tests: one suite that every embedder must pass.
  *
- * Each test gets an embedder of its own, unused. Nothing is asked of what the vectors mean: only of their form, and
- * that a text has one.
+ * Each test gets a new, unused embedder. The suite checks the form of vectors, not their meaning.
  */
 import { describe, it } from "vitest";
 import type { Embedder } from "../embedding/embedder.js";
@@ -11,10 +10,10 @@ import { texts } from "./embedder/texts.js";
 import { tokens } from "./embedder/tokens.js";
 import { vectors } from "./embedder/vectors.js";
 
-/** A fresh embedder for one test. */
+/** A new embedder for one test. */
 export interface OpenedEmbedder {
   readonly embedder: Embedder;
-  /** Whether the embedder has loaded or asked anything; it must not have before the first call. */
+  /** Whether the embedder has loaded or requested anything; it must not have before the first call. */
   isUsed(): boolean;
   /** Closes the embedder, if the test has not, and cleans up. */
   close(): Promise<void>;
@@ -22,14 +21,14 @@ export interface OpenedEmbedder {
 
 export interface EmbedderConformance {
   readonly name: string;
-  /** Makes an embedder that nobody has used. */
+  /** Creates an unused embedder. */
   readonly open: () => Promise<OpenedEmbedder>;
   /**
-   * False where the model's tokens cannot be known, and `countTokens` gives upper bounds: then a text that counts more
-   * than `tokensMax` may be taken or refused.
+   * False if the model's tokens cannot be known and `countTokens` returns upper bounds: then a text that counts more
+   * than `tokensMax` may be accepted or refused.
    */
   readonly countsAreExact?: boolean;
-  /** False for an embedder that sends off every call at once: nothing is queued, and urgent calls overtake nobody. */
+  /** False for an embedder that sends every call at once: nothing is queued, so urgent calls overtake nothing. */
   readonly queues?: boolean;
 }
 

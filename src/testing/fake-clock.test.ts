@@ -14,7 +14,7 @@ describe("FakeClock", () => {
     expect(clock.now()).toBe(401);
   });
 
-  it("runs tasks when they are due, each at its own time, equal ones in the order they were started", () => {
+  it("runs tasks when they are due, each at its own time, equal ones in order of creation", () => {
     const clock = new FakeClock(0);
     const ran: string[] = [];
     const note = (name: string) => () => ran.push(`${name}@${clock.now()}`);
@@ -43,7 +43,7 @@ describe("FakeClock", () => {
     expect(ran).toBe(2);
   });
 
-  it("runs a task that another task starts, if it becomes due on the way", () => {
+  it("runs a task that another task starts, if it becomes due meanwhile", () => {
     const clock = new FakeClock(0);
     const ran: number[] = [];
     const again = () => {
@@ -56,7 +56,7 @@ describe("FakeClock", () => {
     expect(clock.pending).toBe(1);
   });
 
-  it("does not run a cancelled task, also one cancelled by a task before it", () => {
+  it("does not run a cancelled task, even one cancelled by a task before it", () => {
     const clock = new FakeClock(0);
     const ran: string[] = [];
     const cancel = clock.after(10, () => ran.push("cancelled"));
@@ -69,7 +69,7 @@ describe("FakeClock", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("leaves timers alone when the time of day is set", () => {
+  it("does not affect timers when the time of day is set", () => {
     const clock = new FakeClock(1_000_000);
     const ran: number[] = [];
     clock.after(100, () => ran.push(clock.now()));

@@ -1,6 +1,6 @@
 /**
- * A clock in the hands of a test. It knows two times, as a computer does: the time of day, which may be set, and the time
- * that has passed, which only grows. Timers follow the second: setting the time of day fires none and delays none.
+ * A clock controlled by a test. Like a computer, it has two times: the time of day, which may be set, and the elapsed
+ * time, which only grows. Timers follow the elapsed time: setting the time of day neither fires nor delays them.
  */
 import type { Clock } from "../clock.js";
 
@@ -12,7 +12,7 @@ interface Timer {
 export class FakeClock implements Clock {
   #now: number;
   #passed = 0;
-  /** By due time; equal ones in the order they were started. */
+  /** Sorted by due time; equal ones in order of creation. */
   #timers: readonly Timer[] = [];
 
   constructor(now: number = Date.UTC(2026, 0, 1)) {
@@ -33,14 +33,14 @@ export class FakeClock implements Clock {
     return () => this.#remove(timer);
   }
 
-  /** Timers that are still waiting. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#timers.length;
   }
 
   /**
-   * Lets time pass. Each task that becomes due runs at its own time, also one that another task has started on the way.
-   * What a task leaves to promises happens after the caller's next await.
+   * Lets time pass. Each task that becomes due runs at its own time, including tasks started by other tasks meanwhile.
+   * Promise callbacks of a task run after the caller's next await.
    */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`time does not pass by ${ms} ms; use set() to turn the clock back`);

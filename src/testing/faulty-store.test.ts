@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../stores/memory/memory-store.js";
+import { SqliteStore } from "../stores/sqlite/store.js";
 import type { Unit } from "../stores/store.js";
 import { FaultyStore } from "./faulty-store.js";
-import { storeConformance } from "./store-conformance.js";
 
 const SPACE = { user: "ada" };
 
@@ -11,8 +10,10 @@ function adding(id: string): Unit {
   return [{ op: "add", space: SPACE, items: [row], existing: "same" }];
 }
 
-function open() {
-  const store = new FaultyStore(new MemoryStore());
+const openInMemory = () => SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
+
+async function open() {
+  const store = new FaultyStore(await openInMemory());
   const commit = (id: string) => store.commit([adding(id)], 0, `group of ${id}`);
   const ids = async () => {
     const request = { spaces: [SPACE], filter: {}, sortBy: "arrival", order: "asc", limit: 100, now: 0 } as const;
@@ -27,7 +28,7 @@ describe("FaultyStore", () => {
     ["busy", "busy"],
   ] as const) {
     it(`fails as often as told with ${code}, and writes nothing of it`, async () => {
-      const { store, commit, ids } = open();
+      const { store, commit, ids } = await open();
       await commit("a");
       store.failCommits(fault, 2);
       await expect(commit("b")).rejects.toMatchObject({ code, retryable: true });
@@ -43,7 +44,7 @@ describe("FaultyStore", () => {
     ["unknown, not written", false],
   ] as const) {
     it(`loses an outcome (${fault}), which a reopen brings to light`, async () => {
-      const { store, commit, ids } = open();
+      const { store, commit, ids } = await open();
       await commit("a");
       store.failCommits(fault);
       await expect(commit("b")).rejects.toMatchObject({ code: "outcome_unknown", retryable: false });
@@ -56,8 +57,8 @@ describe("FaultyStore", () => {
     });
   }
 
-  it("fails different ways in the order they were given", async () => {
-    const { store, commit } = open();
+  it("fails in different ways in the order given", async () => {
+    const { store, commit } = await open();
     store.failCommits("busy");
     store.failCommits("failed");
     await expect(commit("a")).rejects.toMatchObject({ code: "busy" });
@@ -66,7 +67,7 @@ describe("FaultyStore", () => {
   });
 
   it("fails reopens, and stays shut until one succeeds", async () => {
-    const { store, commit } = open();
+    const { store, commit } = await open();
     store.failCommits("unknown, written");
     store.failReopens(2);
     await expect(commit("a")).rejects.toMatchObject({ code: "outcome_unknown" });
@@ -78,8 +79,8 @@ describe("FaultyStore", () => {
     expect(await store.wasCommitted("group of a")).toBe(true);
   });
 
-  it("holds commits until they are released, then lets them go in order", async () => {
-    const { store, commit, ids } = open();
+  it("holds commits until they are released, then lets them continue in order", async () => {
+    const { store, commit, ids } = await open();
     await commit("a");
     const release = store.stallCommits();
     const held = [commit("b"), commit("c")];
@@ -93,28 +94,21 @@ describe("FaultyStore", () => {
   });
 
   it("fails searches and reads of pending items as often as told", async () => {
-    const { store, commit } = open();
+    const { store, commit } = await open();
     await commit("a");
-    const search = () => store.searchWords({ spaces: [SPACE], terms: ["a"], filter: {}, limit: 10, now: 0 });
+    const hints = { refersBack: false, dates: [], recency: 0, askedAt: 0 };
+    const request = { spaces: [SPACE], terms: ["a"], lookups: [], filter: {}, hints, limit: 10, now: 0 };
+    const search = () => store.search(request);
     const pending = () => store.pending({ lanes: [{ lane: { space: SPACE } }], limit: 10, maxBytes: 100, now: 0 });
-    const vectors = () =>
-      store.searchVectors({
-        spaces: [SPACE],
-        vectorSpace: { model: "m", runtime: "r", dimensions: 1 },
-        vector: new Float32Array([1]),
-        filter: {},
-        limit: 10,
-        now: 0,
-      });
-    store.failReads(3);
-    for (const read of [search, pending, vectors]) {
+    store.failReads(2);
+    for (const read of [search, pending]) {
       await expect(read()).rejects.toMatchObject({ code: "store_failed", retryable: true });
     }
-    expect([await search(), await pending(), await vectors()]).toMatchObject([[{ id: "a" }], [{ id: "a" }], []]);
+    expect([await search(), await pending()]).toMatchObject([{ found: [{ id: "a" }] }, { items: [{ id: "a" }] }]);
   });
 
   it("holds commits until every stall is released", async () => {
-    const { store, commit, ids } = open();
+    const { store, commit, ids } = await open();
     const [first, second] = [store.stallCommits(), store.stallCommits()];
     const held = commit("a");
     second();
@@ -124,12 +118,4 @@ describe("FaultyStore", () => {
     await held;
     expect(await ids()).toEqual(["a"]);
   });
-});
-
-storeConformance({
-  name: "FaultyStore, told nothing,",
-  async open() {
-    const store = new FaultyStore(new MemoryStore());
-    return { store, close: () => store.close() };
-  },
 });

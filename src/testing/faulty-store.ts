@@ -1,7 +1,7 @@
 /**
- * A store that fails on demand, around one that works. It fails as the contract says a store may: with nothing written,
- * or with an outcome that cannot be known before a reopen. Until that reopen it takes no further commit, so that whoever
- * goes on without one is found out.
+ * A store that fails on demand, wrapped around a working one. It fails in the ways that the contract allows: with
+ * nothing written, or with an outcome that is unknown until a reopen. Until that reopen it refuses further commits,
+ * which exposes callers that continue without one.
  */
 import { HoldfastError } from "../errors.js";
 import type {
@@ -12,7 +12,6 @@ import type {
   BlockVersion,
   BlockVersionsRequest,
 } from "../stores/blocks.js";
-import type { FoundItems } from "../stores/estimates.js";
 import type { Fact, FactsRequest } from "../stores/facts.js";
 import type {
   IndexingStats,
@@ -20,35 +19,31 @@ import type {
   OutboxRow,
   ParkedPage,
   ParkedRequest,
-  PendingItem,
+  PendingItems,
   PendingRequest,
-  Scores,
-  ScoresRequest,
   StoredChunk,
   Tail,
   TailRequest,
-  VectorScored,
-  VectorsRequest,
   WaitingLane,
 } from "../stores/indexing.js";
 import type { KeysRequest, StoredKey } from "../stores/keys.js";
 import type { Ledger } from "../stores/ledger.js";
 import type { Promotion, PromotionsRequest } from "../stores/promotions.js";
 import type { ToReindex, ToReindexRequest } from "../stores/reindexing.js";
+import type { SearchRequest, SearchResult } from "../stores/search.js";
 import type {
   Changes,
-  ChangesBounds,
+  ChangesCursor,
   Committed,
   KeyedItem,
   ListRequest,
   Purged,
   ReadRequest,
   RegistryRequest,
-  Scored,
+  SpaceVersion,
   Store,
   StoreStats,
   Unit,
-  WordsRequest,
 } from "../stores/store.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../types.js";
 
@@ -57,9 +52,9 @@ export type CommitFault =
   | "failed"
   /** Nothing is written; `busy`. */
   | "busy"
-  /** Nothing is written, but nobody can know; `outcome_unknown`. */
+  /** Nothing is written, but the outcome is unknown; `outcome_unknown`. */
   | "unknown, not written"
-  /** All is written, but nobody can know; `outcome_unknown`. */
+  /** Everything is written, but the outcome is unknown; `outcome_unknown`. */
   | "unknown, written";
 
 export class FaultyStore implements Store {
@@ -76,7 +71,7 @@ export class FaultyStore implements Store {
     this.#inner = inner;
   }
 
-  /** Makes the next commits fail, one after the other; those ordered before come first. */
+  /** Makes the next commits fail, after those already ordered to fail. */
   failCommits(fault: CommitFault, times = 1): void {
     for (let time = 0; time < times; time++) this.#faults.push(fault);
   }
@@ -86,12 +81,12 @@ export class FaultyStore implements Store {
     this.#reopenFaults += times;
   }
 
-  /** Makes the next searches and reads of pending items fail with `store_failed`, whichever come. */
+  /** Makes the next searches and reads of pending items fail with `store_failed`, whichever come first. */
   failReads(times = 1): void {
     this.#readFaults += times;
   }
 
-  /** Holds every commit from now on, before anything of it is written, until the returned function is called. */
+  /** Holds every commit from now on, before anything is written, until the returned function is called. */
   stallCommits(): () => void {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
@@ -101,12 +96,12 @@ export class FaultyStore implements Store {
     return release;
   }
 
-  /** How often `commit` was called. */
+  /** The number of calls of `commit`. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** Commits that are being held. */
+  /** The number of commits on hold. */
   get heldCommits(): number {
     return this.#held;
   }
@@ -153,9 +148,9 @@ export class FaultyStore implements Store {
     return this.#inner.list(request);
   }
 
-  async searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
+  async search(request: SearchRequest): Promise<SearchResult> {
     this.#failRead();
-    return this.#inner.searchWords(request);
+    return this.#inner.search(request);
   }
 
   async speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
@@ -163,12 +158,12 @@ export class FaultyStore implements Store {
     return this.#inner.speakers(spaces, names);
   }
 
-  versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
+  versions(spaces: readonly SpaceRef[]): Promise<readonly (SpaceVersion | undefined)[]> {
     return this.#inner.versions(spaces);
   }
 
-  changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes> {
-    return this.#inner.changes(spaces, since, bounds);
+  changes(cursors: readonly ChangesCursor[]): Promise<readonly Changes[]> {
+    return this.#inner.changes(cursors);
   }
 
   entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
@@ -215,7 +210,7 @@ export class FaultyStore implements Store {
     return this.#inner.waiting(owner, limit, now);
   }
 
-  async pending(request: PendingRequest): Promise<readonly PendingItem[]> {
+  async pending(request: PendingRequest): Promise<PendingItems> {
     this.#failRead();
     return this.#inner.pending(request);
   }
@@ -228,13 +223,8 @@ export class FaultyStore implements Store {
     return this.#inner.earlier(keys, count, now);
   }
 
-  async searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
-    this.#failRead();
-    return this.#inner.searchVectors(request);
-  }
-
-  scoreVectors(request: ScoresRequest): Promise<Scores> {
-    return this.#inner.scoreVectors(request);
+  unsent(spaces: readonly SpaceRef[], limit: number): Promise<readonly number[]> {
+    return this.#inner.unsent(spaces, limit);
   }
 
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {
@@ -279,8 +269,8 @@ export class FaultyStore implements Store {
     return this.#inner.proveWritable(now);
   }
 
-  close(): Promise<void> {
-    return this.#inner.close();
+  close(now?: number): Promise<void> {
+    return this.#inner.close(now);
   }
 
   #failRead(): void {

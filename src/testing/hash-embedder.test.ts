@@ -43,7 +43,7 @@ describe("HashEmbedder", () => {
     expect(embedder.descriptions).toBe(1);
   });
 
-  it("fails as often as it is told, with the error it is told, and then works again", async () => {
+  it("fails as often as requested, with the requested error, and then works again", async () => {
     const embedder = new HashEmbedder();
     embedder.failNext(2);
     await expect(embedder.embed(["one"])).rejects.toMatchObject({ code: "embedder_failed" });
@@ -59,7 +59,7 @@ describe("HashEmbedder", () => {
     expect(await embedder.describe()).toMatchObject({ tokensMax: 256 });
   });
 
-  it("refuses the texts it is told to, and says which", async () => {
+  it("refuses the requested texts, and says which", async () => {
     const embedder = new HashEmbedder();
     embedder.refuse((text) => text.includes("poison"));
     const refused = embedder.embed(["fine", "poison"]);
@@ -102,7 +102,7 @@ describe("HashEmbedder", () => {
     await expect(held).rejects.toMatchObject({ code: "closed" });
   });
 
-  it("gives other dimensions from one call to the next when it is told to", async () => {
+  it("changes dimensions from one call to the next on request", async () => {
     const embedder = new HashEmbedder({ dimensions: 8 });
     expect((await embedder.embed(["one"]))[0]).toHaveLength(8);
     embedder.dimensions = 16;

@@ -1,23 +1,23 @@
 /**
- * An embedder without a model, for tests: the words of a text, hashed into buckets, are its vector. Texts that share
- * words are near each other, texts that share none are not, or little. It keeps the Embedder contract, and fails or
- * breaks it where a test says so. Calls are answered in the same turn of the event loop; nothing ever sleeps.
+ * An embedder without a model, for tests: the words of a text, hashed into buckets, form its vector. Texts that share
+ * words are near each other; texts that share none are not, or only slightly. It keeps the Embedder contract, and fails
+ * or violates it when a test asks it to. Calls are answered in the same turn of the event loop; nothing sleeps.
  */
 import type { Embedder, EmbedderDescription, EmbedOptions } from "../embedding/embedder.js";
 import { HoldfastError } from "../errors.js";
 
 export interface HashEmbedderOptions {
-  /** 64 if left out. Fewer: more words share a bucket, and texts look alike that are not. */
+  /** 64 by default. Fewer: more words share a bucket, and unrelated texts look alike. */
   readonly dimensions?: number;
-  /** 256 if left out. A text has as many tokens as words, and two more. */
+  /** 256 by default. A text has two more tokens than words. */
   readonly tokensMax?: number;
-  /** "hash-of-words" if left out. Another model puts words into other buckets. */
+  /** "hash-of-words" by default. Another model puts words into other buckets. */
   readonly model?: string;
 }
 
 const MODEL = "hash-of-words";
 
-/** A call that waits for its turn. */
+/** A queued call. */
 interface Waiting {
   readonly texts: readonly string[];
   readonly urgent: boolean;
@@ -28,7 +28,7 @@ interface Waiting {
 export class HashEmbedder implements Embedder {
   readonly model: string;
   readonly tokensMax: number;
-  /** May be changed at any time: whoever has asked for the description before now gets wrong dimensions. */
+  /** May be changed at any time: a caller that has the earlier description then gets wrong dimensions. */
   dimensions: number;
 
   #line: Waiting[] = [];
@@ -47,22 +47,22 @@ export class HashEmbedder implements Embedder {
     this.tokensMax = tokensMax;
   }
 
-  /** How often `embed` was called with any text, whatever became of it. */
+  /** The number of calls of `embed` with any text, whatever their outcome. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** How many texts have been embedded. */
+  /** The number of texts embedded. */
   get texts(): number {
     return this.#texts;
   }
 
-  /** How often `describe` was called. */
+  /** The number of calls of `describe`. */
   get descriptions(): number {
     return this.#descriptions;
   }
 
-  /** Calls of `embed` that wait, because they are held. */
+  /** The number of calls of `embed` on hold. */
   get waiting(): number {
     return this.#line.length;
   }
@@ -72,12 +72,12 @@ export class HashEmbedder implements Embedder {
     this.#fault = { times, error };
   }
 
-  /** Makes the next calls of `describe` fail, as an embedder that cannot be loaded or reached does. */
+  /** Makes the next calls of `describe` fail, like an embedder that cannot be loaded or reached. */
   failDescribe(times: number, error: unknown = told("describe")): void {
     this.#describeFault = { times, error };
   }
 
-  /** Refuses the texts for which `predicate` holds, from now on, instead of those it has refused so far. */
+  /** Refuses the texts that match `predicate` from now on, instead of those refused so far. */
   refuse(predicate: (text: string) => boolean): void {
     this.#refuses = predicate;
   }
@@ -139,7 +139,7 @@ export class HashEmbedder implements Embedder {
     for (const { reject } of this.#line.splice(0)) reject(closed());
   }
 
-  /** Answers all that wait, urgent calls first. */
+  /** Answers all queued calls, urgent ones first. */
   #serve(): void {
     if (this.#stalls > 0) return;
     const line = this.#line.splice(0);
@@ -178,7 +178,7 @@ const closed = (): HoldfastError => new HoldfastError("closed", "the embedder is
 const told = (call: string): HoldfastError =>
   new HoldfastError("embedder_failed", `the embedder was told to fail this ${call}`, { hint: "try again" });
 
-/** So many of the next calls fail with this error. */
+/** The next `times` calls fail with this error. */
 interface Fault {
   times: number;
   readonly error: unknown;

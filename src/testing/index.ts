@@ -1,4 +1,5 @@
-/** For tests of and with Holdfast. The suites need vitest, the model fast-check as well. */
+/** For tests of and with Holdfast. The suites need vitest; the model also needs fast-check. */
+export { type Scored, searchVectors, searchWords, type VectorsRequest, type WordsRequest } from "./arms.js";
 export type { OpenedStore } from "./conformance/check.js";
 export { type EmbedderConformance, embedderConformance } from "./embedder-conformance.js";
 export { FakeClock } from "./fake-clock.js";

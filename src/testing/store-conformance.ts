@@ -1,10 +1,11 @@
 /**
- * The Store contract as tests: one suite that every store runs, so that a store is what passes it.
+ * The Store contract as tests: one suite that every store must pass.
  *
- * Each test gets a store of its own, empty. Where the contract leaves room (the order of `get`, of the registry, the
- * size of a forget's slice) the suite leaves it too.
+ * Each test gets a new, empty store. The suite is as lenient as the contract, for instance about the order of `get` and
+ * of the registry, and the size of a forget's slices.
  */
 import { describe, it } from "vitest";
+import { actors } from "./conformance/actors.js";
 import { adds } from "./conformance/adds.js";
 import { blockLives } from "./conformance/block-lives.js";
 import { blocks } from "./conformance/blocks.js";
@@ -50,12 +51,14 @@ export type { OpenedStore } from "./conformance/check.js";
 
 export interface StoreConformance {
   readonly name: string;
-  /** Opens a store that holds nothing and shares nothing with any other. */
+  /** Opens an empty store that shares nothing with any other. */
   readonly open: () => Promise<OpenedStore>;
+  /** Opens one that persists, for the checks that reopen it; `open` if left out. */
+  readonly openPersistent?: () => Promise<OpenedStore>;
 }
 
 /** Registers the suite with vitest. Call it in a test file. */
-export function storeConformance({ name, open }: StoreConformance): void {
+export function storeConformance({ name, open, openPersistent = open }: StoreConformance): void {
   const check: Check = (title, body) => {
     it(title, async () => {
       const opened = await open();
@@ -68,9 +71,9 @@ export function storeConformance({ name, open }: StoreConformance): void {
   };
   const checkPersistent: CheckPersistent = (title, body) => {
     it(title, async (context) => {
-      const opened = await open();
+      const opened = await openPersistent();
       try {
-        if (!opened.reopen) context.skip("the store does not persist: `open` gives no `reopen`");
+        if (!opened.reopen) context.skip("the store does not persist: opening it gives no `reopen`");
         else await body(new Probe(opened.store), opened.reopen);
       } finally {
         await opened.close();
@@ -93,7 +96,7 @@ export function storeConformance({ name, open }: StoreConformance): void {
     describe("isolation", () => isolation(check));
     describe("any text", () => unicode(check));
     describe("the registry", () => registry(check));
-    describe("changes", () => changes(check));
+    describe("changes", () => changes(check, checkPersistent));
     describe("items that wait to be embedded", () => pending(check));
     describe("leases", () => leases(check));
     describe("vectors", () => embedding(check));
@@ -108,6 +111,7 @@ export function storeConformance({ name, open }: StoreConformance): void {
     describe("facts and forgetting", () => factForgets(check));
     describe("facts as a plain model has them", () => factModel(check));
     describe("promotions", () => promotions(check, checkPersistent));
+    describe("actors", () => actors(check));
     describe("indexing and other handles", () => lasting(check, checkPersistent));
     describe("what was kept elsewhere", () => restoring(check));
     describe("blocks", () => blocks(check));

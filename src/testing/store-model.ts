@@ -1,7 +1,7 @@
 /**
- * Random operations on a store beside a plain model of it: whatever is asked, both must answer the same.
+ * Random operations on a store and on a plain model of it: both must give the same answers.
  *
- * A failure prints the shortest sequence of operations that fast-check found, with its seed and path; give both to
+ * A failure prints the shortest sequence of operations that fast-check found, with its seed and path; pass both to
  * `storeModel` to run it again.
  */
 import fc from "fast-check";
@@ -12,32 +12,33 @@ import {
   type Done,
   NOTHING_FORGOTTEN,
   type Outcome,
-  type Scored,
+  type SpaceVersion,
   type Store,
   type Unit,
 } from "../stores/store.js";
 import type { Item, SpaceKind, SpaceRef } from "../types.js";
+import { type Scored, searchWords } from "./arms.js";
 import { bruteForceScores } from "./brute-force.js";
 import type { OpenedStore } from "./conformance/check.js";
 import { IndexingComparison } from "./model/indexing-comparison.js";
 import type { IndexingOperation } from "./model/indexing-operations.js";
 import { IDS, indexing, type Operation, operation, SPACES, START, type Twist, twisted } from "./model/operations.js";
-import { type PlainOutcome, PlainStore } from "./model/plain-store.js";
+import { type PlainOutcome, PlainStore, type PlainVersion } from "./model/plain-store.js";
 
 export interface StoreModel {
   readonly name: string;
-  /** Opens a store that holds nothing and shares nothing with any other. */
+  /** Opens an empty store that shares nothing with any other. */
   readonly open: () => Promise<OpenedStore>;
-  /** How many sequences of operations are tried. */
+  /** The number of sequences of operations to try. */
   readonly runs: number;
-  /** From the report of a failure, to run exactly that again. */
+  /** From the report of a failure, to reproduce it. */
   readonly seed?: number;
   readonly path?: string;
 }
 
 /** Registers the test with vitest. Call it in a test file. */
 export function storeModel({ name, open, runs, seed, path }: StoreModel): void {
-  describe(`${name} does what a plain model does`, () => {
+  describe(`${name} behaves like a plain model`, () => {
     it(`in ${runs} random sequences of operations`, { timeout: 600_000 }, async () => {
       const one = fc.oneof({ weight: 1, arbitrary: operation }, { weight: 1, arbitrary: indexing });
       const sequence = fc.array(one, { minLength: 1, maxLength: 60, size: "max" });
@@ -61,11 +62,15 @@ export function storeModel({ name, open, runs, seed, path }: StoreModel): void {
   });
 }
 
-/** A store and its model, side by side through one sequence of operations. */
+/** A store and its model through one sequence of operations. */
 class Comparison {
   readonly #opened: OpenedStore;
   readonly #model = new PlainStore();
   readonly #past: Unit[] = [];
+  /** What was seen of each space, oldest first: its version in the store, and in the model. */
+  readonly #seen: readonly Seen[][] = SPACES.map(() => [{ store: undefined, model: undefined }]);
+  /** The store's ids of spaces, by the model's keys. */
+  readonly #spaceIds = new Map<number, string>();
   /** Handles that were opened here, and are to be closed here. */
   readonly #handles: Store[] = [];
   readonly #indexing = new IndexingComparison({
@@ -74,6 +79,7 @@ class Comparison {
     now: () => this.#now,
     send: (units) => this.#send(units),
     commit: (units) => this.#commitBoth(units),
+    compareVersions: () => this.#compareVersions(),
   });
   #store: Store;
   #now = START;
@@ -108,7 +114,7 @@ class Comparison {
       case "search":
         return this.#search(one);
       case "changes":
-        return this.#changes(Math.max(0, this.#model.commit - one.ago));
+        return this.#changes(one.ago);
       case "reopen":
         return this.#reopen(one.how);
       default:
@@ -122,12 +128,14 @@ class Comparison {
   }
 
   async #commitBoth(units: readonly Unit[]): Promise<void> {
-    const before = this.#model.commit;
     const expected = this.#model.apply(units, this.#now);
     const committed = await this.#send(units);
     expect(committed.outcomes.map(plainOutcome)).toEqual(expected);
-    this.#expectNumber(committed.commit, before, units, expected);
-    await this.#compareVersions();
+    if (this.#model.changed || !mayKeep(units, expected)) {
+      expect(committed.changed, "whether there was a commit").toBe(this.#model.changed);
+    }
+    const changed = await this.#compareVersions();
+    expect(committed.versions.toSorted(byId), "the spaces that were changed").toEqual(changed.toSorted(byId));
     await this.#indexing.comparePending();
   }
 
@@ -136,21 +144,11 @@ class Comparison {
     return this.#commit(unit ? [twisted(unit, twist)] : []);
   }
 
-  /** Where all that was written is a key to remember, or nothing that a space shows, the store may count a commit. */
-  #expectNumber(commit: number, before: number, units: readonly Unit[], outcomes: readonly PlainOutcome[]): void {
-    const kept = units.some((unit, at) => "done" in (outcomes[at] ?? {}) && unit.some((write) => isKept(write)));
-    if (this.#model.commit === before && kept && commit === before + 1) this.#model.skipTo(commit);
-    expect(commit, "the commit number").toBe(this.#model.commit);
-  }
-
   /** However many slices the store takes, the sum must be right and each slice must be a commit of its own. */
   async #forget(target: Extract<Operation, { do: "forget" }>["target"]): Promise<void> {
     const unit: Unit = [{ op: "forget", target }];
-    const before = this.#model.commit;
     const sum = { ...NOTHING_FORGOTTEN };
-    let commit = before;
-    let slices = 0;
-    for (let remaining = true; remaining; slices++) {
+    for (let remaining = true; remaining; ) {
       const committed = await this.#send([unit]);
       const done = doneOf(committed.outcomes[0])[0];
       if (done?.op !== "forget") throw new Error("a forget was not answered as a forget");
@@ -159,37 +157,37 @@ class Comparison {
       sum.entries += done.entries;
       remaining = done.remaining;
       const changed = done.items + done.sessions + done.entries > 0;
-      expect(committed.commit, "the commit number of a slice").toBe(commit + (changed ? 1 : 0));
+      expect(committed.changed, "whether a slice is a commit").toBe(changed);
       expect(changed || !remaining, "a slice with more to come removes something").toBe(true);
-      commit = committed.commit;
     }
-    if (commit > before) this.#model.skipTo(commit - 1);
     expect([{ done: [sum] }]).toEqual(this.#model.apply([unit], this.#now));
-    expect(commit).toBe(this.#model.commit);
-    if (slices > 1) await this.#adoptVersions(before);
     await this.#compareVersions();
     await this.#indexing.comparePending();
-  }
-
-  /** Which slice changed which space is the store's affair; the model only knows that one of them did. */
-  async #adoptVersions(before: number): Promise<void> {
-    const versions = await this.#store.versions(SPACES);
-    for (const [at, space] of SPACES.entries()) {
-      const version = versions[at] ?? Number.NaN;
-      if (this.#model.version(space) !== this.#model.commit) continue;
-      expect(version, "the version of a space that a slice has changed").toBeGreaterThan(before);
-      expect(version).toBeLessThanOrEqual(this.#model.commit);
-      this.#model.adoptVersion(space, version);
-    }
   }
 
   #send(units: readonly Unit[]): Promise<Committed> {
     return this.#store.commit(units, this.#now, `group-${++this.#groups}`);
   }
 
-  async #compareVersions(): Promise<void> {
+  /** A space's version grows when the space changes, and only then; answers with those that have. */
+  async #compareVersions(): Promise<readonly SpaceVersion[]> {
     const versions = await this.#store.versions(SPACES);
-    expect(versions, "the versions of all spaces").toEqual(SPACES.map((space) => this.#model.version(space)));
+    return SPACES.flatMap((space, at) => {
+      const [seen, store, model] = [this.#seen[at] ?? [], versions[at], this.#model.version(space)];
+      const last = seen.at(-1);
+      expect(store !== undefined, "whether there is a space of this name").toBe(model !== undefined);
+      if (model?.key === last?.model?.key && model?.version === last?.model?.version) {
+        expect(store, "the version of a space that was left alone").toEqual(last?.store);
+        return [];
+      }
+      seen.push({ store, model });
+      if (!store || !model) return [];
+      expect(this.#spaceIds.get(model.key) ?? store.id, "a space keeps its id").toBe(store.id);
+      this.#spaceIds.set(model.key, store.id);
+      expect(new Set(this.#spaceIds.values()).size, "each has its own").toBe(this.#spaceIds.size);
+      if (last?.store?.id === store.id) expect(store.version, "its version grows").toBeGreaterThan(last.store.version);
+      return store;
+    });
   }
 
   async #list(request: Extract<Operation, { do: "list" }>["request"]): Promise<void> {
@@ -211,7 +209,7 @@ class Comparison {
     expect(items.toSorted(byPlace)).toEqual(expected.toSorted(byPlace));
   }
 
-  /** Scores must be those of brute force; the order theirs, and among equals the newest first. */
+  /** Scores must equal those of brute force; the order must match, ties newest first. */
   async #search({ spaces, query, filter, limit }: Extract<Operation, { do: "search" }>): Promise<void> {
     const terms = [...analyse(query).keys()];
     const scores = new Map(
@@ -222,14 +220,15 @@ class Comparison {
       .map((item, arrival) => ({ ...item, score: scores.get(placeOf(item.space))?.get(item.id) ?? 0, arrival }))
       .sort((a, b) => (isClose(a.score, b.score) ? b.arrival - a.arrival : b.score - a.score));
     const request = { spaces, terms, filter, now: this.#now };
-    const hits = await this.#store.searchWords({ ...request, limit });
+    const hits = await searchWords(this.#store, { ...request, limit });
     expectScored(hits, scored.filter(({ score }) => score > 0).slice(0, limit));
 
-    // Exactly these: whatever the limit, and also what no term leads to; never what is elsewhere, expired or left out.
+    // Exactly these: whatever the limit, including items without any term; never items that are elsewhere, expired or
+    // filtered out.
     const known = this.#model.indexing.items.filter(({ key }) => key !== undefined);
     const ids = new Set(known.map((item) => placeOf([this.#model.indexing.lane(item).space, item.row.id])));
     const keys = [...known.flatMap(({ key }) => key ?? []), 1_000_000];
-    const given = await this.#store.searchWords({ ...request, limit: 1, keys });
+    const given = await searchWords(this.#store, { ...request, limit: 1, keys });
     expectScored(
       given,
       scored.filter(({ space, id }) => ids.has(placeOf([space, id]))),
@@ -242,16 +241,22 @@ class Comparison {
     expect(await this.#store.speakers(spaces, names)).toEqual(this.#model.speakers(spaces, names));
   }
 
-  /** Once any name has gone to another space or to none, a store may also tell everyone to start over. */
-  async #changes(since: number): Promise<void> {
-    const mayStartOver = SPACES.some((space) => !this.#model.changes(space, since));
-    for (const space of SPACES) {
-      const expected = this.#model.changes(space, since);
-      if (!expected) continue;
-      const { changed, ...rest } = await this.#store.changes([space], since);
-      if (mayStartOver && !rest.complete) continue;
-      expect(rest).toEqual({ commit: this.#model.commit, removed: expected.removed, complete: true });
+  /** Since so many versions ago, as far as there were any. */
+  async #changes(ago: number): Promise<void> {
+    const cursors = this.#seen.map((seen) => seen.at(-1 - ago) ?? seen[0]);
+    const versions = await this.#store.versions(SPACES);
+    const answers = await this.#store.changes(SPACES.map((space, at) => ({ space, since: cursors[at]?.store })));
+    for (const [at, space] of SPACES.entries()) {
+      const expected = this.#model.changes(space, cursors[at]?.model);
+      const { version, changed = [], removed = [], complete } = answers[at] ?? {};
+      expect(version).toEqual(versions[at]);
+      expect(complete).toBe(expected.complete);
       expect(changed.map(({ id, version }) => `${id}@${version}`).toSorted()).toEqual(expected.changed.toSorted());
+      if (complete) expect(removed.reduce((sum, { items }) => sum + items, 0)).toBe(expected.removed);
+      for (const { spaceVersion } of [...changed, ...removed]) {
+        expect(spaceVersion).toBeLessThanOrEqual(version?.version ?? 0);
+        if (complete) expect(spaceVersion).toBeGreaterThan(cursors[at]?.store?.version ?? 0);
+      }
     }
   }
 
@@ -272,9 +277,9 @@ class Comparison {
     for (const kind of ["user", "agent", "team"] as const) await this.#compareEntries(kind);
     const sessions = (await this.#store.sessions({ kind: "session", limit: 1000 })).items.map(withoutId);
     expect(sessions.toSorted(byPlace)).toEqual(this.#model.sessions().toSorted(byPlace));
-    await this.#changes(0);
+    await this.#changes(Number.POSITIVE_INFINITY);
     await this.#indexing.compareEverything();
-    expect(await this.#store.stats()).toMatchObject({ commit: this.#model.commit, items: this.#model.stored });
+    expect(await this.#store.stats()).toMatchObject({ items: this.#model.stored });
   }
 
   async #compareEntries(kind: SpaceKind): Promise<void> {
@@ -283,17 +288,25 @@ class Comparison {
   }
 }
 
-/** Whether a write may leave something behind that changes no space. */
-function isKept(write: Unit[number]): boolean {
-  return write.op === "index" || write.op === "park" || (write.op === "add" && write.idempotency !== undefined);
+interface Seen {
+  readonly store: SpaceVersion | undefined;
+  readonly model: PlainVersion | undefined;
 }
+
+/** Whether units that succeeded may leave something behind that changes no space: a key, a lease, what is parked. */
+const mayKeep = (units: readonly Unit[], outcomes: readonly PlainOutcome[]): boolean =>
+  units.some((unit, at) => "done" in (outcomes[at] ?? {}) && unit.some(({ op }) => KEPT.has(op)));
+const KEPT: ReadonlySet<string> = new Set(["index", "park", "once"]);
+
+const byId = (a: SpaceVersion, b: SpaceVersion): number => (a.id < b.id ? -1 : 1);
 
 function plainOutcome(outcome: Outcome): PlainOutcome {
   if (!outcome.ok) return { code: outcome.error.code };
   return {
-    done: outcome.done.map((done) =>
-      done.op === "register" || done.op === "amend" ? { ...done, entry: withoutId(done.entry) } : { ...done },
-    ),
+    done: outcome.done.map((done) => {
+      if (done.op === "register" || done.op === "amend") return { ...done, entry: withoutId(done.entry) };
+      return done.op === "forget" ? { ...done, keysLeft: false } : { ...done }; // the model does not know which keys remain
+    }),
   };
 }
 
@@ -310,7 +323,7 @@ function withoutSessionId<T extends { readonly sessionId?: string }>({ sessionId
   return rest;
 }
 
-/** Any order will do, if it is the same on both sides. */
+/** Any order works, if it is the same on both sides. */
 function byPlace(a: object, b: object): number {
   const [left, right] = [a, b].map((thing) => {
     const { space, name, id } = thing as { readonly space?: object; readonly name?: string; readonly id?: string };
@@ -319,7 +332,7 @@ function byPlace(a: object, b: object): number {
   return (left ?? "") < (right ?? "") ? -1 : 1;
 }
 
-/** What ranking needs to know of an item must be right as well. */
+/** The attributes that ranking needs must be right as well. */
 function expectScored(
   hits: readonly Scored[],
   expected: readonly (Omit<Item, "sessionId"> & { score: number })[],

@@ -1,18 +1,18 @@
 /**
- * The VectorIndex contract as tests: one suite that every index runs, so that an index is what passes it.
+ * The VectorIndex contract as tests: one suite that every index must pass.
  *
- * Each test gets an index of its own, empty. Where the contract leaves room the suite leaves it too: an index may find
- * each of an item's parts or only the best of them, and decide which of equals are beyond the limit.
+ * Each test gets a new, empty index. The suite is as lenient as the contract: an index may find each of an item's parts
+ * or only the best of them, and decide which of equal items are beyond the limit.
  */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { FoundPoint, Point, VectorIndex } from "../stores/vector-index.js";
 import type { VectorSpace } from "../types.js";
 
-/** A fresh, empty index for one test, not yet prepared. */
+/** A new, empty index for one test, not yet prepared. */
 export interface OpenedIndex {
   readonly index: VectorIndex;
-  /** A second handle on the same points, not yet prepared. Left out by an index that does not persist. */
+  /** A second handle on the same points, not yet prepared. Absent for an index that does not persist. */
   readonly reopen?: () => Promise<VectorIndex>;
   /** Closes what was opened, and cleans up. */
   close(): Promise<void>;
@@ -20,12 +20,12 @@ export interface OpenedIndex {
 
 export interface VectorIndexConformance {
   readonly name: string;
-  /** Opens an index that holds nothing and shares nothing with any other. */
+  /** Opens an empty index that shares nothing with any other. */
   readonly open: () => Promise<OpenedIndex>;
 }
 
 const SPACE: VectorSpace = { model: "Any/model, of any name", runtime: "test", dimensions: 8 };
-/** Of the form of registry ids. */
+/** In the form of registry ids. */
 const ADA = "0197a3b0-0000-7000-8000-00000000000a";
 const BOB = "0197a3b0-0000-7000-8000-00000000000b";
 const CREW = "0197a3b0-0000-7000-8000-00000000000c";
@@ -84,21 +84,21 @@ export function vectorIndexConformance({ name, open }: VectorIndexConformance): 
       expect(await search(index, [ADA], axis(1))).toEqual([]);
     });
 
-    checkPrepared("finds nothing where nothing is", async (index) => {
+    checkPrepared("finds nothing in an empty index", async (index) => {
       expect(await search(index, [ADA], axis(0))).toEqual([]);
       await index.upsert([point(ADA, 1)]);
       expect(await search(index, [BOB], axis(1))).toEqual([]);
       expect(await search(index, [], axis(1))).toEqual([]);
     });
 
-    checkPrepared("takes empty changes, and changes nothing", async (index) => {
+    checkPrepared("accepts empty changes, and changes nothing", async (index) => {
       await index.upsert([point(ADA, 1)]);
       await index.upsert([]);
       await index.delete([]);
       expect(keys(await search(index, [ADA], axis(1)))).toEqual([1]);
     });
 
-    checkPrepared("gives a point back as it was, with its cosine", async (index) => {
+    checkPrepared("returns a point unchanged, with its cosine", async (index) => {
       const vectors = Array.from({ length: 20 }, (_, at) => unit(at));
       await index.upsert(vectors.map((vector, at) => ({ ...point(ADA, at + 1), vector, version: at + 3 })));
       const asked = unit(1000);
@@ -136,7 +136,7 @@ export function vectorIndexConformance({ name, open }: VectorIndexConformance): 
     });
 
     checkPrepared("keeps spaces apart", async (index) => {
-      // The nearest points of all are in spaces that are not asked for, and more of them than the limit.
+      // The nearest points are in spaces that are not searched, and there are more of them than the limit.
       await index.upsert(Array.from({ length: 30 }, (_, at) => point(BOB, at + 1, 1)));
       await index.upsert([{ ...point(ADA, 100), vector: blend(1, 0.5) }, point(ADA, 101, 2), point(CREW, 200, 3)]);
       expect(keys(await search(index, [ADA], axis(1), 5))).toEqual([100, 101]);
@@ -162,14 +162,14 @@ export function vectorIndexConformance({ name, open }: VectorIndexConformance): 
       expect(found.map(({ key }) => key)).toEqual([1, 2]);
     });
 
-    checkPrepared("keeps no hold on the caller's vectors", async (index) => {
+    checkPrepared("keeps no reference to the caller's vectors", async (index) => {
       const mine = point(ADA, 1, 1);
       await index.upsert([mine]);
       mine.vector.fill(0);
       expect((await search(index, [ADA], axis(1)))[0]?.score).toBeCloseTo(1, 5);
     });
 
-    checkPrepared("deletes points, also ones that are gone or never were", async (index) => {
+    checkPrepared("deletes points, even ones that are gone or never existed", async (index) => {
       await index.upsert([point(ADA, 1, 1), point(ADA, 2, 2), point(BOB, 3, 1)]);
       await index.delete([idOf(ADA, 1), idOf(ADA, 99)]);
       await index.delete([idOf(ADA, 1)]);
@@ -178,7 +178,7 @@ export function vectorIndexConformance({ name, open }: VectorIndexConformance): 
       expect(keys(await search(index, [ADA], axis(1)))).toEqual([1, 2]);
     });
 
-    checkPrepared("takes a thousand points in one call, and deletes them in one", async (index) => {
+    checkPrepared("accepts a thousand points in one call, and deletes them in one", async (index) => {
       const points = Array.from({ length: 1000 }, (_, at) => ({ ...point(ADA, at + 1), vector: unit(at) }));
       await index.upsert(points);
       for (const at of [0, 127, 128, 500, 999]) {
@@ -188,7 +188,7 @@ export function vectorIndexConformance({ name, open }: VectorIndexConformance): 
       expect(keys(await search(index, [ADA], unit(1), 1000))).toEqual([1]);
     });
 
-    checkPrepared("gives up a search when the caller does, and works on", async (index) => {
+    checkPrepared("ends a search when the caller aborts, and still works", async (index) => {
       await index.upsert([point(ADA, 1)]);
       const reason = new Error("no longer of interest");
       const request = { spaceIds: [ADA], vector: axis(1), limit: 5, signal: AbortSignal.abort(reason) };
@@ -196,7 +196,7 @@ export function vectorIndexConformance({ name, open }: VectorIndexConformance): 
       expect(keys(await search(index, [ADA], axis(1)))).toEqual([1]);
     });
 
-    it("holds what was acknowledged for whoever opens it next", async (context) => {
+    it("keeps what was acknowledged for the next one that opens it", async (context) => {
       const { index, reopen, close } = await open();
       try {
         if (!reopen) return context.skip("the index does not persist: `open` gives no `reopen`");
@@ -220,7 +220,7 @@ const search = (index: VectorIndex, spaceIds: readonly string[], vector: Float32
 
 const keys = (found: readonly FoundPoint[]): number[] => found.map(({ key }) => key);
 
-/** A point on an axis: the one named, or that of its key. */
+/** A point on an axis: the given one, or that of its key. */
 const point = (spaceId: string, key: number, along = key, part = 0): Point => ({
   id: idOf(spaceId, key, part),
   vector: axis(along),
@@ -230,7 +230,7 @@ const point = (spaceId: string, key: number, along = key, part = 0): Point => ({
   part,
 });
 
-/** A UUID from what it names, as `chunkId` makes them. */
+/** A UUID derived from what it names, as `chunkId` does. */
 function idOf(spaceId: string, key: number, part = 0): string {
   const hex = createHash("sha256").update(`${spaceId} ${key} ${part}`).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

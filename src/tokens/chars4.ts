@@ -1,6 +1,6 @@
 /**
- * The counter that needs no vocabulary: four characters, as people see them, are a token. A text fits a budget while it
- * has at most four graphemes for each of its tokens.
+ * The counter without a vocabulary: four graphemes are a token. A text fits a budget if it has at most four graphemes
+ * per token.
  */
 import { countGraphemes } from "../graphemes.js";
 

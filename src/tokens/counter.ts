@@ -1,6 +1,6 @@
 /**
- * Counts tokens as a named model does, without holding up the event loop: the encoding lives in a thread that all counters
- * of the process share. See `Encoding` for when a count is exact.
+ * Counts tokens as a named model does, without blocking the event loop: the encoding lives in a thread that all
+ * counters of the process share. See `Encoding` for when a count is exact.
  */
 import { type Clock, systemClock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
@@ -14,7 +14,7 @@ export class TokenCounter {
   readonly #underWay = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
-  /** Refuses a model whose encoding is not known (`config`). Loads nothing. */
+  /** Refuses a model whose encoding is unknown (`config`). Loads nothing. */
   constructor(model: string, clock: Clock = systemClock) {
     this.model = model;
     this.#thread = CountingThread.acquire(encodingOf(model));
@@ -33,7 +33,7 @@ export class TokenCounter {
     }
   }
 
-  /** Lets the counts that are under way finish; the last counter of an encoding ends its thread. */
+  /** Lets pending counts finish. The last counter of an encoding ends its thread. */
   close(): Promise<void> {
     this.#closed ??= Promise.allSettled(this.#underWay).then(() => this.#thread.release());
     return this.#closed;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Counters } from "./counters.js";
 
 describe("counters by name", () => {
-  it("count in characters, whatever has been closed", async () => {
+  it("count characters, even after close", async () => {
     const counters = new Counters();
     const counter = counters.of("chars4");
     expect(counter.name).toBe("chars4");
@@ -26,7 +26,7 @@ describe("counters by name", () => {
     expect(new Counters().of("gpt-4o-mini").name).toBe("gpt-4o-mini");
   });
 
-  it("refuse to count for a model once they are closed, and start nothing", async () => {
+  it("refuse to count for a model after close, and start nothing", async () => {
     const counters = new Counters();
     const counter = counters.of("gpt-4o-mini");
     await counters.close();

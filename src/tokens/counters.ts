@@ -1,6 +1,6 @@
 /**
- * Token counters by name: `chars4`, `estimate`, or a model that the text is counted for. All models of one encoding share a counter,
- * which is opened by the first count and closed with the set.
+ * Token counters by name: `chars4`, `estimate`, or a model. All models of one encoding share a counter, which is opened
+ * by the first count and closed with the set.
  */
 import { type Clock, systemClock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
@@ -27,7 +27,7 @@ export class Counters {
     this.#clock = clock;
   }
 
-  /** Refuses a name that is not known (`invalid_input`). Loads nothing before the first count. */
+  /** Refuses an unknown name (`invalid_input`). Loads nothing before the first count. */
   of(name: string): Counter {
     if (name === CHARS4) return chars4;
     if (name === ESTIMATE) return estimate;
@@ -35,7 +35,7 @@ export class Counters {
     return { name, count: async (texts) => this.#open(encoding, name).count(texts) };
   }
 
-  /** Lets the counts that are under way finish. After that only those without a vocabulary count. */
+  /** Lets pending counts finish. Afterwards only counters without a vocabulary work. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#opened.values()].map((counter) => counter.close()));

@@ -32,7 +32,7 @@ describe.each([["o200k_base", o200k] as const, ["cl100k_base", cl100k] as const]
     expect(encoding.count(SAMPLES)).toEqual(SAMPLES.map(exact));
   });
 
-  it("is exact for any text without long words, also where it has to look for them, and below the bound", async () => {
+  it("is exact for any text without long words, even if it has to search for them, and within the bound", async () => {
     const encoding = await Encoding.load(name);
     const part = fc.oneof(
       fc.string({ unit: "grapheme" }),
@@ -52,7 +52,7 @@ describe.each([["o200k_base", o200k] as const, ["cl100k_base", cl100k] as const]
     );
   });
 
-  it("takes special tokens for text", async () => {
+  it("counts special tokens as text", async () => {
     const encoding = await Encoding.load(name);
     const [whole = 0, word = 0] = encoding.count(["<|endoftext|>", "endoftext"]);
     expect(whole).toBeGreaterThan(word);
@@ -68,16 +68,16 @@ describe.each([["o200k_base", o200k] as const, ["cl100k_base", cl100k] as const]
     }
   });
 
-  it("cuts no character in two", async () => {
+  it("splits no character", async () => {
     const encoding = await Encoding.load(name);
-    // No two of these are ever one token, so that cutting between them changes nothing, wherever the cuts fall.
+    // No two of these ever form one token, so cuts between them change nothing.
     for (const head of ["", "."]) {
       const word = head + "😀".repeat(WORD_MAX);
       expect(encoding.count([word])).toEqual([exact(word)]);
     }
   });
 
-  it("gets through 200,000 characters without a blank, which would take minutes if it were quadratic", async () => {
+  it("counts 200,000 characters without a blank, which would take minutes in quadratic time", async () => {
     const encoding = await Encoding.load(name);
     const [count = Number.NaN] = encoding.count(["漢字仮名".repeat(50_000)]);
     expect(count).toBeGreaterThan(100_000);

@@ -1,24 +1,25 @@
 /**
- * Counting tokens as an OpenAI encoding does, on the thread of the caller. Loading one takes 90 to 210 ms and 40 to 70 MB,
- * and blocks; `TokenCounter` does it in a thread of its own.
+ * Counts tokens of an OpenAI encoding on the caller's thread. Loading an encoding takes 90 to 210 ms and 40 to 70 MB,
+ * and blocks; `TokenCounter` does it in a separate thread.
  *
- * An encoding splits text into words first (letters with a blank before them, punctuation, blanks), then merges the bytes
- * of each word into tokens. Merging is quadratic in the length of the word: 100,000 × "a" would take 9 seconds, as many
- * Chinese characters a minute. So a word of more than `WORD_MAX` characters is cut and its pieces are counted apart.
+ * An encoding first splits text into words (letters with a blank before them, punctuation, blanks), then merges the
+ * bytes of each word into tokens. Merging is quadratic in the length of the word: 100,000 × "a" would take 9 seconds,
+ * as many Chinese characters a minute. So a word of more than `WORD_MAX` characters is cut, and its pieces are counted
+ * separately.
  * - A text whose words are all shorter is counted exactly. Even Chinese, which has no blanks, has punctuation.
  * - The count of a longer word is off by about one token per cut, that is, per 512 characters (measured: below 1 %).
- * - Special tokens such as <|endoftext|> are text like any other: whoever wrote them, they are somebody's words here.
+ * - Special tokens such as <|endoftext|> are counted as ordinary text.
  */
 import type { EncodingName } from "./models.js";
 
-/** In UTF-16 units. At 512 the merging costs at most twice what it costs for short words; at 2,048 five times. */
+/** In UTF-16 units. At 512, merging costs at most twice as much as for short words; at 2,048, five times. */
 export const WORD_MAX = 512;
 
 const WITHOUT_SPECIAL_TOKENS = { disallowedSpecial: new Set<string>() };
-/** Words lie within one run of non-blanks and the blanks around it: without a long run there is no long word. */
+/** A word lies within one run of non-blanks and the blanks around it, so without a long run there is no long word. */
 const LONG_RUN = new RegExp(`\\S{${WORD_MAX / 2}}|\\s{${WORD_MAX / 2 - 1}}`);
 
-/** What is used of the package, whose modules have the same form for every encoding. */
+/** The part of the package that is used. Its modules have the same form for every encoding. */
 interface Vocabulary {
   countTokens(text: string, options: { readonly disallowedSpecial: Set<string> }): number;
   clearMergeCache(): void;
@@ -43,7 +44,7 @@ export class Encoding {
 
   count(texts: readonly string[]): number[] {
     const counts = texts.map((text) => (LONG_RUN.test(text) ? this.#countWords(text) : this.#countText(text)));
-    // The package remembers the words it has merged, as slices that keep the texts they were cut from in memory.
+    // The package caches merged words as slices, which keep the original texts in memory.
     this.#vocabulary.clearMergeCache();
     return counts;
   }
@@ -61,7 +62,7 @@ export class Encoding {
   }
 }
 
-/** The word in pieces of at most `WORD_MAX`, no character cut in two. */
+/** The word in pieces of at most `WORD_MAX`, without splitting a character. */
 function piecesOf(word: string): readonly string[] {
   if (word.length <= WORD_MAX) return [word];
   const pieces: string[] = [];

@@ -29,7 +29,7 @@ describe("an estimate of tokens", () => {
     expect(estimateTokens(long)).toBeLessThan(real * 2.5);
   });
 
-  it("is never more than there are bytes", () => {
+  it("is never more than the number of bytes", () => {
     for (const text of Object.values(WRITTEN)) expect(estimateTokens(text)).toBeLessThanOrEqual(tokensAtMost(text));
   });
 
@@ -39,11 +39,11 @@ describe("an estimate of tokens", () => {
     expect(await counter.count([English, Cherokee])).toEqual([estimateTokens(English), estimateTokens(Cherokee)]);
   });
 
-  it("of nothing is 0", () => {
+  it("of an empty text is 0", () => {
     expect(estimateTokens("")).toBe(0);
   });
 
-  it("cuts a head that fits, and one more grapheme would not", () => {
+  it("cuts a head that fits, while one more grapheme would not", () => {
     for (const text of Object.values(WRITTEN)) {
       const end = estimatedHead(text, 7);
       expect(estimateTokens(text.slice(0, end))).toBeLessThanOrEqual(7);

@@ -1,24 +1,24 @@
 /**
- * How many tokens a text has, without a vocabulary: no thread and no table is loaded for it. Made to err on the high side
- * for what people and programs write, so that what fits the estimate fits a model's window. Noise (random letters) can
- * have twice as many; no text has more than it has bytes.
+ * Estimates the tokens of a text without a vocabulary, so that neither a thread nor a table is loaded. The estimate
+ * errs on the high side for what people and programs write, so text that fits by the estimate fits a model's window.
+ * Noise (random letters) may have twice as many tokens; no text has more tokens than bytes.
  *
- * A run of small letters is a token per four, a capital begins another run, three digits are one, two letters of a
- * script with an alphabet are one; eight blanks or line ends are one; each sign, each other character and each half of an emoji
- * count by themselves; letters that few models know count by their bytes.
+ * Weights: four lower-case letters are a token, and a capital starts another; three digits are one; two letters of
+ * another alphabet are one; eight blanks or line breaks are one; each punctuation mark, each other character and each
+ * half of an emoji is one; letters that few models know count by their bytes.
  */
 import { graphemeStart } from "../graphemes.js";
 
-/** No token is longer, in UTF-16 units. */
+/** The maximal length of a token, in UTF-16 units. */
 export const TOKEN_UNITS_MAX = 8;
 
-/** The counter of this name counts so. */
+/** The name of this counter. */
 export const ESTIMATE = "estimate";
 
 const RARE = /[\u0700-\u08ff\u0f00-\u0fff\u1200-\u1cff\u2c00-\u2dff\ua000-\uabff]/;
 const PIECES =
   / ?[A-Z]?[a-z]{1,4}|[A-Z]{1,2}|[0-9]{1,3}|[\u0700-\u08ff]|[\u00c0-\u06ff\u0900-\u0dff]{1,2}|[ \t\r\n]{1,8}|\s|\S/g;
-/** Of a letter that few models know: two bytes in UTF-8, or three. */
+/** For letters that few models know: two bytes in UTF-8 up to here, else three. */
 const TWO_BYTES_MAX = "\u07ff";
 
 export function estimateTokens(text: string): number {

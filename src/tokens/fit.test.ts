@@ -40,7 +40,7 @@ const anyText = fc
   )
   .map((parts) => parts.join(""));
 
-/** Words are a token each, as far as they are shorter than ten; remembers how it was called. */
+/** Words shorter than ten are a token each; records how it was called. */
 class FakeCounter implements Counter {
   readonly name = "fake";
   readonly calls: (readonly string[])[] = [];
@@ -51,7 +51,7 @@ class FakeCounter implements Counter {
 }
 
 describe("the head that fits, four characters to a token", () => {
-  it("is the seed's: eight characters for two tokens", async () => {
+  it("has eight characters for two tokens, as in the reference implementation", async () => {
     expect(await head("12345678overflow_part", 2)).toBe("12345678");
   });
 
@@ -91,7 +91,7 @@ describe("the head that fits, four characters to a token", () => {
     expect(await head(text, maxTokens)).toBe(expected);
   });
 
-  it("fits, is made of whole characters, loses at most a tenth, and is never empty when there is text", async () => {
+  it("fits, has whole characters, loses at most a tenth, and is never empty if there is text", async () => {
     await fc.assert(
       fc.asyncProperty(anyText, fc.integer({ min: 1, max: 60 }), async (text, maxTokens) => {
         const end = await headThatFits(text, maxTokens, chars4);
@@ -106,7 +106,7 @@ describe("the head that fits, four characters to a token", () => {
     );
   });
 
-  it("is found in a megabyte of whatever text", async () => {
+  it("is found in a megabyte of any text", async () => {
     for (const unit of ["a", ".", "\n", ". ", "👨‍👩‍👧‍👦", "\u0301", "。", "「"]) {
       const text = unit.repeat(1_000_000 / unit.length);
       const end = await headThatFits(text, 4096, chars4);
@@ -117,7 +117,7 @@ describe("the head that fits, four characters to a token", () => {
 });
 
 describe("the head that fits, counted for a model", () => {
-  it("needs no count if even its bytes are no more than the budget", async () => {
+  it("needs no count if even its bytes fit the budget", async () => {
     const counter = new FakeCounter();
     expect(await head("short", 5, counter)).toBe("short");
     expect(counter.calls).toEqual([]);
@@ -131,7 +131,7 @@ describe("the head that fits, counted for a model", () => {
     expect(Math.max(...counter.calls.flat().map(({ length }) => length))).toBeLessThanOrEqual(4096 * 16);
   });
 
-  it("is not the whole text if no token is long enough for that, and this is not counted", async () => {
+  it("is known without a count to be shorter than the text if no token is long enough", async () => {
     const counter = new FakeCounter();
     await head(" ".repeat(10 * TOKEN_UNITS_MAX + 1), 10, counter);
     expect(counter.calls.flat().filter((text) => text.length > 10 * TOKEN_UNITS_MAX)).toEqual([]);
@@ -142,25 +142,25 @@ describe("the head that fits, counted for a model", () => {
     }
   });
 
-  it("is all of the text if that fits, though a shorter head does not", async () => {
+  it("is the whole text if that fits, even if a shorter head does not", async () => {
     const whole = "internationalisation";
     const counter: Counter = { name: "odd", count: async (texts) => texts.map((text) => (text === whole ? 1 : 2)) };
     expect(await head(whole, 1, counter)).toBe(whole);
   });
 
-  it("is nothing without a budget", async () => {
+  it("is empty without a budget", async () => {
     expect(await head("漢字", 0, new FakeCounter())).toBe("");
     expect(await head("\n漢字", -1, new FakeCounter())).toBe("");
   });
 
-  it("is nothing if the first character does not fit", async () => {
+  it("is empty if the first character does not fit", async () => {
     const counter: Counter = { name: "greedy", count: async (texts) => texts.map(({ length }) => length * 3) };
     expect(await headThatFits("漢字", 2, counter)).toBe(0);
     expect(await headThatFits("漢字", 3, counter)).toBe(1);
     expect(await headThatFits("👨‍👩‍👧‍👦", 3, counter)).toBe(0);
   });
 
-  it("stays where it is if what comes before the line's end takes more tokens", async () => {
+  it("stays where it is if the text up to the line end takes more tokens", async () => {
     const counter: Counter = {
       name: "odd",
       count: async (texts) => texts.map((text) => (text.endsWith("\n") ? 1000 : text.length)),
@@ -168,7 +168,7 @@ describe("the head that fits, counted for a model", () => {
     expect(await head(`${"x".repeat(37)}\nyyyyy`, 40, counter)).toBe(`${"x".repeat(37)}\nyy`);
   });
 
-  it("passes the counter's failure on", async () => {
+  it("passes on the counter's failure", async () => {
     const counter: Counter = { name: "broken", count: () => Promise.reject(new Error("gone")) };
     await expect(headThatFits("some text", 1, counter)).rejects.toThrow("gone");
   });
@@ -184,7 +184,7 @@ describe("the head that fits, counted for a model", () => {
         const ends = [0, ...endsOf(text)];
         expect(ends).toContain(end);
         if (end === text.length) return;
-        // Within the tenth that may be given up for a boundary there is a head that cannot be longer by one.
+        // Within the last tenth, which may be given up for a boundary, some head cannot be longer by one.
         const longest = ends.filter(
           (at, index) =>
             at >= end &&

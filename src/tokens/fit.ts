@@ -1,31 +1,31 @@
 /**
- * How much of a text fits a budget of tokens, from its start, in whole graphemes.
+ * Finds how much of a text fits a budget of tokens, from its start, in whole graphemes.
  *
- * With `chars4` the head is the longest that fits. With a model's counter it fits, and one grapheme more does not; a still
- * longer one might, because a character that completes a word can make two tokens one. Then the cut moves back to the end
- * of a line, or else of a sentence, if there is one in the last tenth of the head.
+ * With `chars4` the head is the longest that fits. With a model's counter it fits, and one more grapheme does not; a
+ * still longer head might, because a character that completes a word can merge two tokens. Then the cut moves back to
+ * the end of a line, or else of a sentence, if there is one in the last tenth of the head.
  */
 import { afterGraphemes, graphemeEnd, graphemeStart, isSureStart } from "../graphemes.js";
 import { tokensAtMost } from "./bound.js";
 import { CHARS4, GRAPHEMES_PER_TOKEN } from "./chars4.js";
 import type { Counter } from "./counters.js";
 
-/** No token of the encodings is longer. */
+/** The maximal length of a token of the encodings. */
 export const TOKEN_UNITS_MAX = 128;
-/** The first guess of a head's length; the next ones are so many times as long. */
+/** The first guess of a head's length, and the factor between guesses. */
 const UNITS_PER_TOKEN = 4;
 const GROWTH = 4;
-/** One call counts so many heads less one: the counter merges the words they share only once. */
+/** One call counts one head fewer than this; the counter merges the words they share only once. */
 const PARTS = 8;
-/** Where a cut may move to: the last tenth of the head. */
+/** How far back a cut may move: the last tenth of the head. */
 const TENTH = 10;
 
-/** After a sentence's closing quotes and brackets; Chinese and Japanese put no space between sentences. */
+/** After the closing quotes and brackets of a sentence. Chinese and Japanese have no space between sentences. */
 const SENTENCE_END = /(?<=[.!?…]["'”’»)\]]{0,3})(?=\s)|(?<=[。！？][」』”’）]{0,3})(?![。！？」』”’）])/g;
 
 /**
- * The end offset of the head: the text's length if all of it fits, 0 if not even the first grapheme does, which only
- * happens with a model's counter or without a budget.
+ * The end of the head: the text's length if all of it fits, 0 if not even the first grapheme fits, which happens only
+ * with a model's counter or without a budget.
  */
 export async function headThatFits(text: string, maxTokens: number, counter: Counter): Promise<number> {
   const end = await longestHead(text, maxTokens, counter);
@@ -47,7 +47,7 @@ async function longestHead(text: string, maxTokens: number, counter: Counter): P
   }
 }
 
-/** Counts only where the length alone does not say. */
+/** Counts only if the length alone is inconclusive. */
 async function fitsWhole(text: string, maxTokens: number, counter: Counter): Promise<boolean> {
   if (tokensAtMost(text) <= maxTokens) return true;
   if (text.length > maxTokens * TOKEN_UNITS_MAX) return false;
@@ -69,7 +69,7 @@ async function firstBounds(
   return { fits, fails: text.length };
 }
 
-/** Those of the heads that fit, by their ends. */
+/** The heads that fit, by their ends. */
 async function fitting(
   text: string,
   ends: readonly number[],
@@ -81,7 +81,7 @@ async function fitting(
   return ends.filter((_, index) => (counts[index] ?? Number.POSITIVE_INFINITY) <= maxTokens);
 }
 
-/** Ends of graphemes between two others, about evenly spread; none only if there is none. */
+/** Grapheme boundaries between two others, about evenly spread; empty only if there are none. */
 function endsBetween(text: string, low: number, high: number): readonly number[] {
   const ends: number[] = [];
   let known = low;
@@ -95,7 +95,7 @@ function endsBetween(text: string, low: number, high: number): readonly number[]
   return next < high ? [next] : [];
 }
 
-/** The last end of a line in the last tenth of a head; also the head's own end, if the line's end comes next. */
+/** The last line end in the last tenth of a head, or the head's own end if a line break follows. */
 function lineEnd(text: string, end: number): number | undefined {
   if (/^\r?\n/.test(text.slice(end, end + 2))) return end;
   const at = text.lastIndexOf("\n", end - 1) + 1;
@@ -104,7 +104,7 @@ function lineEnd(text: string, end: number): number | undefined {
 
 function sentenceEnd(text: string, end: number): number | undefined {
   const from = lastTenth(end);
-  // What stands before the tenth and after the head decides about its first and its last place.
+  // The text before the tenth and after the head decides about its first and last position.
   const around = Math.max(0, from - TENTH);
   const ends = [...text.slice(around, end + 1).matchAll(SENTENCE_END)].map(({ index }) => around + index);
   return ends.findLast((at) => at > 0 && at >= from && at <= end && isSureStart(text, at));

@@ -1,6 +1,6 @@
 /**
- * Which models count tokens in which encoding, by family: a new version or a dated name of a known family needs no
- * change here. An unknown model is refused, because a wrong count looks just like a right one.
+ * Maps models to encodings, by family: a new version or a dated name of a known family needs no change here. An unknown
+ * model is refused, because a wrong count cannot be told from a right one.
  */
 import { HoldfastError } from "../errors.js";
 
@@ -9,7 +9,7 @@ export type EncodingName = "o200k_base" | "cl100k_base";
 const FAMILIES: readonly (readonly [family: RegExp, encoding: EncodingName])[] = [
   [/^(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|o1|o3|o4)([-.]|$)/, "o200k_base"],
   [/^(gpt-4|gpt-3\.5)(-|$)/, "cl100k_base"],
-  // Not every text-embedding-…: other vendors and local servers use the prefix for models with vocabularies of their own.
+  // Not every text-embedding-…: other vendors and local servers use the prefix for models with other vocabularies.
   [/^text-embedding-(ada-002|3-.)/, "cl100k_base"],
 ];
 
@@ -23,7 +23,7 @@ export function isKnownTokenModel(model: string): boolean {
 export function encodingOf(model: string): EncodingName {
   const encoding = findEncoding(model);
   if (encoding) return encoding;
-  throw new HoldfastError("config", `it is not known how the model ${JSON.stringify(model)} counts tokens`, {
+  throw new HoldfastError("config", `the tokenizer of the model ${JSON.stringify(model)} is unknown`, {
     hint: `name a model of one of these families: ${KNOWN}`,
     details: { model },
   });

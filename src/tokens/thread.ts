@@ -1,7 +1,7 @@
 /**
- * The counting threads of this process: one per encoding, shared by all who count in it. A thread is started by the first
- * call, keeps the process alive only while someone waits for its answer, and ends when it has been idle for a minute (it
- * holds up to 100 MB) or when its last user is gone.
+ * The counting threads of this process: one per encoding, shared by all its counters. A thread is started by the first
+ * call, keeps the process alive only while a caller waits for its answer, and ends when it has been idle for a minute
+ * (it holds up to 100 MB) or when its last user is gone.
  */
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../clock.js";
@@ -24,7 +24,7 @@ export class CountingThread {
   #users = 0;
   #number = 0;
   #worker: Worker | undefined;
-  /** The clock of who called last. */
+  /** The clock of the last caller. */
   #clock: Clock = systemClock;
   #cancelIdle: () => void = () => {};
 
@@ -32,7 +32,7 @@ export class CountingThread {
     this.#encoding = encoding;
   }
 
-  /** The process's thread for this encoding; the caller gives it back with `release`. Starts nothing yet. */
+  /** The process's thread for this encoding, to be returned with `release`. Starts nothing yet. */
   static acquire(encoding: EncodingName): CountingThread {
     const thread = threads.get(encoding) ?? new CountingThread(encoding);
     threads.set(encoding, thread);
@@ -56,7 +56,7 @@ export class CountingThread {
     });
   }
 
-  /** Requires that none of the user's calls waits any more. */
+  /** Requires that the user has no pending calls. */
   async release(): Promise<void> {
     if (--this.#users > 0) return;
     threads.delete(this.#encoding);
@@ -64,7 +64,7 @@ export class CountingThread {
   }
 
   #start(): Worker {
-    // execArgv: a program given by `node -e` or `--input-type` must not hand those flags to a thread that is a file.
+    // execArgv: flags of `node -e` or `--input-type` must not be passed on to a thread that runs a file.
     const worker = new Worker(new URL("./worker.js", import.meta.url), {
       execArgv: [],
       workerData: this.#encoding,
@@ -93,11 +93,11 @@ export class CountingThread {
     await worker?.terminate();
   }
 
-  /** The thread has died: nobody gets an answer from it, and the next call starts another one. */
+  /** The thread has died: pending calls are rejected, and the next call starts another thread. */
   #lose(worker: Worker, cause?: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    const lost = new HoldfastError("embedder_failed", "the thread that counts tokens has ended unexpectedly", {
+    const lost = new HoldfastError("embedder_failed", "the token counting thread has ended unexpectedly", {
       hint: "repeat the call: it starts another thread",
       cause,
     });

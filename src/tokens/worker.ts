@@ -16,7 +16,7 @@ export interface CountingAnswer {
 const port = parentPort;
 if (!port) throw new Error("this module is the entry of a worker thread");
 
-// What fails here, fails the thread: whoever waits is told so, and the next call starts another one.
+// A failure here ends the thread: pending calls are rejected, and the next call starts another thread.
 const encoding = await Encoding.load(workerData as EncodingName);
 
 port.on("message", ({ number, texts }: CountingCall) => {

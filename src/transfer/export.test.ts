@@ -1,4 +1,4 @@
-/** What an export has in it, and who may ask for what. */
+/** The contents of an export, and its options. */
 import { afterEach, describe, expect, it } from "vitest";
 import { type Memory, openMemory } from "../memory.js";
 import { type ExportOptions, exportLines } from "./export.js";
@@ -87,7 +87,7 @@ describe("an export", () => {
     expect(lines.at(-1)?.["counts"]).toMatchObject({ entry: 1, item: 2, block: 1, fact: 1 });
   });
 
-  it("names the spaces asked for and nothing of others", async () => {
+  it("names the requested spaces and nothing of others", async () => {
     await opened();
     for (const user of ["ada", "bob", "cy"]) {
       await memory.session({ user, agent: "tutor", session: "s" }).add([{ role: "user", content: `of ${user}` }]);

@@ -1,16 +1,16 @@
 /**
- * Export: what a memory holds, as lines, without holding more than a page of it.
+ * Export: the contents of a memory as lines, with at most one page in memory.
  *
  * Invariants:
- * - Between two cursors every line is given once; an export that goes on from a cursor gives the lines after it.
- * - The end line has the counts of all lines, those before the cursor included. Without it, the export is not whole.
- * - Nothing is locked. What changes while an export runs is in it as it was before or after.
+ * - An export that resumes at a cursor yields exactly the lines after it.
+ * - The end line counts all lines, including those before the cursor. An export without an end line is incomplete.
+ * - Nothing is locked. What changes during an export is exported in its state before or after the change.
  */
 import { parseIdentity } from "../input/identity.js";
 import { invalid, objectWith } from "../input/refusal.js";
 import { parseSpace } from "../input/scope.js";
 import type { Memory } from "../memory.js";
-import type { StoreView } from "../reports.js";
+import type { StoreView } from "../stores/store.js";
 import type { Entry, SpaceKind, SpaceRef } from "../types.js";
 import {
   type BodyLine,
@@ -22,48 +22,48 @@ import {
   NO_COUNTS,
 } from "./format.js";
 import { Pace } from "./pace.js";
-import { asked, decodeMark, encodeMark, type Position, START, type Walk } from "./position.js";
+import { decodeMark, encodeMark, type Position, START, selectionOf, type Walk } from "./position.js";
 import { SECTIONS } from "./sections.js";
 
 export interface ExportOptions {
-  /** The spaces to export; everything if left out. */
+  /** The spaces to export. Default: everything. */
   readonly spaces?: readonly SpaceRef[];
-  /** Only this session of the one space: its items, not what belongs to the space as a whole. */
+  /** Only this session of the single space given: its items, and nothing that belongs to the whole space. */
   readonly session?: string;
-  /** Goes on after the line with this cursor. The other options must be the same. */
+  /** Resumes after the line with this cursor. The other options must be the same as before. */
   readonly cursor?: string;
   readonly signal?: AbortSignal;
 }
 
-/** A cursor comes after so many lines, at the next end of a page. */
+/** A cursor line follows at the end of a page after this many lines. */
 const CURSOR_LINES = 100;
 const ENTRIES_PAGE = 100;
-/** Behind the last list of spaces. */
+/** After the last list of spaces. */
 const OVER: Walk = { list: Number.MAX_SAFE_INTEGER };
 const KINDS: readonly SpaceKind[] = ["user", "agent", "team"];
 const KEYS: ReadonlySet<string> = new Set(["spaces", "session", "cursor", "signal"]);
 
-interface Asked {
+interface ExportRequest {
   readonly store: StoreView;
   readonly now: () => number;
   readonly spaces: readonly SpaceRef[] | undefined;
   readonly session: string | undefined;
 }
 
-/** Lines, and where an export goes on that has given them. */
+/** Lines, and the position from which an export resumes after them. */
 interface Step {
   readonly lines: readonly BodyLine[];
   readonly next: Position;
 }
 
-/** The lines of an export, each a JSON object without a line break. */
+/** The lines of an export, each a JSON object without line breaks. */
 export async function* exportLines(memory: Memory, options: ExportOptions = {}): AsyncGenerator<string, void, void> {
   const { spaces, session, cursor } = parseExport(options);
   const { service } = memory;
-  const of = asked(spaces, session);
+  const of = selectionOf(spaces, session);
   const mark = cursor === undefined ? undefined : decodeMark(cursor, of);
   const counts = { ...(mark?.counts ?? NO_COUNTS) };
-  const request: Asked = { store: service.store, now: () => service.clock.now(), spaces, session };
+  const request: ExportRequest = { store: service.store, now: () => service.clock.now(), spaces, session };
   if (!mark) yield lineOf(header(request));
   let lines = 0;
   for await (const step of steps(request, mark?.position ?? START)) {
@@ -81,23 +81,25 @@ export async function* exportLines(memory: Memory, options: ExportOptions = {}):
   yield lineOf({ type: "end", counts });
 }
 
-/** Some readers, Node's among them, take the separators U+2028 and U+2029 for line breaks; JSON does not escape them. */
+/** Escapes U+2028 and U+2029, which JSON leaves as they are and some readers, including Node's, take for line breaks. */
 const lineOf = (line: object): string =>
   JSON.stringify(line).replace(/[\u2028\u2029]/g, (mark) => (mark === "\u2028" ? "\\u2028" : "\\u2029"));
 
-function parseExport(options: ExportOptions): Omit<Asked, "store" | "now"> & { readonly cursor: string | undefined } {
+function parseExport(
+  options: ExportOptions,
+): Omit<ExportRequest, "store" | "now"> & { readonly cursor: string | undefined } {
   const fields = objectWith(options, KEYS, "options");
   const { spaces: given, session, cursor } = fields;
   if (given !== undefined && !Array.isArray(given)) throw invalid("options.spaces", "must be a list of spaces");
   const spaces = given?.map((space: unknown, at) => parseSpace(space, `options.spaces[${at}]`));
   if (session !== undefined && spaces?.length !== 1) {
-    throw invalid("options.session", "needs exactly one space", "sessions belong to a space: name it in `spaces`");
+    throw invalid("options.session", "needs exactly one space", "a session belongs to one space; pass it in `spaces`");
   }
   if (cursor !== undefined && typeof cursor !== "string") throw invalid("options.cursor", "must be a string");
   return { spaces, session: session === undefined ? undefined : parseIdentity(session, "options.session"), cursor };
 }
 
-const header = ({ spaces, session, now }: Asked): HeaderLine => ({
+const header = ({ spaces, session, now }: ExportRequest): HeaderLine => ({
   type: FORMAT,
   version: FORMAT_VERSION,
   exportedAt: now(),
@@ -105,7 +107,7 @@ const header = ({ spaces, session, now }: Asked): HeaderLine => ({
   ...(session !== undefined && { session }),
 });
 
-async function* steps(request: Asked, start: Position): AsyncGenerator<Step> {
+async function* steps(request: ExportRequest, start: Position): AsyncGenerator<Step> {
   let contents = start;
   if (start.stage === "entries") {
     yield* entrySteps(request, start.walk);
@@ -120,7 +122,7 @@ async function* steps(request: Asked, start: Position): AsyncGenerator<Step> {
   }
 }
 
-async function* entrySteps(request: Asked, start: Walk): AsyncGenerator<Step> {
+async function* entrySteps(request: ExportRequest, start: Walk): AsyncGenerator<Step> {
   for (let walk: Walk | undefined = start; walk; ) {
     const { entries, next } = await entriesAt(request, walk, ENTRIES_PAGE);
     const position: Position = next ? { stage: "entries", walk: next } : { stage: "contents", walk: { list: 0 } };
@@ -137,9 +139,9 @@ const entryLine = ({ kind, name, description, retentionMs }: Entry): EntryLine =
   ...(retentionMs !== undefined && { retentionMs }),
 });
 
-/** The next entries of the walk, and where it goes on: through all kinds, or through the spaces asked for. */
+/** The next entries, and where to continue: through all kinds, or through the requested spaces. */
 async function entriesAt(
-  { store, spaces }: Asked,
+  { store, spaces }: ExportRequest,
   { list, cursor }: Walk,
   limit: number,
 ): Promise<{ readonly entries: readonly Entry[]; readonly next: Walk | undefined }> {
@@ -154,9 +156,9 @@ async function entriesAt(
 
 const kindOf = (ref: SpaceRef): SpaceKind => KINDS.find((kind) => kind in ref) as SpaceKind;
 
-/** What one space holds, from where the cursor was in it (if it was in this very one, whatever it is called now). */
+/** The contents of one space, from the cursor's place if the cursor is in this space (compared by id, not by name). */
 async function* spaceSteps(
-  { store, now, session }: Asked,
+  { store, now, session }: ExportRequest,
   { id, kind, name }: Entry,
   here: Position,
   after: Position,

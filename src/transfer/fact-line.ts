@@ -1,9 +1,9 @@
-/** A line that tells a fact, checked: its spans in order, and open at the end if and only if it holds. */
-import { parseChoice } from "../input/choice.js";
+/** Parses a fact line. Spans must be in order, and the last one is open exactly if the fact holds. */
+
 import { parseText } from "../input/content.js";
 import { parseIdentity } from "../input/identity.js";
 import { parseInstant } from "../input/instant.js";
-import { type Fields, invalid, objectWith, wrongType } from "../input/refusal.js";
+import { type Fields, invalid, objectWith, parseChoice, wrongType } from "../input/refusal.js";
 import { parseSpace } from "../input/scope.js";
 import { FACT_STATES, type FactSource, type FactSpan, type FactState, type RestoreFactWrite } from "../stores/facts.js";
 import { named } from "./named.js";
@@ -57,7 +57,10 @@ function parseSpans(value: unknown, state: FactState): readonly FactSpan[] {
   });
   const isOpen = spans.length > 0 && spans[last]?.to === undefined;
   if (isSound && isOpen === (state === "holds")) return spans;
-  throw invalid("spans", "must be in order, not empty, without overlap, the last one open only if the fact holds");
+  throw invalid(
+    "spans",
+    "must be non-empty, in order and without overlap; the last one is open only if the fact holds",
+  );
 }
 
 function parseSpan(value: unknown, where: string): FactSpan {

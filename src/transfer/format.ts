@@ -1,7 +1,7 @@
 /**
- * The transfer format, version 1: JSON Lines. A header, then per space what it holds, then an end line with counts.
- * docs/transfer.md describes it for people. A line says all that is needed to write it again; what it says beyond that
- * (`recordedAt`, `version` of an item, `at`) is for information.
+ * The transfer format, version 1: JSON Lines. A header, the contents of each space, an end line with counts. docs/transfer.md
+ * is its documentation. A line contains all that is needed to write it again; other fields (`recordedAt`, an item's
+ * `version`, `at`) are for information.
  */
 import type { BlockVersion } from "../stores/blocks.js";
 import type { Fact, FactSpan } from "../stores/facts.js";
@@ -15,7 +15,7 @@ export interface HeaderLine {
   readonly type: typeof FORMAT;
   readonly version: number;
   readonly exportedAt: number;
-  /** What was asked for; absent: everything. */
+  /** The requested spaces; undefined: everything. */
   readonly spaces?: readonly SpaceRef[];
   readonly session?: string;
 }
@@ -35,12 +35,12 @@ export interface SessionLine extends Pick<SessionEntry, "space" | "name" | "agen
 
 export interface ItemLine extends Pick<Item, "id" | "kind" | "space" | "session" | "agent" | "role" | "name"> {
   readonly type: "item";
-  /** Items of one session with the same number came in one call. */
+  /** Items of a session with the same number were added in one call. */
   readonly round?: number;
-  /** The parts, if it has any; the text follows from them. */
+  /** The parts, if there are any; the text is derived from them. */
   readonly content: string | readonly Part[];
   readonly metadata?: Metadata;
-  /** episodic if left out. */
+  /** Default: episodic. */
   readonly tier?: Tier;
   readonly occurredAt: number;
   readonly expiresAt?: number;
@@ -48,13 +48,13 @@ export interface ItemLine extends Pick<Item, "id" | "kind" | "space" | "session"
   readonly version: number;
 }
 
-/** One version of a block, with all its settings then. Versions of a block come in order. */
+/** One version of a block, with its settings at the time. Versions of a block are in order. */
 export interface BlockLine extends BlockVersion {
   readonly type: "block";
   readonly space: SpaceRef;
 }
 
-/** A fact in whatever state. What took the place of its spans is said by lines of its own, when all facts are known. */
+/** A fact in any state. Separate lines, after all facts, say what superseded its spans. */
 export interface FactLine
   extends Pick<
     Fact,
@@ -66,7 +66,7 @@ export interface FactLine
   readonly expiresAt?: number;
 }
 
-/** The fact `by` took the place of the fact `id` in its span that starts at `from`. */
+/** The fact `by` superseded the span of the fact `id` that starts at `from`. */
 export interface SupersededLine {
   readonly type: "superseded";
   readonly space: SpaceRef;
@@ -75,17 +75,17 @@ export interface SupersededLine {
   readonly by: string;
 }
 
-/** What was promoted into the space, oldest first. */
+/** A promotion into the space. Oldest first. */
 export interface PromotionLine extends Omit<Promotion, "to"> {
   readonly type: "promotion";
   readonly space: SpaceRef;
 }
 
-/** What a line of the body may be. */
+/** Any line of the body. */
 export type BodyLine = EntryLine | SessionLine | ItemLine | BlockLine | FactLine | SupersededLine | PromotionLine;
 export type BodyType = BodyLine["type"];
 
-/** How many lines of each type stand before. */
+/** Number of lines of each type so far. */
 export type Counts = { readonly [type in BodyType]: number };
 
 export const NO_COUNTS: Counts = {
@@ -97,20 +97,3 @@ export const NO_COUNTS: Counts = {
   superseded: 0,
   promotion: 0,
 };
-
-/** An export that was cut off after this line goes on with this cursor. */
-export interface CursorLine {
-  readonly type: "cursor";
-  readonly cursor: string;
-}
-
-export interface EndLine {
-  readonly type: "end";
-  readonly counts: Counts;
-}
-
-/** One name for a space, whichever way it is written. */
-export function spaceName(space: SpaceRef): string {
-  const [[kind, name] = []] = Object.entries(space);
-  return JSON.stringify([kind, name]);
-}

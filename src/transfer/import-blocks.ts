@@ -1,7 +1,7 @@
 /**
- * Blocks of an import, version by version: one that is there must be the same, one that is not becomes the next one.
+ * Imports blocks, version by version. A version that exists must be equal; others are added in order.
  *
- * A name is used once in a space, now; a former name may be another block's by now. Then that version gets the block's
+ * A name is unique in a space now, but a former name may belong to another block today. Such a version gets the block's
  * present name.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -27,7 +27,7 @@ export async function importBlocks(
   }
 }
 
-/** False if it conflicts with what is there. */
+/** False if it conflicts with an existing version. */
 async function put(service: BufferService, line: BlockInput): Promise<boolean> {
   for (const state of [line.state, { ...line.state, name: line.presentName }]) {
     try {

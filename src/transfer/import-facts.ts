@@ -1,10 +1,10 @@
-/** Facts of an import: each as it was, with what it rests on; then what took the place of what. */
+/** Imports facts: first each fact with its sources, then which fact superseded which. */
 import type { BufferService } from "../service.js";
+import { spaceKey } from "../space-key.js";
 import { isFactId } from "../stores/fact-id.js";
 import { FACT_STATES, type Fact, type RestoreFactWrite } from "../stores/facts.js";
 import type { SpaceRef } from "../types.js";
 import type { FactInput } from "./fact-line.js";
-import { spaceName } from "./format.js";
 import type { SupersededInput } from "./line.js";
 import { readBySpace } from "./read-by-space.js";
 import type { Numbered, Tally, Written } from "./report.js";
@@ -23,10 +23,9 @@ export async function importFacts(
   const restoring: Restoring[] = [];
   for (const { number, line } of batch) {
     const { type: _, ...fact } = line;
-    // A fact may rest on another one, which may come later. A message that is not there has expired, or was left out.
+    // A fact may rest on another one that comes later. A missing message has expired or was skipped.
     const sources = fact.sources.filter(
-      ({ message }) =>
-        message === undefined || isFactId(message) || messages.has(`${spaceName(fact.space)} ${message}`),
+      ({ message }) => message === undefined || isFactId(message) || messages.has(`${spaceKey(fact.space)} ${message}`),
     );
     const isOver = fact.expiresAt !== undefined && fact.expiresAt <= now;
     if (sources.length === 0 || isOver) tally.count("skipped");
@@ -48,8 +47,8 @@ export async function importSuperseded(
   const restoring: Restoring[] = [];
   for (const { number, line } of batch) {
     const { space, id, from, by } = line;
-    const fact = known.get(`${spaceName(space)} ${id}`);
-    const isKnown = known.has(`${spaceName(space)} ${by}`) && fact?.spans.some((span) => span.from === from);
+    const fact = known.get(`${spaceKey(space)} ${id}`);
+    const isKnown = known.has(`${spaceKey(space)} ${by}`) && fact?.spans.some((span) => span.from === from);
     if (fact && isKnown) restoring.push({ number, line: withLink(fact, line) });
     else tally.count("skipped");
   }

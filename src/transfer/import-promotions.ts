@@ -1,4 +1,4 @@
-/** The log of promotions of an import. The copies themselves are items and facts, and come as such. */
+/** Imports the log of promotions. The copies themselves are imported as items and facts. */
 import type { BufferService } from "../service.js";
 import type { Unit } from "../stores/store.js";
 import type { PromotionInput } from "./line.js";

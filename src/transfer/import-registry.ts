@@ -1,4 +1,4 @@
-/** Entries and sessions of an import. What is registered already stays as it is: a file must not shorten a retention. */
+/** Imports entries and sessions. Existing ones are unchanged: a file must not shorten a retention. */
 import type { BufferService } from "../service.js";
 import type { Unit } from "../stores/store.js";
 import type { EntryInput, SessionInput } from "./line.js";

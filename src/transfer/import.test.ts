@@ -1,4 +1,4 @@
-/** What an import takes, refuses, repeats and leaves alone. */
+/** What an import accepts, refuses, repeats and leaves unchanged. */
 import { afterEach, describe, expect, it } from "vitest";
 import { HoldfastError } from "../errors.js";
 import { type Memory, openMemory } from "../memory.js";
@@ -31,8 +31,17 @@ const item = (id: string, more: Fields = {}): Fields => ({
 const textOf = (lines: readonly (Fields | string)[]) =>
   lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
 
+/** Adds the end line that an export of these lines would have. */
+function whole(lines: readonly (Fields | string)[]): readonly (Fields | string)[] {
+  const counts: { [type: string]: number } = { ...END.counts };
+  for (const line of lines)
+    if (typeof line === "object") counts[String(line["type"])] = (counts[String(line["type"])] ?? 0) + 1;
+  const { holdfast: headers = 0, end: ends = 0, ...body } = counts;
+  return headers === 1 && ends === 0 ? [...lines, { type: "end", counts: body }] : lines;
+}
+
 const run = (memory: Memory, lines: readonly (Fields | string)[], options?: ImportOptions) =>
-  importLines(memory, textOf(lines), options);
+  importLines(memory, textOf(whole(lines)), options);
 
 async function failure(work: Promise<unknown>): Promise<HoldfastError> {
   const error: unknown = await work.then(
@@ -56,6 +65,17 @@ async function exported(memory: Memory): Promise<string[]> {
   return lines;
 }
 
+it("keeps metadata.__proto__ of an exported line and of a plain message", async () => {
+  const metadata = '{"__proto__":{"__proto__":1},"constructor":2}';
+  const plain = `{"id":"plain","role":"user","content":"x","metadata":${metadata}}`;
+  const exportedItem = JSON.stringify(item("whole")).replace("{", `{"metadata":${metadata},`);
+  for (const lines of [[plain], [JSON.stringify(HEADER), exportedItem, JSON.stringify(ONE_ITEM)]]) {
+    const memory = await opened();
+    await run(memory, lines, { scope: ADA });
+    expect((await itemsOf(memory)).map((one) => JSON.stringify(one.metadata))).toEqual([metadata]);
+  }
+});
+
 describe("plain messages", () => {
   const plain = [
     { role: "user", content: "hello", occurredAt: "2026-01-01T00:00:00Z", metadata: { a: 1 } },
@@ -68,7 +88,7 @@ describe("plain messages", () => {
 
   it("go where the scope says, and are added once however often they are imported", async () => {
     const memory = await opened();
-    expect(await run(memory, plain, { scope })).toMatchObject({ lines: 5, items: 4, repeated: 0, complete: true });
+    expect(await run(memory, plain, { scope })).toMatchObject({ lines: 5, items: 4, repeated: 0 });
     expect(await run(memory, plain, { scope })).toMatchObject({ items: 0, repeated: 4 });
     const items = await itemsOf(memory);
     expect(items.map(({ content, session, round }) => [content, session, round])).toEqual([
@@ -90,15 +110,36 @@ describe("plain messages", () => {
     expect(error.message).toContain('line 6: the line has an unknown key "text"');
   });
 
-  it("with a byte order mark and Windows line ends are read all the same; a cut line makes them incomplete", async () => {
+  it("with a byte order mark and Windows line ends are read all the same; a cut line is refused", async () => {
     const memory = await opened();
     const lines = ['\uFEFF{"role":"user","content":"one"}\r', '{"role":"user","content":"two"}\r', '{"role":"us'];
-    expect(await run(memory, lines, { scope })).toMatchObject({ items: 2, complete: false });
+    expect(await failure(run(memory, lines, { scope }))).toMatchObject({
+      message: "line 3: not a JSON object",
+      details: { line: 3, report: { items: 2 } },
+    });
   });
 });
 
 describe("an import", () => {
-  it("says when the file is not whole, and has imported what there is", async () => {
+  it.each([
+    ["nothing at all", [], "there is nothing to import"],
+    ["empty lines", ["", " "], "there is nothing to import"],
+    ["one line of garbage", ["hello"], "line 1: not a JSON object"],
+    ["two lines of garbage", ["hello", "world"], "line 1: not a JSON object"],
+    ["garbage after a message", ['{"role":"user","content":"x"}', "hello"], "line 2: not a JSON object"],
+    ["a list", ["[]"], "line 1: not a JSON object"],
+    ["a header alone", [JSON.stringify(HEADER)], "the file was truncated after line 1: it has no end line"],
+  ])("fails on %s", async (_, lines, message) => {
+    const memory = await opened();
+    expect(await failure(importLines(memory, lines, { scope: ADA }))).toMatchObject({
+      code: "invalid_input",
+      message,
+      hint: expect.any(String),
+      details: { line: expect.any(Number), report: { lines: expect.any(Number) } },
+    });
+  });
+
+  it("fails when the file is not whole, and has imported what there is", async () => {
     const source = await opened();
     await source.session(ADA).add([1, 2, 3].map((n) => ({ role: "user", content: `${n}` })));
     const lines = await exported(source);
@@ -109,8 +150,9 @@ describe("an import", () => {
     ];
     for (const cut of cuts) {
       const memory = await opened();
-      expect((await importLines(memory, cut)).complete).toBe(false);
-      expect(await importLines(memory, lines)).toMatchObject({ complete: true, conflicts: 0 });
+      expect(await failure(importLines(memory, cut))).toMatchObject({ code: "invalid_input" });
+      expect(await itemsOf(memory)).not.toHaveLength(0);
+      expect(await importLines(memory, lines)).toMatchObject({ conflicts: 0 });
       expect(await itemsOf(memory)).toHaveLength(3);
     }
   });
@@ -119,7 +161,7 @@ describe("an import", () => {
     const wrong: readonly (readonly [Fields | string, RegExp])[] = [
       ['{"secret', /not a JSON object/],
       ["[]", /not a JSON object/],
-      [{ type: "secret thing" }, /type is none/],
+      [{ type: "secret thing" }, /type is unknown/],
       [item("x", { role: "boss" }), /line 3: role must be/],
       [item("x", { colour: "secret" }), /unknown key "colour"/],
       [item("x", { id: undefined }), /id must be a string/],
@@ -133,7 +175,7 @@ describe("an import", () => {
       [{ type: "block", space: ADA, id: "b", version: 0, name: "n" }, /version/],
       [{ type: "entry", kind: "boss", name: "n" }, /kind/],
       [{ type: "end", counts: {} }, /counts/],
-      [{ ...HEADER }, /type is none/],
+      [{ ...HEADER }, /type is unknown/],
     ];
     for (const [line, message] of wrong) {
       const memory = await opened();
@@ -260,7 +302,7 @@ describe("an import", () => {
     await blocks.edit("y", { append: "!", reason: "emphasis" });
     const lines = await exported(source);
     const memory = await opened();
-    expect(await importLines(memory, lines)).toMatchObject({ blocks: 6, conflicts: 0, complete: true });
+    expect(await importLines(memory, lines)).toMatchObject({ blocks: 6, conflicts: 0 });
     const restored = memory.session(ADA).blocks;
     expect((await restored.list()).map(({ name, content, version }) => [name, content, version])).toEqual([
       ["x", "of second", 2],
@@ -285,8 +327,47 @@ describe("an import", () => {
     await importLines(memory, lines);
     await memory.session(ADA).facts.retract(known.id);
     expect(await failure(importLines(memory, lines))).toMatchObject({ code: "conflict", details: { id: known.id } });
-    expect(await importLines(memory, lines, { onConflict: "skip" })).toMatchObject({ conflicts: 1, complete: true });
+    expect(await importLines(memory, lines, { onConflict: "skip" })).toMatchObject({ conflicts: 1 });
     expect((await memory.session(ADA).facts.get([known.id]))[0]?.state).toBe("retracted");
+  });
+
+  it("of one who signs as itself alone writes no edit and no promotion of others", async () => {
+    const block = (more: Fields) => ({
+      type: "block",
+      space: ADA,
+      id: "b",
+      version: 1,
+      name: "n",
+      content: "x",
+      ...more,
+    });
+    const promotion = { type: "promotion", space: ADA, id: "p", reason: "r", at: 1, actor: "agent tutor" };
+    const signer = { own: "agent tutor", may: (actor: string) => actor === "agent tutor" };
+    for (const line of [block({ actor: "agent boss" }), block({ actor: "user ada" }), promotion]) {
+      const memory = await opened();
+      const error = await failure(run(memory, [HEADER, item("a"), line], { signer }));
+      expect(error).toMatchObject({ code: "forbidden", details: { line: 3, report: { items: 1 } } });
+      expect(await memory.session(ADA).blocks.get("n")).toBeUndefined();
+      expect((await memory.session(ADA).promotions()).items).toEqual([]);
+    }
+    for (const actor of [{}, { actor: "agent tutor" }]) {
+      const memory = await opened();
+      const versions = [block(actor), block({ ...actor, version: 2, content: "y" })];
+      for (const blocks of [2, 0])
+        expect(await run(memory, [HEADER, ...versions], { signer })).toMatchObject({ blocks });
+      expect((await memory.session(ADA).blocks.history("n")).map((one) => one.actor)).toEqual(["agent tutor"]);
+    }
+    const nameless = { may: signer.may };
+    expect((await failure(run(await opened(), [HEADER, block({})], { signer: nameless }))).code).toBe("forbidden");
+  });
+
+  it("restores actors as they were where nobody says who imports", async () => {
+    const memory = await opened();
+    const promotion = { type: "promotion", space: ADA, id: "p", reason: "r", at: 1, actor: "agent boss" };
+    const block = { type: "block", space: ADA, id: "b", version: 1, name: "n", content: "x", actor: "agent boss" };
+    await run(memory, [HEADER, block, { ...block, version: 2, content: "y" }, promotion]);
+    expect((await memory.session(ADA).blocks.history("n"))[0]?.actor).toBe("agent boss");
+    expect((await memory.session(ADA).promotions()).items).toMatchObject([{ actor: "agent boss", at: 1 }]);
   });
 
   it("has what it wrote embedded, like anything that is added", async () => {
@@ -320,6 +401,8 @@ const END = {
   type: "end",
   counts: { entry: 0, session: 0, item: 0, block: 0, fact: 0, superseded: 0, promotion: 0 },
 };
+
+const ONE_ITEM = { ...END, counts: { ...END.counts, item: 1 } };
 
 function fact(more: Fields): Fields {
   const standing = { confidence: 1, pinned: false, state: "holds", spans: [{ from: 1 }], sources: [{}] };

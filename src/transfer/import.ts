@@ -1,18 +1,21 @@
 /**
- * Import: lines become what they tell of. An import can be repeated at any time: what is there already is left as it is,
- * so that one that was stopped, by whatever, is simply run again on the same file.
+ * Import: writes the lines of an export. An import is idempotent: existing data is left as it is, so an interrupted import is
+ * resumed by running it again on the same file.
  *
  * Invariants:
- * - Lines are written in their order, in batches; memory holds one batch.
- * - A space is asked about (`only`, `allow`) before anything of it is written.
- * - Nothing that is there is changed.
+ * - Lines are written in order, in batches; memory holds one batch.
+ * - `only` and `allow` are consulted before anything of a space is written.
+ * - Existing data is never changed.
+ * - The import resolves only if the file was complete and every line was read.
  */
 import { HoldfastError } from "../errors.js";
-import { type Fields, invalid } from "../input/refusal.js";
+import { type Fields, invalid, wrongType } from "../input/refusal.js";
 import type { Memory } from "../memory.js";
 import type { BufferService } from "../service.js";
+import { spaceKey } from "../space-key.js";
+import { withoutMark } from "../text.js";
 import type { SpaceRef } from "../types.js";
-import { type BodyType, type Counts, NO_COUNTS, spaceName } from "./format.js";
+import { type BodyType, type Counts, NO_COUNTS } from "./format.js";
 import { importBlocks } from "./import-blocks.js";
 import { importFacts, importSuperseded } from "./import-facts.js";
 import { importItems } from "./import-items.js";
@@ -24,21 +27,32 @@ import { parsePlain } from "./plain.js";
 import { type ImportReport, type Numbered, Tally } from "./report.js";
 import { Rounds } from "./rounds.js";
 
-/** A batch is as large as a group commit. */
+/** Equals the size of a group commit. */
 const BATCH_LINES = 256;
 const BATCH_UNITS = 1024 * 1024;
 
-/** Imports an export, or plain messages. Rejects with the number of the line and what was done (`details.report`). */
+const isIterable = (lines: unknown): boolean =>
+  typeof lines === "object" && lines !== null && (Symbol.iterator in lines || Symbol.asyncIterator in lines);
+
+/**
+ * Imports an export, or plain messages. If a line is wrong or the file is incomplete, it rejects with the line number and a
+ * report (`details.report`); the lines before that one have been written.
+ */
 export async function importLines(
   memory: Memory,
   lines: AsyncIterable<string> | Iterable<string>,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   const parsed = parseImport(options);
+  if (!isIterable(lines)) throw wrongType("lines", "an iterable of lines", lines);
   const run = new ImportRun(memory.service, parsed);
-  for await (const text of lines) {
-    parsed.signal?.throwIfAborted();
-    await run.take(text);
+  try {
+    for await (const text of lines) {
+      parsed.signal?.throwIfAborted();
+      await run.take(text);
+    }
+  } catch (error) {
+    throw await run.stopped(error);
   }
   parsed.signal?.throwIfAborted();
   return run.end();
@@ -50,11 +64,10 @@ class ImportRun {
   readonly #tally: Tally;
   readonly #rounds = new Rounds();
   #form: "export" | "plain" | undefined;
-  /** A line that is no JSON: the cut end of a file, unless others follow. */
-  #broken: number | undefined;
   #seen: { -readonly [type in BodyType]: number } = { ...NO_COUNTS };
-  #hasEnded = false;
-  /** The one space that goes into another. */
+  /** The counts in the end line. */
+  #counts: Counts | undefined;
+  /** The single space that goes into another. */
   #moved: string | undefined;
   #batch: Numbered<BodyInput>[] = [];
   #batchUnits = 0;
@@ -67,33 +80,25 @@ class ImportRun {
 
   async take(text: string): Promise<void> {
     const number = this.#tally.readLine();
-    const bare = number === 1 && text.startsWith("\uFEFF") ? text.slice(1) : text;
-    if (bare.trim() === "") return;
-    try {
-      await this.#take(bare, number);
-    } catch (error) {
-      throw await this.#stopped(error, number);
-    }
+    const bare = number === 1 ? withoutMark(text) : text;
+    if (bare.trim() !== "") await this.#take(bare, number);
   }
 
   async end(): Promise<ImportReport> {
+    const { lines } = this.#tally.report;
     try {
       await this.#write();
+      if (this.#form !== "plain") this.#requireWhole(lines);
     } catch (error) {
-      throw this.#tally.atLine(error, this.#tally.report.lines);
+      throw this.#tally.atLine(error, lines);
     }
-    if (this.#form === "plain") this.#tally.isComplete = this.#broken === undefined;
     this.#options.onProgress?.(this.#tally.report);
     return this.#tally.report;
   }
 
   async #take(text: string, number: number): Promise<void> {
-    if (this.#broken !== undefined) throw notJson(this.#broken);
     const fields = jsonOf(text);
-    if (!fields) {
-      this.#broken = number;
-      return;
-    }
+    if (!fields) throw notJson(number);
     const line = this.#parse(fields, number);
     if (line) await this.#push({ number, line }, text.length);
   }
@@ -105,20 +110,26 @@ class ImportRun {
       if (this.#form === "export") return void checkHeader(fields);
     }
     if (this.#form === "plain") return this.#placed(parsePlain(fields, number, this.#options.scope, now));
-    if (this.#hasEnded) throw invalid("it", "comes after the end line", "import files one by one");
+    if (this.#counts) throw invalid("it", "comes after the end line", "import one file at a time");
     const line = parseLine(fields, now);
     if (line.type === "cursor") return undefined;
-    if (line.type === "end") return void this.#close(line.counts);
+    if (line.type === "end") {
+      this.#counts = line.counts;
+      return undefined;
+    }
     this.#seen[line.type]++;
     return this.#placed(line);
   }
 
-  #close(counts: Counts): void {
-    this.#hasEnded = true;
-    this.#tally.isComplete = Object.entries(counts).every(([type, count]) => this.#seen[type as BodyType] === count);
+  /** Fails if the export was truncated or has lost lines. */
+  #requireWhole(line: number): void {
+    if (this.#form === undefined) throw notWhole("there is nothing to import", line);
+    if (!this.#counts) throw notWhole(`the file was truncated after line ${line}: it has no end line`, line);
+    const isWhole = Object.entries(this.#counts).every(([type, count]) => this.#seen[type as BodyType] === count);
+    if (!isWhole) throw notWhole("the number of lines differs from the counts in the end line", line);
   }
 
-  /** The line with the space that it goes to; undefined if it is left out. */
+  /** The line with its target space; undefined if it is skipped. */
   #placed(line: BodyInput): BodyInput | undefined {
     const { only, into } = this.#options;
     const space = line.type === "entry" ? ({ [line.kind]: line.name } as unknown as SpaceRef) : line.space;
@@ -134,28 +145,40 @@ class ImportRun {
     if (into) this.#move(space);
     this.#check(into ?? space, "owner");
     if ("agent" in line && line.agent !== undefined) this.#check({ agent: line.agent }, "agent");
-    return this.#withoutStranger(into ? { ...line, space: into } : line);
+    return this.#signed(this.#withoutHiddenOrigin(into ? { ...line, space: into } : line));
   }
 
-  /** A promotion's origin is only named if it might be written: the log tells whether a space exists, and how it is called. */
-  #withoutStranger(line: BodyInput): BodyInput {
+  /** An importer that may not sign as others may write only its own edits, and no log entries of others. */
+  #signed(line: BodyInput): BodyInput {
+    const { signer } = this.#options;
+    if (!signer) return line;
+    if (line.type === "promotion") throw mayNotSign("it is a promotion by someone else");
+    if (line.type !== "block") return line;
+    const actor = line.actor ?? signer.own;
+    if (actor === undefined || !signer.may(actor))
+      throw mayNotSign("it is an edit by another actor, or without an actor");
+    return { ...line, actor };
+  }
+
+  /** Removes a promotion's origin if the importer may not write there: the log would reveal that the space exists. */
+  #withoutHiddenOrigin(line: BodyInput): BodyInput {
     if (line.type !== "promotion" || line.from === undefined || this.#options.allow(line.from, "owner")) return line;
     const { from: _, ...rest } = line;
     return rest;
   }
 
   #move(space: SpaceRef): void {
-    const name = spaceName(space);
+    const name = spaceKey(space);
     this.#moved ??= name;
     if (name !== this.#moved) {
-      throw invalid("space", "is the second one of the file", "`into` takes one space: choose it with `only`");
+      throw invalid("space", "is the second space of the file", "`into` takes one space; select it with `only`");
     }
   }
 
   #check(space: SpaceRef, as: "owner" | "agent" | "entry"): void {
     if (this.#options.allow(space, as)) return;
     throw new HoldfastError("forbidden", `it names a space that may not be written (${as})`, {
-      hint: "import it with a key that covers the space, or leave the space out with `only`",
+      hint: "use a key that covers the space, or exclude it with `only`",
       details: { space },
     });
   }
@@ -178,18 +201,30 @@ class ImportRun {
     this.#options.onProgress?.(this.#tally.report);
   }
 
-  /** What stands before a wrong line is written; then the error says where it stopped and what was done. */
-  async #stopped(error: unknown, number: number): Promise<unknown> {
+  /** Writes the lines before the wrong one, then adds the line number and the report to the error. */
+  async stopped(error: unknown): Promise<unknown> {
+    const { lines } = this.#tally.report;
     try {
       await this.#write();
     } catch (cause) {
-      return this.#tally.atLine(cause, number);
+      return this.#tally.atLine(cause, lines);
     }
-    return this.#tally.atLine(error, number);
+    return this.#tally.atLine(error, lines);
   }
 }
 
-/** All lines of a batch are of one type. */
+const notWhole = (message: string, line: number): HoldfastError =>
+  new HoldfastError("invalid_input", message, {
+    hint: "the lines read so far were imported; import the complete file, nothing is added twice",
+    details: { line },
+  });
+
+const mayNotSign = (message: string): HoldfastError =>
+  new HoldfastError("forbidden", `${message}, and this key may sign only as its own agents`, {
+    hint: "ask an admin to import it, or remove such lines",
+  });
+
+/** Requires lines of one type. */
 function writeBatch(
   service: BufferService,
   batch: readonly Numbered<BodyInput>[],

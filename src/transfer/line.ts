@@ -1,14 +1,14 @@
-/** A line of a file, checked: what it says in the store's terms, or why it says nothing (`invalid_input`). */
+/** Parses and validates a line of a file. Throws `invalid_input`. */
 
 import { parseNewBlock, parseVersion } from "../blocks/block-input.js";
 import { HoldfastError } from "../errors.js";
-import { parseChoice } from "../input/choice.js";
 import { parseText } from "../input/content.js";
 import { parseIdentity } from "../input/identity.js";
 import { parseInstant } from "../input/instant.js";
 import { parseInteger } from "../input/integer.js";
+import { checkJsonBounds } from "../input/json-text.js";
 import { parseItems, parseMessages } from "../input/message.js";
-import { type Fields, invalid, objectWith, quote, wrongType } from "../input/refusal.js";
+import { type Fields, invalid, objectWith, parseChoice, quote, wrongType } from "../input/refusal.js";
 import { parseSpace } from "../input/scope.js";
 import type { BlockState } from "../stores/blocks.js";
 import type { Promotion } from "../stores/promotions.js";
@@ -39,7 +39,7 @@ export interface ItemInput {
   readonly space: SpaceRef;
   readonly session?: string;
   readonly agent?: string;
-  /** What came in one call has one number in its session. */
+  /** Items that were added in one call have the same number in their session. */
   readonly round?: number;
   readonly row: NewRow;
 }
@@ -94,20 +94,21 @@ const PROMOTION = keys("space id from actor reason at");
 const CURSOR = keys("cursor");
 const END = keys("counts");
 
-/** The JSON object of a line; undefined if it is none, as the last line of a file that was cut off may be. */
+/** The JSON object of a line; undefined if it is not one, as the last line of a truncated file may be. */
 export function jsonOf(text: string): Fields | undefined {
+  checkJsonBounds(text, "it");
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     return value as Fields;
   } catch {
-    return undefined; // the parser's own words would quote the content
+    return undefined; // the parser's message would quote the content
   }
 }
 
 export const notJson = (line: number): HoldfastError =>
-  new HoldfastError("invalid_input", `line ${line}: it is not a JSON object`, {
-    hint: "each line must be one JSON object; is the file whole, and not compressed?",
+  new HoldfastError("invalid_input", `line ${line}: not a JSON object`, {
+    hint: "each line must be one JSON object; check that the file is complete and not compressed",
     details: { line },
   });
 
@@ -116,11 +117,7 @@ export const isHeader = (fields: Fields): boolean => fields["type"] === FORMAT;
 export function checkHeader(fields: Fields): void {
   const { version } = objectWith(fields, HEADER, "the header");
   if (version === FORMAT_VERSION) return;
-  throw invalid(
-    "the header",
-    `is of version ${quote(String(version))}`,
-    `this program reads version ${FORMAT_VERSION}`,
-  );
+  throw invalid("the header", `has version ${quote(String(version))}`, `this program reads version ${FORMAT_VERSION}`);
 }
 
 export function parseLine(fields: Fields, now: number): LineInput {
@@ -145,7 +142,7 @@ export function parseLine(fields: Fields, now: number): LineInput {
     case "end":
       return { type: "end", counts: parseCounts(objectWith(fields, END, "the line")["counts"]) };
     default:
-      throw invalid("type", "is none of this format", "was the file written by a newer version?");
+      throw invalid("type", "is unknown", "was the file written by a newer version?");
   }
 }
 
@@ -181,7 +178,7 @@ function parseItem(fields: Fields, now: number): ItemInput {
   };
 }
 
-/** One message, or one item of another kind. */
+/** A message, or an item of another kind. */
 export function parseRow({ kind, ...message }: Fields, now: number): NewRow {
   const isMessage = kind === undefined || kind === "message";
   const { rows } = isMessage ? parseMessages([message], now) : parseItems([{ kind, ...message }], now);

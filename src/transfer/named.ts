@@ -1,4 +1,4 @@
-/** An optional identity of a line, left out if it is. */
+/** An optional id or name, validated; omitted if undefined. */
 import { parseIdentity } from "../input/identity.js";
 
 export const named = <Key extends string>(key: Key, value: unknown): { readonly [key in Key]?: string } =>

@@ -1,6 +1,6 @@
 /**
- * How many lines a page may have: few large ones, many small ones, so that a page stays near a megabyte. Contents of up
- * to 8 MiB are allowed, so the first page of anything is small.
+ * Adapts the number of lines per page so that a page stays near a megabyte. A line may hold up to 8 MiB, so the first page is
+ * small.
  */
 import type { BodyLine } from "./format.js";
 
@@ -15,7 +15,7 @@ export class Pace {
     return this.#limit;
   }
 
-  /** Looks at what a page weighed. It grows by steps and shrinks at once. */
+  /** Adjusts to the size of a page. The limit grows in steps and shrinks at once. */
   learn(lines: readonly BodyLine[]): void {
     if (lines.length === 0) return;
     const units = lines.reduce((sum, line) => sum + unitsOf(line), 0);

@@ -1,8 +1,8 @@
 /**
- * Messages as people have them: a JSON object per line with role and content, no header, no ids needed.
+ * Plain messages: one JSON object per line with role and content, without header or ids.
  *
- * A line without an id gets one that follows from where it stands and what it says, so that the same file imported again
- * adds nothing. Each line is a round of its own.
+ * A line without an id gets one derived from its position and content, so importing the same file again adds nothing. Each
+ * line is its own round.
  */
 import { createHash } from "node:crypto";
 import { type Fields, invalid, objectWith } from "../input/refusal.js";
@@ -14,11 +14,11 @@ const KEYS: ReadonlySet<string> = new Set("id role name content occurredAt metad
 
 export function parsePlain(value: Fields, number: number, scope: ParsedScope | undefined, now: number): ItemInput {
   if (scope === undefined) {
-    throw invalid("the first line", "is no header of an export", "for plain messages say where they go: `scope`");
+    throw invalid("the first line", "is not the header of an export", "plain messages need a `scope` to go to");
   }
   const { session: own, ...message } = objectWith(value, KEYS, "the line");
   const { session } = { ...scope, ...named("session", own) };
-  const row = parseRow({ id: "line", ...message }, now); // refuses what is nested too deeply to be written as text
+  const row = parseRow({ id: "line", ...message }, now); // refuses content nested too deeply to serialize
   const id = message["id"] === undefined ? idOf(message, number, scope, session) : row.id;
   return {
     type: "item",

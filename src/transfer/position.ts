@@ -1,25 +1,25 @@
 /**
- * Where an export stands, as a cursor: opaque to callers, bound to what was asked for.
+ * The position of an export, encoded as a cursor. A cursor is opaque and bound to the export's options.
  *
- * It names places, never permissions: which spaces are read is said by the options of each call, so that a forged cursor
- * reaches nothing that the call may not reach anyway.
+ * A cursor grants no access: the options of each call decide which spaces are read, so a forged cursor reaches nothing that
+ * the call could not reach anyway.
  */
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../errors.js";
 import type { SpaceRef } from "../types.js";
 import { type Counts, NO_COUNTS } from "./format.js";
 
-/** A place among the spaces: the list that it is in (a kind of space, or a place in what was asked for), and where there. */
+/** A position among the spaces: the list (a kind of space, or an index into the requested spaces) and the place in it. */
 export interface Walk {
   readonly list: number;
   readonly cursor?: string;
 }
 
 export interface Position {
-  /** First all entries, then what each space holds. */
+  /** First all entries, then the contents of each space. */
   readonly stage: "entries" | "contents";
   readonly walk: Walk;
-  /** In a space: its registry id, the section, and the place in it. */
+  /** Within a space: its registry id, the section, and the place in it. */
   readonly space?: string;
   readonly section?: string;
   readonly cursor?: string;
@@ -32,8 +32,8 @@ export interface Mark {
 
 export const START: Position = { stage: "entries", walk: { list: 0 } };
 
-/** What was asked for, in short. */
-export function asked(spaces: readonly SpaceRef[] | undefined, session: string | undefined): string {
+/** A digest of the requested spaces and session. */
+export function selectionOf(spaces: readonly SpaceRef[] | undefined, session: string | undefined): string {
   return createHash("sha256")
     .update(JSON.stringify([spaces ?? null, session ?? null]))
     .digest("base64url")
@@ -45,9 +45,9 @@ export function encodeMark({ position, counts }: Mark, of: string): string {
 }
 
 export function decodeMark(cursor: string, of: string): Mark {
-  const [asked, position, counts] = parsed(cursor);
+  const [selection, position, counts] = parsed(cursor);
   if (!isPosition(position) || !isCounts(counts)) throw badCursor("is not a cursor of an export");
-  if (asked !== of) throw badCursor("belongs to an export of other spaces");
+  if (selection !== of) throw badCursor("belongs to an export of other spaces");
   return { position, counts };
 }
 
@@ -77,7 +77,7 @@ function isCounts(value: unknown): value is Counts {
 
 function badCursor(problem: string): HoldfastError {
   return new HoldfastError("invalid_input", `options.cursor ${problem}`, {
-    hint: "give back the last cursor line's cursor unchanged, with the same options, or leave it out to start over",
+    hint: "pass the cursor of the last cursor line unchanged, with the same options, or omit it to start over",
     details: { field: "options.cursor" },
   });
 }

@@ -1,28 +1,26 @@
-/** What an import has done so far. Every line of the body is counted once: written, repeated, in conflict or skipped. */
+/** The progress of an import. Every line of the body is counted once: written, repeated, in conflict or skipped. */
 import { HoldfastError } from "../errors.js";
 
 export interface ImportReport {
-  /** Lines read, of whatever type. */
+  /** Lines read, of any type. */
   readonly lines: number;
-  /** What was written by this import. */
+  /** Written by this import. */
   readonly entries: number;
   readonly sessions: number;
   readonly items: number;
   /** Versions of blocks. */
   readonly blocks: number;
   readonly facts: number;
-  /** Spans of facts of which it was noted what took their place. */
+  /** Spans of facts that were marked as superseded. */
   readonly superseded: number;
-  /** Entries of the log of promotions. */
+  /** Entries of the promotion log. */
   readonly promotions: number;
-  /** Lines that say what is there already. */
+  /** Lines that match existing data. */
   readonly repeated: number;
-  /** Lines whose id is there with other content (`onConflict: "skip"`). */
+  /** Lines whose id exists with other content (`onConflict: "skip"`). */
   readonly conflicts: number;
-  /** Lines left out: of other spaces, expired meanwhile, facts without what they rest on. */
+  /** Lines skipped: of other spaces, expired, or facts whose sources are missing. */
   readonly skipped: number;
-  /** Whether the end line was there, and no line before it was missing. */
-  readonly complete: boolean;
 }
 
 export type Written = "entries" | "sessions" | "items" | "blocks" | "facts" | "superseded" | "promotions";
@@ -41,7 +39,6 @@ export class Tally {
     ...{ lines: 0, entries: 0, sessions: 0, items: 0, blocks: 0, facts: 0, superseded: 0, promotions: 0 },
     ...{ repeated: 0, conflicts: 0, skipped: 0 },
   };
-  isComplete = false;
 
   constructor(onConflict: OnConflict) {
     this.#onConflict = onConflict;
@@ -52,7 +49,7 @@ export class Tally {
   }
 
   get report(): ImportReport {
-    return { ...this.#counts, complete: this.isComplete };
+    return { ...this.#counts };
   }
 
   readLine(): number {
@@ -63,17 +60,17 @@ export class Tally {
     this.#counts[outcome]++;
   }
 
-  /** What the line names is there with other content: it is counted, or ends the import. */
+  /** Counts a line whose id exists with other content, or ends the import. */
   conflict(number: number, id: string, what: string): void {
     this.#counts.conflicts++;
     if (this.#onConflict === "skip") return;
-    throw new HoldfastError("conflict", `line ${number}: ${what} of this id is there already with other content`, {
-      hint: 'what stands before it is imported; change one of the two, or import with onConflict "skip"',
+    throw new HoldfastError("conflict", `line ${number}: ${what} with this id already exists with other content`, {
+      hint: 'the lines before it were imported; change one of the two, or import with onConflict "skip"',
       details: { line: number, id },
     });
   }
 
-  /** The error with the number of the line and what was done before it. */
+  /** The error with the line number and the report added. */
   atLine(error: unknown, number: number): unknown {
     if (!(error instanceof HoldfastError)) return error;
     const { code, message, hint, details } = error;

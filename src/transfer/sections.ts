@@ -1,9 +1,10 @@
 /**
- * What a space holds, section by section, as pages of lines. A page is read in one go; nothing is held between pages, so
- * writers go on. What is written meanwhile is in the export if its page comes later.
+ * The contents of a space, section by section, as pages of lines. No lock is held between pages, so writers continue. An item
+ * written during an export is included if its page comes later.
  */
-import type { StoreView } from "../reports.js";
+
 import { FACT_STATES, type Fact, type FactSpan } from "../stores/facts.js";
+import type { StoreView } from "../stores/store.js";
 import type { Item, Page, SpaceRef } from "../types.js";
 import type { BlockLine, BodyLine, FactLine, ItemLine, PromotionLine, SessionLine, SupersededLine } from "./format.js";
 
@@ -18,12 +19,12 @@ export interface SectionRequest {
 
 export interface Section {
   readonly name: string;
-  /** Whether an export of one session has it; the rest belongs to the space as a whole. */
+  /** Whether an export of one session includes it. The other sections belong to the whole space. */
   readonly ofSession: boolean;
   readonly read: (request: SectionRequest) => Promise<Page<BodyLine>>;
 }
 
-/** In this order, so that whoever imports knows what later lines speak of. */
+/** In this order, lines refer only to earlier lines. */
 export const SECTIONS: readonly Section[] = [
   { name: "sessions", ofSession: true, read: sessions },
   { name: "items", ofSession: true, read: items },
@@ -51,7 +52,7 @@ async function sessions(request: SectionRequest): Promise<Page<SessionLine>> {
   return pageWith(page, lines);
 }
 
-/** The items of recorded facts are left out: those facts have lines of their own. */
+/** Without the items of recorded facts, which have their own lines. */
 async function items(request: SectionRequest): Promise<Page<ItemLine>> {
   const { store, space, session, now } = request;
   const filter = session === undefined ? {} : { sessions: [session] };

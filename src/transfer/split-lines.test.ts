@@ -1,4 +1,4 @@
-/** Bytes become the same lines however they are cut into chunks. */
+/** Bytes become the same lines however they are split into chunks. */
 import { describe, expect, it } from "vitest";
 import { splitLines } from "./split-lines.js";
 
@@ -28,5 +28,28 @@ describe("splitLines", () => {
     const bytes = new TextEncoder().encode(`short\n${"x".repeat(100)}`);
     const long = linesOf(splitLines(chunked(bytes, 10), 20));
     await expect(long).rejects.toMatchObject({ code: "too_large", details: { line: 2 } });
+  });
+
+  it("refuses a line that is not UTF-8 by its number, wherever chunks are cut; the lines before it come", async () => {
+    for (const broken of [[0xff], [0xc3, 0x28], [0xe2, 0x82], [0xc0, 0xaf], [0xed, 0xa0, 0x80]]) {
+      const bytes = Buffer.concat([Buffer.from("é\n\n"), Buffer.from(broken), Buffer.from("\nlast")]);
+      for (let size = 1; size <= bytes.length; size++) {
+        const lines = splitLines(chunked(bytes, size));
+        expect([(await lines.next()).value, (await lines.next()).value]).toEqual(["é", ""]);
+        await expect(lines.next()).rejects.toMatchObject({
+          code: "invalid_input",
+          message: "line 3 is not text in UTF-8",
+          details: { line: 3 },
+        });
+      }
+    }
+  });
+
+  it("takes text as well, unless it has half of a surrogate pair", async () => {
+    async function* texts(...all: string[]) {
+      yield* all;
+    }
+    expect(await linesOf(splitLines(texts("é\n🦊", " a\n")))).toEqual(["é", "🦊 a"]);
+    await expect(linesOf(splitLines(texts("a\n\ud800")))).rejects.toMatchObject({ code: "invalid_input" });
   });
 });

@@ -1,9 +1,9 @@
-/** Writes units, each all or nothing; the first failure that is not a conflict is thrown. */
+/** Writes units, each all or nothing. Throws the first failure that is not a conflict. */
 import type { UnitResult } from "../buffers/write.js";
 import type { BufferService } from "../service.js";
 import type { Done, Unit } from "../stores/store.js";
 
-/** What each unit did; undefined for one that conflicts with what is there, where the caller says that this may be. */
+/** The results; undefined for a unit that conflicts with existing data, if the caller allows conflicts. */
 export async function writeEach(
   service: BufferService,
   units: readonly Unit[],
@@ -17,6 +17,6 @@ export async function writeEach(
   });
 }
 
-/** A circle of sources, or an item in the place of a fact, is a conflict with what is there too. */
+/** A cycle of sources, or an item with the id of a fact, counts as a conflict, too. */
 const isConflict = (result: UnitResult): boolean =>
   !result.ok && ["conflict", "invalid_input"].includes(result.error.code);

@@ -1,4 +1,4 @@
-/** Backup and restore of a file: one copy, in one direction or the other. */
+/** Backup and restore of a file. Both are the same copy, in opposite directions. */
 import { statSync } from "node:fs";
 import type { Copied, CopyJob } from "./copy.js";
 import { runJob } from "./job.js";
@@ -7,41 +7,41 @@ import type { UpkeepProgress, Watch } from "./progress.js";
 import { fileAt, leavingNoLog } from "./reading.js";
 
 export interface BackupOptions extends Watch {
-  /** The file of the memory. Any number of processes may read and write it meanwhile. */
+  /** The memory's file. Any number of processes may read and write it during the backup. */
   readonly path: string;
   /** Where the backup goes. */
   readonly to: string;
-  /** Replaces a backup that is there; without it that is a `conflict`. */
+  /** Replaces an existing backup, which is otherwise a `conflict`. */
   readonly overwrite?: boolean;
 }
 
 export interface RestoreOptions extends Watch {
   /** The backup. */
   readonly from: string;
-  /** The file of the memory. */
+  /** The memory's file. */
   readonly to: string;
-  /** Replaces a file that is there. Refused (`busy`) while any process has it open. */
+  /** Replaces an existing file. Refused (`busy`) while any process has it open. */
   readonly overwrite?: boolean;
 }
 
-/** What is in the new file, which has passed SQLite's full check. */
+/** Contents of the new file, which has passed SQLite's full check. */
 export interface CopyReport extends Copied {
   readonly path: string;
   readonly tookMs: number;
 }
 
-/** How often the size of the copy is looked at. */
+/** How often the size of the copy is polled. */
 const LOOK_MS = 100;
 
 /**
- * Copies a file as it is at one moment, while others go on reading and writing it. The copy is one file by itself, with
- * nothing in it that was forgotten. It gets its name when it is whole, checked and on the disk.
+ * Copies a consistent snapshot of a file while others read and write it. The copy is a single file without any forgotten
+ * bytes. It gets its final name once it is complete, checked and synced.
  */
 export function backupFile({ path, to, overwrite = false, ...watch }: BackupOptions): Promise<CopyReport> {
   return copyFile({ from: fileAt(path), to: fileAt(to), overwrite, succeeds: false }, watch);
 }
 
-/** Makes a backup the file of a memory again. What was written after the backup is not in it. */
+/** Restores a backup as the file of a memory. Later writes are not in it. */
 export function restoreFile({ from, to, overwrite = false, ...watch }: RestoreOptions): Promise<CopyReport> {
   return copyFile({ from: fileAt(from), to: fileAt(to), overwrite, succeeds: true }, watch);
 }
@@ -63,7 +63,7 @@ async function copyFile(wanted: Omit<CopyJob, "part">, { onProgress, signal }: W
   }
 }
 
-/** While the thread copies it can say nothing; the size of what it has written tells how far it is. */
+/** Reports progress by the size of the growing copy, because the thread cannot post messages while it copies. */
 class Growth {
   readonly #part: string;
   readonly #onProgress: Watch["onProgress"];

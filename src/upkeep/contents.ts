@@ -1,17 +1,17 @@
-/** What a file holds, in numbers. */
+/** Statistics of a file's contents. */
 import { statSync } from "node:fs";
 import { HoldfastError } from "../errors.js";
-import { pragma } from "../stores/sqlite/connection.js";
-import { type Database, openDatabase } from "../stores/sqlite/driver.js";
-import { WAITS } from "../stores/sqlite/lanes.js";
-import { SCHEMA_VERSION } from "../stores/sqlite/schema.js";
-import { VectorTables } from "../stores/sqlite/vector-table.js";
+import { VectorTables } from "../stores/sqlite/embedding/vector-table.js";
+import { pragma } from "../stores/sqlite/file/connection.js";
+import { type Database, openDatabase } from "../stores/sqlite/file/driver.js";
+import { SCHEMA_VERSION } from "../stores/sqlite/file/schema.js";
+import { WAITS } from "../stores/sqlite/rows/lanes.js";
 import type { VectorSpace } from "../types.js";
 import { requireFile, requireOurs, row } from "./reading.js";
 
 export interface Contents {
   readonly bytes: number;
-  /** Of the write-ahead log beside it. */
+  /** Size of the write-ahead log. */
   readonly logBytes: number;
   readonly schema: number;
   readonly users: number;
@@ -21,18 +21,18 @@ export interface Contents {
   readonly items: number;
   readonly blocks: number;
   readonly facts: number;
-  /** Items with vectors, and how many vectors they have. */
+  /** Number of items with vectors, and of their vectors. */
   readonly embedded: number;
   readonly chunks: number;
-  /** Items that wait to be embedded, and those that could not be. */
+  /** Items that wait to be embedded, and items that could not be embedded. */
   readonly pending: number;
   readonly parked: number;
   readonly vectorSpace?: VectorSpace;
-  /** Of the vectors that are being made to take their place. */
+  /** The vector space that a reindex is building. */
   readonly nextSpace?: VectorSpace;
 }
 
-/** In an upkeep thread: of a file that nobody has to have open. */
+/** Runs in an upkeep thread. The file need not be open. */
 export async function contentsOf(path: string): Promise<Contents> {
   requireFile(path);
   const database = openDatabase(path, true);
@@ -40,15 +40,15 @@ export async function contentsOf(path: string): Promise<Contents> {
     requireOurs(database, path);
     const version = Number(pragma(database, "user_version"));
     if (version === SCHEMA_VERSION) return readContents(database, path);
-    throw new HoldfastError("store_failed", `${path} is of an older version (schema ${version})`, {
-      hint: "open it once: it is upgraded then",
+    throw new HoldfastError("store_failed", `${path} has an older version (schema ${version})`, {
+      hint: "open the file once to upgrade it",
     });
   } finally {
     database.close();
   }
 }
 
-/** Requires a file of this version. */
+/** Requires a file of the current schema version. */
 export function readContents(database: Database, path: string): Contents {
   const counts = row(
     database,

@@ -1,53 +1,54 @@
 /**
- * Copying a file that others read and write: what backup and restore are made of. Runs in an upkeep thread.
+ * Copies a file that others read and write, for backup and restore. Runs in an upkeep thread.
  *
- * VACUUM INTO reads one snapshot, so that commits go on beside it, and writes live rows only: neither free pages nor the
- * gaps of pages, where forgotten bytes may stand, get into the copy. (SQLite's online backup copies those too, and
- * starts over with every commit of another process: beside a busy writer it never ends.)
+ * VACUUM INTO reads one snapshot, so commits continue, and writes live rows only: free pages and gaps in pages, which may
+ * contain forgotten bytes, are not copied. (SQLite's online backup copies those too, and restarts with every commit of
+ * another process, so beside a busy writer it never finishes.)
  *
- * Invariant: what stands under the target's name was complete, checked and synced before it got that name.
+ * Invariant: a file is complete, checked and synced before it gets the target's name.
  */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../errors.js";
-import { retryBusy } from "../stores/sqlite/busy.js";
-import { pragma } from "../stores/sqlite/connection.js";
-import { type Database, isNotOurs, openDatabase } from "../stores/sqlite/driver.js";
+import { retryBusy } from "../stores/sqlite/file/connection.js";
+import { type Database, isDamaged, openDatabase } from "../stores/sqlite/file/driver.js";
+import { asStoreError } from "../stores/sqlite/file/failure.js";
+import { refuseOdd } from "../stores/sqlite/file/file.js";
+import { refuseMissingLog } from "../stores/sqlite/file/lost-log.js";
+import { RENEW_MARK } from "../stores/sqlite/file/main-file.js";
 import { removeStaleParts } from "./part-file.js";
 import type { Steps } from "./progress.js";
-import { damaged, number, requireFile, requireFolder, requireOurs, row } from "./reading.js";
+import { number, requireFile, requireFolder, requireOurs, row } from "./reading.js";
 import { placeFile, refuseExisting } from "./takeover.js";
 
 export interface CopyJob {
   readonly from: string;
   readonly to: string;
-  /** The target's name until it is finished. */
+  /** The target's temporary name. */
   readonly part: string;
   readonly overwrite: boolean;
-  /** The copy takes the place of a file that has gone on since: what was numbered then is not numbered again. */
+  /** The copy replaces a file that may have newer commits, so numbers used since must not be used again. */
   readonly succeeds: boolean;
 }
 
 export interface Copied {
   readonly bytes: number;
   readonly items: number;
-  /** The last commit that is in it. */
-  readonly commit: number;
   readonly schema: number;
 }
 
 const BUSY_MS = 10_000;
-/** Far more than a file gets between two backups; there is room for thousands of restores. */
-const KEYS_SKIPPED = 2 ** 24;
-/** Schema versions from which on a file has these tables. */
-const HAS_LEASES = 2;
+/** Far more keys and versions than a file uses between two backups, yet small enough for thousands of restores. */
+const SKIPPED = 2 ** 24;
 
 export async function copy(job: CopyJob, steps: Steps): Promise<Copied> {
   const { from, to, part, overwrite } = job;
   requireFile(from);
+  refuseMissingLog(from);
   requireFolder(dirname(to));
+  if (overwrite) refuseOdd(to);
+  else refuseExisting(to);
   refuseSame(from, to);
-  if (!overwrite) refuseExisting(to);
   removeStaleParts(to);
   try {
     const bytes = statSync(from).size;
@@ -68,10 +69,12 @@ export async function copy(job: CopyJob, steps: Steps): Promise<Copied> {
 function refuseSame(from: string, to: string): void {
   const [source, target] = [statSync(from), statSync(to, { throwIfNoEntry: false })];
   if (from !== to && !(target && target.ino === source.ino && target.dev === source.dev)) return;
-  throw new HoldfastError("invalid_input", `${to} is the file itself`, { hint: "choose another name for the copy" });
+  throw new HoldfastError("invalid_input", `${to} is the source file itself`, {
+    hint: "choose another name for the copy",
+  });
 }
 
-/** The live rows of a file, in a new one that only its owner can read. */
+/** Copies the live rows into a new file that only its owner can read. */
 async function copyLive(from: string, part: string): Promise<void> {
   closeSync(createPrivate(part));
   const database = openDatabase(from, true);
@@ -79,7 +82,7 @@ async function copyLive(from: string, part: string): Promise<void> {
     await retryBusy(() => requireOurs(database, from), BUSY_MS);
     await retryBusy(() => database.prepare("VACUUM INTO ?").run(part), BUSY_MS);
   } catch (error) {
-    throw isNotOurs(error) ? damaged(from, error) : error;
+    throw isDamaged(error) ? asStoreError(error, from) : error;
   } finally {
     database.close();
   }
@@ -97,24 +100,25 @@ function createPrivate(part: string): number {
 }
 
 /**
- * Takes out what only means something beside the original: who works on it, and words of forgotten text that wait to be
- * merged away there. Nobody else knows the copy yet, so nothing is journaled.
+ * Removes what is only valid in the original: leases, writers, and words of forgotten text that are still to be merged away.
+ * No one else has opened the copy yet, so no journal is needed.
  */
 async function tidy({ part, succeeds }: CopyJob, steps: Steps): Promise<void> {
   const hasMarks = change(part, (database) => {
     const hasMarks = number(database, "SELECT purge FROM head") > 1;
     if (hasMarks) database.exec("INSERT INTO words (words) VALUES ('optimize')");
-    database.exec("DELETE FROM writer; UPDATE head SET purge = 0, unpurged = 0");
-    if (Number(pragma(database, "user_version")) >= HAS_LEASES) {
-      database.exec("DELETE FROM lease; DELETE FROM owner");
-      // An external index knows items that this file does not have, and newer versions of those that it has.
-      if (succeeds) database.exec("UPDATE head SET outbox_cursor = 0 WHERE outbox_index IS NOT NULL");
-    }
-    if (succeeds) database.exec(`UPDATE head SET item_key = item_key + ${KEYS_SKIPPED}`);
+    database.exec("DELETE FROM writer; UPDATE head SET purge = 0, unpurged = 0, last_writer = NULL");
+    database.exec("DELETE FROM lease; DELETE FROM owner");
+    database.exec(RENEW_MARK);
+    // An external index may have items that this file lacks, and newer versions of those it has.
+    if (succeeds) database.exec("UPDATE head SET outbox_cursor = 0 WHERE outbox_index IS NOT NULL");
+    if (succeeds) database.exec(`UPDATE head SET item_key = item_key + ${SKIPPED}`);
+    // Whoever has seen a later version of a space starts over.
+    if (succeeds) database.exec(`UPDATE space SET version = version + ${SKIPPED}, change_floor = version + ${SKIPPED}`);
     return hasMarks;
   });
   if (!hasMarks) return;
-  steps.begin("copy without forgotten words", 0, statSync(part).size);
+  steps.begin("compact", 0, statSync(part).size);
   const merged = `${part}-merged`;
   try {
     await copyLive(part, merged);
@@ -139,13 +143,13 @@ function check(part: string, from: string): Copied {
   try {
     const { integrity_check: found } = row(database, "PRAGMA integrity_check(1)");
     if (found !== "ok") {
-      throw new HoldfastError("store_failed", `${from} is damaged: its copy does not pass SQLite's check`, {
-        hint: "run the doctor on it, and restore it from an older backup; nothing was changed",
+      throw new HoldfastError("store_failed", `${from} is damaged: its copy fails SQLite's check`, {
+        hint: "run `holdfast doctor` on it and restore an older backup; nothing was changed",
         details: { found },
       });
     }
-    const { commit_no: commit, schema, items } = row(database, "SELECT commit_no, schema, items FROM head");
-    return { bytes: statSync(part).size, items: Number(items), commit: Number(commit), schema: Number(schema) };
+    const { schema, items } = row(database, "SELECT schema, items FROM head");
+    return { bytes: statSync(part).size, items: Number(items), schema: Number(schema) };
   } finally {
     database.close();
   }

@@ -1,4 +1,4 @@
-/** What is found when a file is looked at: one check after the other, each with what to do about it. */
+/** The result of an inspection: a list of checks, each with advice. */
 import type { Contents } from "./contents.js";
 
 export const CHECKS = [
@@ -30,7 +30,7 @@ export interface Finding {
   readonly what: string;
   /** What to do about it. */
   readonly todo?: string;
-  /** True if `repairFile` mends it. */
+  /** True if `repairFile` can repair it. */
   readonly repairable?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Diagnosis {
   /** The worst of all checks. */
   readonly state: Finding["state"];
   readonly checks: readonly Check[];
-  /** What the file holds, in numbers; absent if it cannot be read, or is of another version. */
+  /** Statistics; undefined if the file cannot be read or has another version. */
   readonly contents?: Contents;
 }
 
@@ -51,11 +51,11 @@ export const ok = (what: string): Finding => ({ state: "ok", what });
 export const warning = (what: string, todo: string): Finding => ({ state: "warning", what, todo });
 export const error = (what: string, todo: string): Finding => ({ state: "error", what, todo });
 
-/** The same, for something that `repairFile` mends. */
+/** Marks a finding as repairable by `repairFile`. */
 export const repairable = (finding: Finding): Finding => ({ ...finding, repairable: true });
 
-/** What to do about what `repairFile` mends. */
-export const REPAIR = "repair the file: holdfast doctor --repair";
+/** Advice for repairable findings. */
+export const REPAIR = "repair the file with: holdfast doctor --repair";
 export const RESTORE = "stop all processes that use the file and restore a backup";
 
 export const worst = (checks: readonly Finding[]): Finding["state"] =>
@@ -68,7 +68,7 @@ export const worst = (checks: readonly Finding[]): Finding["state"] =>
 /** "1 item", "2 items". */
 export const count = (n: number, noun: string, plural = `${noun}s`): string => `${n} ${n === 1 ? noun : plural}`;
 
-/** Bytes as people say them. */
+/** Formats a number of bytes. */
 export function size(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
@@ -76,7 +76,7 @@ export function size(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[power]}`;
 }
 
-/** A time as people say it. */
+/** Formats a duration. */
 export function age(ms: number): string {
   if (ms < 60_000) return count(Math.max(0, Math.round(ms / 1000)), "second");
   if (ms < 3_600_000) return count(Math.round(ms / 60_000), "minute");

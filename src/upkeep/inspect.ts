@@ -1,4 +1,4 @@
-/** Looking at a file: what the doctor says of it. */
+/** Inspects a file, for `holdfast doctor`. */
 import { systemClock } from "../clock.js";
 import { NO_MODEL } from "../embedding/choose.js";
 import { MODEL_FOLDER, MODEL_NAME } from "../embedding/minilm/choice.js";
@@ -11,21 +11,21 @@ import { fileAt, leavingNoLog } from "./reading.js";
 
 export interface InspectOptions extends Watch {
   readonly path: string;
-  /** Looks at every byte that can be checked: SQLite's full check, all texts analysed anew, all vectors measured. */
+  /** Checks everything: SQLite's full check, the analysis of all texts, the numbers of all vectors. */
   readonly deep?: boolean;
-  /** The embedding model that is configured; left out: the one in the package. "none": words only. */
+  /** The configured embedding model. Default: the model in the package. "none": words only. */
   readonly model?: string;
-  /** Where the files of the package's model lie, if not in the package. */
+  /** Folder of the package's model, if it is not in the package. */
   readonly modelFolder?: string;
 }
 
-/** What a file holds, in numbers, without any check. Others may use the file meanwhile. */
+/** Statistics of a file, without any check. Other processes may use the file. */
 export function fileContents({ path: given, ...watch }: { readonly path: string } & Watch): Promise<Contents> {
   const path = fileAt(given);
   return leavingNoLog(path, () => runJob<Contents>({ name: "contents", options: { path } }, watch));
 }
 
-/** Checks a file and what it needs, and changes nothing. Others may use the file meanwhile. */
+/** Checks a file and its model without changing anything. Other processes may use the file. */
 export function inspectFile(options: InspectOptions): Promise<Diagnosis> {
   const job = jobOf(options);
   return leavingNoLog(job.path, () => runJob<Diagnosis>({ name: "inspect", options: job }, options));

@@ -1,7 +1,8 @@
-/** Looking at a file from all sides, in an upkeep thread. Makes no file, and changes nothing in one. */
+/** Runs all checks of a file, in an upkeep thread. Creates and changes no file. */
 import { MODEL_NAME } from "../embedding/minilm/choice.js";
-import { type Database, isNotOurs, openDatabase } from "../stores/sqlite/driver.js";
-import { SCHEMA_VERSION } from "../stores/sqlite/schema.js";
+import { snapshot } from "../stores/sqlite/file/connection.js";
+import { type Database, isDamaged, openDatabase, resultCode } from "../stores/sqlite/file/driver.js";
+import { SCHEMA_VERSION } from "../stores/sqlite/file/schema.js";
 import {
   checkCounts,
   checkFormat,
@@ -35,7 +36,7 @@ export interface InspectJob {
   readonly path: string;
   readonly deep: boolean;
   readonly now: number;
-  /** The embedding model that is configured; absent: words only. */
+  /** The configured embedding model; undefined: words only. */
   readonly model?: string;
   readonly modelFolder: string;
 }
@@ -55,10 +56,10 @@ export async function inspect(job: InspectJob, steps: Steps): Promise<Diagnosis>
   return { path, state: worst(notes.checks), checks: notes.checks, ...(contents && { contents }) };
 }
 
-/** Loads what belongs to the model in the package only if that is the one. */
+/** Loads the code of the package's model only if that model is configured. */
 async function inspectModel({ model, modelFolder }: InspectJob, notes: Notes): Promise<void> {
-  if (model === undefined) notes.add("model", () => ok("none is configured: words only"));
-  else if (model !== MODEL_NAME) notes.add("model", () => ok(`${model}, on a server, which is not asked here`));
+  if (model === undefined) notes.add("model", () => ok("none configured: search by words only"));
+  else if (model !== MODEL_NAME) notes.add("model", () => ok(`${model}, on a server (not checked)`));
   else {
     const { checkModel, checkRuntime } = await import("./checks/model.js");
     await notes.addLater("model", () => checkModel(modelFolder));
@@ -81,9 +82,9 @@ async function inspectDatabase(job: InspectJob, notes: Notes): Promise<Contents 
   }
 }
 
-const CANNOT_OPEN = "make sure that this account may write to the file and to its folder";
+const CANNOT_OPEN = "check that this account may write to the file and its folder";
 
-/** One snapshot per check: together they may take long, and a snapshot keeps the log from being emptied. */
+/** Takes one snapshot per check: together the checks may take long, and a snapshot keeps the log from being truncated. */
 function inspectTables(look: Look, notes: Notes): Contents | undefined {
   const { database, path, deep } = look;
   if (notes.add("format", () => checkFormat(database)) === "error") return undefined;
@@ -111,16 +112,7 @@ function inspectTables(look: Look, notes: Notes): Contents | undefined {
   return snapshot(database, () => readContents(database, path));
 }
 
-function snapshot<T>(database: Database, work: () => T): T {
-  database.exec("BEGIN");
-  try {
-    return work();
-  } finally {
-    if (database.isTransaction) database.exec("COMMIT");
-  }
-}
-
-/** The checks so far. */
+/** Collects the checks. */
 class Notes {
   readonly checks: Check[] = [];
   readonly #steps: Steps;
@@ -151,9 +143,9 @@ class Notes {
   }
 }
 
-/** SQLite could not do what the check asked of it; anything else is a bug, and thrown. */
+/** A finding for an error of SQLite. Anything else is a bug and is thrown. */
 function failed(cause: unknown): Finding {
-  if (typeof (cause as { errcode?: unknown }).errcode !== "number") throw cause;
-  if (isNotOurs(cause)) return error(`the database is damaged: ${(cause as Error).message}`, RESTORE);
-  return error(`SQLite could not read it: ${(cause as Error).message}`, "restore a backup if this stays so");
+  if (resultCode(cause) === undefined) throw cause;
+  if (isDamaged(cause)) return error(`the database is damaged: ${(cause as Error).message}`, RESTORE);
+  return error(`SQLite could not read it: ${(cause as Error).message}`, "if this persists, restore a backup");
 }

@@ -1,32 +1,32 @@
-/** A job on a file as its caller sees it: a thread of its own, news on the way, one outcome. */
+/** Runs a job on a file in a thread of its own, with progress reports and one outcome. */
 import { Worker } from "node:worker_threads";
 import { fromRecord, HoldfastError } from "../errors.js";
 import { ENDED, STOP, type Watch } from "./progress.js";
 import type { Job, JobData, JobMessage } from "./worker.js";
 
-/** A step that takes longer must not hold up the end of the process for ever. */
+/** Longest wait at process exit for a job to reach its next step. */
 const EXIT_WAIT_MS = 5_000;
 
-/** Resolves when the thread has ended: from then on it holds no lock on any file. */
+/** Resolves when the thread has ended and holds no lock on any file. */
 export function runJob<T>(job: Job, { onProgress, signal }: Watch): Promise<T> {
   signal?.throwIfAborted();
   const shared = new SharedArrayBuffer(8);
   const words = new Int32Array(shared);
   const stop = (): void => void Atomics.store(words, STOP, 1);
-  // A process that ends ends its threads where they are, and the driver may abort it if that is in a native call. So the
-  // job is let come to its next step, where it stops and tidies up.
+  // A process that exits kills its threads, and the driver may abort if one is in a native call. So the exit waits until the
+  // job reaches its next step, where it stops and cleans up.
   const stopAndWait = (): void => {
     stop();
     Atomics.wait(words, ENDED, 0, EXIT_WAIT_MS);
   };
   return new Promise<T>((resolve, reject) => {
-    // execArgv: a program given by `node -e` must not hand its flags to a thread that is a file.
+    // execArgv: flags of `node -e` must not be passed to a thread that runs a file.
     const worker = new Worker(new URL("./worker.js", import.meta.url), {
       execArgv: [],
       workerData: { job, shared } satisfies JobData,
       name: "holdfast-upkeep",
     });
-    let settle = (): void => reject(new HoldfastError("store_failed", "the upkeep thread has ended unexpectedly"));
+    let settle = (): void => reject(lost());
     worker.on("message", (message: JobMessage) => {
       if ("progress" in message) onProgress?.(message.progress);
       else if ("value" in message) settle = () => resolve(message.value as T);
@@ -34,7 +34,7 @@ export function runJob<T>(job: Job, { onProgress, signal }: Watch): Promise<T> {
       else settle = () => reject(signal?.reason);
     });
     worker.on("error", (error) => {
-      settle = () => reject(error);
+      settle = () => reject(lost(error));
     });
     worker.on("exit", () => {
       signal?.removeEventListener("abort", stop);
@@ -45,3 +45,9 @@ export function runJob<T>(job: Job, { onProgress, signal }: Watch): Promise<T> {
     process.on("exit", stopAndWait);
   });
 }
+
+const lost = (cause?: unknown): HoldfastError =>
+  new HoldfastError("store_failed", "the upkeep thread ended unexpectedly", {
+    cause,
+    hint: "try again; if it happens again, give the process more memory",
+  });

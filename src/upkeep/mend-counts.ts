@@ -1,4 +1,4 @@
-/** Mending numbers that are kept beside the rows they count. */
+/** Repairs stored counts. */
 import type { Mending } from "./mend.js";
 
 export function mendCounts({ database, transact }: Mending): Promise<string> {
@@ -11,6 +11,6 @@ export function mendCounts({ database, transact }: Mending): Promise<string> {
         (SELECT max(max(item.seq) + 1, session.next_seq) FROM item WHERE item.session = session.key), next_seq);
     `);
     for (const { key } of database.prepare("SELECT key FROM space").all()) transaction.touch(Number(key));
-    return "counted items and words anew";
+    return "recounted items and words";
   });
 }

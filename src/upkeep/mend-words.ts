@@ -1,32 +1,32 @@
-/** Mending the words index from the text of the items. */
-import type { Row } from "../stores/sqlite/driver.js";
-import { wordsOf } from "../stores/sqlite/item-row.js";
-import { rebuildWords } from "../stores/sqlite/word-rebuild.js";
-import { WordWriter } from "../stores/sqlite/words.js";
+/** Repairs the words index from the text of the items. */
+import type { Row } from "../stores/sqlite/file/driver.js";
+import { wordsOf } from "../stores/sqlite/rows/item-row.js";
+import { rebuildWords } from "../stores/sqlite/words/word-rebuild.js";
+import { WordWriter } from "../stores/sqlite/words/word-writer.js";
 import { findWordFaults, type WordFaults } from "./checks/words.js";
 import { count } from "./diagnosis.js";
 import type { Mending } from "./mend.js";
 
-/** Items per transaction: others write between two of them. */
+/** Items per transaction, so that others can write in between. */
 const SLICE_ITEMS = 256;
 
-/** Items that are only missing are added, a few at a time; for everything else the index is built anew, at once. */
+/** Adds missing items in small batches. For any other fault the whole index is rebuilt in one transaction. */
 export async function mendWords(mending: Mending): Promise<string> {
   const { database, transact } = mending;
   const words = new WordWriter(database);
   const faults = await transact(() => tryToFind(mending));
   if (faults && faults.wrong + faults.orphans === 0) {
-    if (faults.missing.length === 0) return "built the words index anew"; // when the file was opened
+    if (faults.missing.length === 0) return "rebuilt the words index"; // when the file was opened
     for (let at = 0; at < faults.missing.length; at += SLICE_ITEMS) {
       await addMissing(mending, words, faults.missing.slice(at, at + SLICE_ITEMS));
     }
     return `indexed the words of ${count(faults.missing.length, "item")}`;
   }
   await transact(() => rebuildWords(database, words));
-  return "built the words index anew";
+  return "rebuilt the words index";
 }
 
-/** Undefined if the index cannot even be read. */
+/** Undefined if the index cannot be read. */
 function tryToFind({ database, deep }: Mending): WordFaults | undefined {
   try {
     database.exec("INSERT INTO words (words) VALUES ('integrity-check')");

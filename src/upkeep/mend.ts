@@ -1,15 +1,15 @@
 /**
- * Mending a file, in an upkeep thread, beside whoever else writes it: in transactions like everyone's, each of which
- * looks again at what it mends and tells other processes that their answers are out of date.
+ * Repairs a file, in an upkeep thread, while other processes may write it. Each repair is an ordinary transaction that checks
+ * again what it repairs and invalidates the caches of other processes.
  */
 import { randomUUID } from "node:crypto";
 import { fromRecord } from "../errors.js";
 import type { ReplayWrite } from "../stores/indexing.js";
-import { retryBusy } from "../stores/sqlite/busy.js";
-import { spaceRef } from "../stores/sqlite/codec.js";
-import { connect } from "../stores/sqlite/connection.js";
-import type { Database } from "../stores/sqlite/driver.js";
-import { Head, type Transaction } from "../stores/sqlite/transaction.js";
+import { connect, retryBusy } from "../stores/sqlite/file/connection.js";
+import type { Database } from "../stores/sqlite/file/driver.js";
+import { lacksLog } from "../stores/sqlite/file/lost-log.js";
+import { spaceRef } from "../stores/sqlite/rows/codec.js";
+import { Head, type Transaction } from "../stores/sqlite/rows/transaction.js";
 import { Writer } from "../stores/sqlite/writer.js";
 import type { Unit } from "../stores/store.js";
 import { findLeases, leasesOf } from "./checks/work.js";
@@ -23,15 +23,15 @@ export interface MendJob {
   readonly path: string;
   readonly now: number;
   readonly deep: boolean;
-  /** The checks that found something to mend. */
+  /** The checks that found something to repair. */
   readonly repairs: readonly CheckName[];
 }
 
 const BUSY_MS = 10_000;
-/** How long the log's readers are waited for. */
+/** Longest wait for readers of the log. */
 const LOG_MS = 5_000;
 
-/** A file that is being mended. */
+/** A file under repair. */
 export interface Mending {
   readonly database: Database;
   readonly deep: boolean;
@@ -46,7 +46,8 @@ export async function mend({ path, now, deep, repairs }: MendJob, steps: Steps):
     const said = await work();
     if (said !== undefined) done.push(said);
   };
-  const writer = await Writer.open({ path, id: randomUUID(), busyTimeoutMs: BUSY_MS }); // upgrades the schema
+  const withoutLog = repairs.includes("log") && lacksLog(path);
+  const writer = await Writer.open({ path, id: randomUUID(), busyTimeoutMs: BUSY_MS, withoutLog }); // upgrades the schema
   if (repairs.includes("schema")) done.push("upgraded the file");
   const database = await retryBusy(() => connect(path, "writer"), BUSY_MS);
   const mending = { database, deep, transact: transactions(database, path, now) };
@@ -57,7 +58,7 @@ export async function mend({ path, now, deep, repairs }: MendJob, steps: Steps):
     await step("vectors", () => mendVectors(mending));
     await step("parked", () => replayParked(database, writer, now));
     await step("purge", () => finishPurge(writer));
-    await step("log", () => emptyLog(writer));
+    await step("log", () => emptyLog(writer, withoutLog));
   } finally {
     database.close();
     await writer.close();
@@ -65,7 +66,7 @@ export async function mend({ path, now, deep, repairs }: MendJob, steps: Steps):
   return done;
 }
 
-/** Each call is one write transaction on a connection of its own. */
+/** Each call is one write transaction on its own connection. */
 function transactions(database: Database, path: string, now: number): Mending["transact"] {
   const head = new Head(database, path);
   return async (work) => {
@@ -92,7 +93,7 @@ async function endDeadLeases({ database, transact }: Mending, writer: Writer, no
     now,
   );
   await transact(() => database.exec("DELETE FROM lease WHERE owner NOT IN (SELECT id FROM owner)"));
-  return `ended ${count(leasesOf(dead) + ownerless, "lease")} of processes that are gone`;
+  return `ended ${count(leasesOf(dead) + ownerless, "lease")} of ended processes`;
 }
 
 async function replayParked(database: Database, writer: Writer, now: number): Promise<string> {
@@ -110,7 +111,7 @@ async function replayParked(database: Database, writer: Writer, now: number): Pr
       if (done?.op === "replay") replayed += done.replayed;
     }
   }
-  return `took up ${count(replayed, "parked item")} again: the next process with the model embeds them`;
+  return `queued ${count(replayed, "parked item")} again; the next process with the model will embed them`;
 }
 
 async function commit(writer: Writer, unit: Unit, now: number) {
@@ -121,17 +122,19 @@ async function commit(writer: Writer, unit: Unit, now: number) {
   return outcome?.done ?? [];
 }
 
-/** What was to be looked for is known to nobody any more, so the file is rewritten. */
+/** Rewrites the whole file, because no one knows any more which text to search the gaps for. */
 async function finishPurge(writer: Writer): Promise<string | undefined> {
   const { unpurged } = writer.beginPurge();
-  await writer.mergeWords();
+  let slice: "first" | "next" = "first";
+  while (await writer.mergeWords(slice)) slice = "next";
   if (!(await writer.truncateLog(LOG_MS))) return undefined;
   await writer.vacuum();
   if (!(await writer.truncateLog(LOG_MS))) return undefined;
   await writer.endPurge(unpurged);
-  return "rewrote the file, so that nothing forgotten is left in it";
+  return "rewrote the file without forgotten bytes";
 }
 
-async function emptyLog(writer: Writer): Promise<string | undefined> {
-  return (await writer.truncateLog(LOG_MS)) ? "emptied the log" : undefined;
+async function emptyLog(writer: Writer, withoutLog: boolean): Promise<string | undefined> {
+  if (!(await writer.truncateLog(LOG_MS))) return undefined;
+  return withoutLog ? "gave up the missing log" : "emptied the log";
 }

@@ -1,6 +1,6 @@
 /**
- * Files that are being written: beside their target, under a name that says whose they are. What a process that died
- * has left behind is found by that name and removed.
+ * Names for files being written. They are beside the target and identify their process, so that those left behind by a dead
+ * process can be removed.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
@@ -10,14 +10,14 @@ import { isGone, newOwner } from "../buffers/hybrid/owner.js";
 const ENDING = ".part";
 const NAME = /^([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{8}\.part(-merged)?(-journal)?$/;
 
-/** A name for the target while it is written, which nobody else has. */
+/** A unique temporary name for the target. */
 export function partFileOf(target: string): string {
   const { place, pid, start } = thisProcess();
   const name = [hashOf(place), pid, start, randomBytes(4).toString("hex")].join("-");
   return `${target}.${name}${ENDING}`;
 }
 
-/** Removes unfinished files of the target whose process is gone. Those of other machines are left alone. */
+/** Removes the target's temporary files whose process has ended. Those of other machines are kept. */
 export function removeStaleParts(target: string): void {
   const { place } = thisProcess();
   const [folder, prefix] = [dirname(target), `${basename(target)}.`];
@@ -30,7 +30,7 @@ export function removeStaleParts(target: string): void {
 
 const hashOf = (place: string): string => createHash("sha256").update(place).digest("hex").slice(0, 8);
 
-/** The parts of this process's name: where its id means something, the id, and when it began. */
+/** The parts of this process's name: host, process id and start time. */
 function thisProcess(): { readonly place: string; readonly pid: string; readonly start: string } {
   const [, place = "", pid = "", start = ""] = /^(.*) (\d+) (\d*)$/.exec(newOwner(0).process) ?? [];
   return { place, pid, start };

@@ -1,27 +1,27 @@
-/** What all long work on a file has in common: it tells how far it has come, and can be stopped. */
+/** Progress and cancellation of long jobs. */
 export interface UpkeepProgress {
-  /** What is being done now. */
+  /** The current step. */
   readonly step: string;
-  /** How much of `total` is done: bytes while a file is copied, else steps. */
+  /** How much of `total` is done, in bytes while copying, otherwise in steps. */
   readonly done: number;
   readonly total: number;
 }
 
 export interface Watch {
   readonly onProgress?: ((progress: UpkeepProgress) => void) | undefined;
-  /** Stops the work at its next step; nothing is left behind. */
+  /** Stops the job at its next step and cleans up. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The work as its thread sees it. */
+/** The interface for the job's thread. */
 export interface Steps {
-  /** A step begins. Throws if the work is to be stopped. */
+  /** Starts a step. Throws if the job was stopped. */
   begin(step: string, done: number, total: number): void;
 }
 
-/** Thrown in the thread; the caller gets the reason that the signal was given. */
+/** Thrown in the thread. The caller gets the signal's reason. */
 export class Stopped extends Error {}
 
-/** Places of the words that a job shares with its caller: whether it is to stop, and whether it has ended. */
+/** Indexes of the shared flags: whether the job should stop, and whether it has ended. */
 export const STOP = 0;
 export const ENDED = 1;

@@ -1,36 +1,36 @@
-/** Looking at a file without changing it: read-only, and refused if it is none of ours. */
+/** Read-only access to a file. Refuses files that are not Holdfast's. */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../errors.js";
-import { pragma } from "../stores/sqlite/connection.js";
-import { type Database, isNotOurs, openDatabase, type Row, type Value } from "../stores/sqlite/driver.js";
-import { APPLICATION_ID, newerFile, SCHEMA_VERSION } from "../stores/sqlite/schema.js";
+import { pragma } from "../stores/sqlite/file/connection.js";
+import { type Database, isDamaged, openDatabase, type Row, type Value } from "../stores/sqlite/file/driver.js";
+import { asStoreError } from "../stores/sqlite/file/failure.js";
+import { refuseOdd } from "../stores/sqlite/file/file.js";
+import { APPLICATION_ID, newerFile, SCHEMA_VERSION } from "../stores/sqlite/file/schema.js";
 
-/** The file behind a path. Its log stands beside the file itself, wherever a link to it may stand. */
+/** The real path. The log is beside the file itself, not beside a link to it. */
 export const fileAt = (path: string): string => (existsSync(path) ? realpathSync(path) : resolve(path));
 
-/** Requires a file that exists. */
+/** Requires an existing file. */
 export function requireOurs(database: Database, path: string): void {
   try {
     const application = pragma(database, "application_id");
     const version = Number(pragma(database, "user_version"));
     if (application !== APPLICATION_ID) {
-      throw new HoldfastError("store_failed", `${path} is no file of Holdfast`, {
-        hint: "name the file of a memory, or a backup of one; nothing was changed",
+      throw new HoldfastError("store_failed", `${path} is not a Holdfast file`, {
+        hint: "pass the path of a memory or of a backup; nothing was changed",
       });
     }
     if (version > SCHEMA_VERSION) throw newerFile(path, version);
   } catch (error) {
-    throw isNotOurs(error) ? damaged(path, error) : error;
+    throw isDamaged(error) ? asStoreError(error, path) : error;
   }
 }
 
 export function requireFile(path: string): void {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isFile()) return;
-  throw new HoldfastError("not_found", stat ? `${path} is not a file` : `${path} does not exist`, {
-    hint: "name the file of a memory",
-  });
+  refuseOdd(path);
+  if (existsSync(path)) return;
+  throw new HoldfastError("not_found", `${path} does not exist`, { hint: "check the path" });
 }
 
 export function requireFolder(folder: string): void {
@@ -40,23 +40,17 @@ export function requireFolder(folder: string): void {
   });
 }
 
-export const damaged = (path: string, cause?: unknown): HoldfastError =>
-  new HoldfastError("store_failed", `${path} is damaged or is not a database`, {
-    cause,
-    hint: "restore it from a backup; nothing was changed",
-  });
-
-/** The only row of a question. */
+/** The first row of a query. */
 export const row = (database: Database, sql: string, ...values: readonly Value[]): Row =>
   database.prepare(sql).get(...values) ?? {};
 
-/** The only number of a question. */
+/** The first value of a query, as a number. */
 export const number = (database: Database, sql: string, ...values: readonly Value[]): number =>
   Number(Object.values(row(database, sql, ...values))[0] ?? 0);
 
 /**
- * A read-only connection makes an empty log where there was none, and cannot remove it. If `work` has done so, a
- * connection that may write is opened and closed again: the last one that closes an empty log removes it.
+ * A read-only connection creates an empty log if there is none, and cannot remove it. If `work` has done so, this opens and
+ * closes a writable connection: the last connection to close an empty log removes it.
  */
 export async function leavingNoLog<T>(path: string, work: () => Promise<T>): Promise<T> {
   const hadLog = existsSync(`${path}-wal`);
@@ -76,6 +70,6 @@ function sweep(path: string): void {
       database.close();
     }
   } catch {
-    // It may not be written, or somebody holds it: then the empty log stays, which does no harm.
+    // The file is not writable or is locked; an empty log does no harm.
   }
 }

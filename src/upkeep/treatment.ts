@@ -1,4 +1,4 @@
-/** From diagnosis to repair and back, in an upkeep thread. */
+/** Inspection, repair, and inspection again, in an upkeep thread. */
 import { chmodSync, existsSync } from "node:fs";
 import type { CheckName, Diagnosis } from "./diagnosis.js";
 import { type InspectJob, inspect } from "./inspection.js";
@@ -6,13 +6,13 @@ import { mend } from "./mend.js";
 import type { Steps } from "./progress.js";
 
 export interface RepairReport {
-  /** What was done, in words. */
+  /** The repairs made, as sentences. */
   readonly done: readonly string[];
   readonly before: Diagnosis;
   readonly after: Diagnosis;
 }
 
-/** While one of these is wrong nothing is repaired: what is written into such a file may be lost, or make it worse. */
+/** If one of these checks fails, nothing is repaired: writing into such a file may lose data or make it worse. */
 const FATAL: readonly CheckName[] = ["file", "place", "format", "schema", "integrity"];
 
 export async function treat(job: InspectJob, steps: Steps): Promise<RepairReport> {

@@ -1,10 +1,10 @@
 /**
- * The entry of an upkeep thread: it does one job and ends. All work on the file is synchronous and may take long, so
- * none of it happens where somebody's event loop runs; and what a connection held is free for certain when its thread
- * has ended.
+ * Entry of an upkeep thread, which runs one job and ends. All work on the file is synchronous and may take long, so it must
+ * not block an event loop; and when the thread has ended, its connections have certainly released their locks.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorRecord, toRecord } from "../errors.js";
+import { asStoreError } from "../stores/sqlite/file/failure.js";
 import type { CopyJob } from "./copy.js";
 import type { InspectJob } from "./inspection.js";
 import { ENDED, STOP, type Steps, Stopped, type UpkeepProgress } from "./progress.js";
@@ -17,7 +17,7 @@ export type Job =
 
 export interface JobData {
   readonly job: Job;
-  /** Two words: whether the job is to stop, and whether it has ended. */
+  /** Two flags: whether the job should stop, and whether it has ended. */
   readonly shared: SharedArrayBuffer;
 }
 
@@ -38,7 +38,7 @@ const steps: Steps = {
   },
 };
 
-/** Each job loads its own modules alone. */
+/** Loads only the modules of its job. */
 async function perform(): Promise<unknown> {
   switch (job.name) {
     case "copy":
@@ -55,7 +55,7 @@ async function perform(): Promise<unknown> {
 try {
   tell({ value: await perform() });
 } catch (error) {
-  tell(error instanceof Stopped ? { stopped: true } : { error: toRecord(error) });
+  tell(error instanceof Stopped ? { stopped: true } : { error: toRecord(asStoreError(error)) });
 } finally {
   Atomics.store(words, ENDED, 1);
   Atomics.notify(words, ENDED);

@@ -1,24 +1,24 @@
-/** What a block may hold, and what becomes of the rest: refused, left, or moved to where it can be found. */
+/** The budget of a block, and what happens to the rest: refused, kept, or archived where it can be found. */
 import fc from "fast-check";
 import * as o200k from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
-import { newPath, open } from "../support/opened.js";
-import { STORES, sessionsIn } from "./stores.js";
+import { open } from "../support/opened.js";
+import { sessionsAt } from "./stores.js";
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 const graphemesOf = (text: string): string[] => [...segmenter.segment(text)].map(({ segment }) => segment);
 
 const MODEL = "gpt-4o-mini";
-/** The model's own vocabulary, apart from the package's counting. */
+/** The model's own vocabulary, independent of the package's counting. */
 const modelTokens = (text: string): number => o200k.encode(text, { disallowedSpecial: new Set() }).length;
 
 /** Eight words of five letters each: forty characters, ten tokens of four. */
 const FORTY = "alpha bravo delta gamma sigma omega kappa ";
 
-describe.each(STORES)("the budget of a block in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
+describe("the budget of a block", () => {
+  const newSession = sessionsAt(":memory:");
 
-  it("with the policy refuse, turns away what is larger, and nothing is written", async () => {
+  it("with the policy refuse, rejects what is larger, and nothing is written", async () => {
     const { blocks } = newSession();
     const refusal = { code: "too_large", details: { maxTokens: 2, counter: "chars4" } };
     const small = { name: "small", maxTokens: 2, policy: "refuse" } as const;
@@ -35,7 +35,7 @@ describe.each(STORES)("the budget of a block in $store", ({ isFile }) => {
     await expect(blocks.edit("small", { content: "👩‍👩‍👧‍👦".repeat(9) })).rejects.toMatchObject(refusal);
   });
 
-  it("with the policy manual, which is the default, is only a number until the block is cut", async () => {
+  it("with the policy manual, the default, has no effect until the block is cut", async () => {
     const session = newSession();
     const { blocks } = session;
     await blocks.create({ name: "small", content: FORTY, maxTokens: 2 });
@@ -53,7 +53,7 @@ describe.each(STORES)("the budget of a block in $store", ({ isFile }) => {
     expect((await blocks.get("small"))?.version).toBe(3);
   });
 
-  it("with the policy archive, moves the rest to an item, in the same commit, that is found at once", async () => {
+  it("with the policy archive, moves the rest to an item, in the same commit, that is searchable at once", async () => {
     const session = newSession();
     const { blocks } = session;
     expect(await session.query("walrus")).toHaveLength(0);
@@ -80,7 +80,7 @@ describe.each(STORES)("the budget of a block in $store", ({ isFile }) => {
     expect(await blocks.edit("ocean", { content: "seal" })).not.toHaveProperty("archived");
   });
 
-  it("is counted as the block's counter counts", async () => {
+  it("is counted by the block's counter", async () => {
     const { blocks } = newSession();
     const text = "internationalisation of tokenisation ".repeat(20).trimEnd();
     const tokens = modelTokens(text);
@@ -89,7 +89,7 @@ describe.each(STORES)("the budget of a block in $store", ({ isFile }) => {
     await expect(blocks.create({ ...block, name: "not", maxTokens: tokens - 1, counter: MODEL })).rejects.toMatchObject(
       { code: "too_large", details: { maxTokens: tokens - 1, counter: MODEL } },
     );
-    // Four characters a token are more than that.
+    // By four characters per token it would be more.
     await expect(blocks.create({ ...block, name: "not", maxTokens: tokens })).rejects.toMatchObject({
       code: "too_large",
     });
@@ -100,7 +100,7 @@ describe.each(STORES)("the budget of a block in $store", ({ isFile }) => {
     expect(modelTokens(cut.content)).toBeGreaterThanOrEqual(8);
   });
 
-  it("that not even the first character fits is refused rather than leaving nothing", async () => {
+  it("that is too small for the first character is refused, instead of leaving nothing", async () => {
     const { blocks } = newSession();
     const family = "👩‍👩‍👧‍👦 and friends";
     const before = await blocks.create({ name: "family", content: family, maxTokens: 1, counter: MODEL });
@@ -124,7 +124,7 @@ describe.each(STORES)("the budget of a block in $store", ({ isFile }) => {
     expect(cut?.archived?.text).toBe(content.slice(end));
   });
 
-  it("smaller than before cuts nothing by itself, and brings no text back when it grows", async () => {
+  it("when reduced, cuts nothing by itself, and when raised brings no text back", async () => {
     const { blocks } = newSession();
     await blocks.create({ name: "small", content: FORTY, maxTokens: 100, policy: "archive" });
     expect((await blocks.configure("small", { maxTokens: 2 })).content).toBe(FORTY);
@@ -161,9 +161,9 @@ const anyText = fc
 /** As content is repaired everywhere. */
 const repaired = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
 
-describe.each(STORES)("any text and any budget, in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
-  const numRuns = isFile ? 20 : 200;
+describe("any text and any budget", () => {
+  const newSession = sessionsAt(":memory:");
+  const numRuns = 220;
 
   it("by characters: the block keeps a head within its budget, in whole graphemes, and nothing is lost", async () => {
     const session = newSession();
@@ -225,11 +225,11 @@ describe.each(STORES)("any text and any budget, in $store", ({ isFile }) => {
 });
 
 it("a block of a hundred thousand characters is cut, and all of it is still there", async () => {
-  const memory = await open({ path: newPath() });
+  const memory = await open({ path: ":memory:" });
   const session = memory.session({ user: "ada" });
   const content = Array.from({ length: 2_500 }, (_, at) => `line ${at} of a long story that is told. 🙂\n`).join("");
   const block = await session.blocks.create({ name: "story", content, policy: "archive" });
-  expect([...block.content].length).toBeLessThanOrEqual(4_096 * 4); // each code point of it is a grapheme
+  expect([...block.content].length).toBeLessThanOrEqual(4_096 * 4); // each code point is a grapheme here
   expect(block.content.endsWith("\n")).toBe(true);
   expect(block.content + block.archived?.text).toBe(content);
   expect((await session.query("line 2499 of a story"))[0]?.id).toBe(block.archived?.id);

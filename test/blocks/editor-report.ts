@@ -1,4 +1,4 @@
-/** What the editing processes and the test agree on. */
+/** The protocol between the editing processes and the test. */
 
 export const SCOPE = { team: "editors", session: "s" } as const;
 /** The block that all of them edit. */
@@ -11,5 +11,5 @@ export type EditorOrder = { readonly rounds: number } | { readonly expectVersion
 export type EditorReport =
   | { readonly say: "ready" }
   | { readonly say: "edited"; readonly versions: readonly number[] }
-  /** The version it made, or the one it was told there is. */
+  /** The version it made, or the current one that it was told. */
   | { readonly say: "raced"; readonly isWon: boolean; readonly version: number };

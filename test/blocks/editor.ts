@@ -1,6 +1,6 @@
 /**
- * A process that edits the block that all edit. Arguments: the file, its number.
- * In the block each process has a line of its own, which it counts on by replacing, and appends further lines.
+ * A process that edits a block shared with other processes. Arguments: the file, its number. Each process has a line of
+ * its own in the block, whose counter it increments by replacing, and appends further lines.
  */
 import { HoldfastError, openMemory } from "holdfast";
 import { onOrder, report } from "../support/child.js";
@@ -12,7 +12,7 @@ const memory = await openMemory({ path });
 const session = memory.session(SCOPE);
 const tell = (message: EditorReport): void => report(message);
 
-/** Appends, replaces, and does both in a turn, by turns; answers with the versions that the single edits made. */
+/** Alternates between appending, replacing, and both in a turn; reports the versions that the single edits made. */
 async function edit(rounds: number): Promise<void> {
   const versions: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -34,7 +34,7 @@ async function edit(rounds: number): Promise<void> {
   tell({ say: "edited", versions });
 }
 
-/** One edit made from this version: it wins, or is told which version there is. */
+/** One edit made from this version: it wins, or is told the current version. */
 async function race(expectVersion: number): Promise<void> {
   try {
     const { version } = await session.blocks.edit(SHARED, { append: `editor ${who} won`, expectVersion });

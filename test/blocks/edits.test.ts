@@ -1,10 +1,10 @@
-/** The ways to edit a block: what each makes of its text, and what is refused without a trace. */
+/** The ways to edit a block: what each does to its text, and what is refused without a trace. */
 import type { BlockEditInput } from "holdfast";
 import { describe, expect, it } from "vitest";
-import { STORES, sessionsIn } from "./stores.js";
+import { sessionsAt } from "./stores.js";
 
-describe.each(STORES)("an edit of a block in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
+describe("an edit of a block", () => {
+  const newSession = sessionsAt(":memory:");
 
   /** The text of a block after this edit. */
   async function edited(content: string, edit: BlockEditInput): Promise<string | undefined> {
@@ -17,31 +17,31 @@ describe.each(STORES)("an edit of a block in $store", ({ isFile }) => {
     return stored?.content;
   }
 
-  it("writes the whole text anew, also an empty one", async () => {
+  it("replaces the whole text, even by an empty one", async () => {
     expect(await edited("one\ntwo", { content: "three 👩‍👩‍👧‍👦 e\u0301" })).toBe("three 👩‍👩‍👧‍👦 e\u0301");
     expect(await edited("one", { content: "" })).toBe("");
   });
 
-  it("appends on a line of its own", async () => {
+  it("appends on a new line", async () => {
     expect(await edited("one", { append: "two" })).toBe("one\ntwo");
     expect(await edited("one\n", { append: "two\n" })).toBe("one\ntwo\n");
     expect(await edited("", { append: "one" })).toBe("one");
     expect(await edited("one", { append: "" })).toBe("one");
   });
 
-  it("replaces exactly one occurrence, and takes no part of it for a pattern", async () => {
+  it("replaces exactly one occurrence, and treats nothing as a pattern", async () => {
     expect(await edited("likes tea", { replace: "tea", with: "coffee" })).toBe("likes coffee");
     expect(await edited("a.c abc", { replace: "a.c", with: "$&$1" })).toBe("$&$1 abc");
     expect(await edited("one two", { replace: " two", with: "" })).toBe("one");
   });
 
-  it("replaces all occurrences if asked to", async () => {
+  it("replaces all occurrences on request", async () => {
     expect(await edited("tea, tea and tea", { replace: "tea", with: "$& ☕", all: true })).toBe(
       "$& ☕, $& ☕ and $& ☕",
     );
   });
 
-  it("refuses to replace what occurs twice, or overlaps with itself, or not at all", async () => {
+  it("refuses to replace text that occurs twice, overlaps with itself, or does not occur", async () => {
     const blocks = newSession().blocks;
     const before = await blocks.create({ name: "persona", content: "tea aaa tea" });
     const replacing = (replace: string) => blocks.edit("persona", { replace, with: "x" });
@@ -62,7 +62,7 @@ describe.each(STORES)("an edit of a block in $store", ({ isFile }) => {
     expect(await edited("", { insert: "one", line: 0 })).toBe("one");
   });
 
-  it("refuses to insert after a line that is not there", async () => {
+  it("refuses to insert after a line that does not exist", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "persona", content: "one\ntwo" });
     const edit = blocks.edit("persona", { insert: "x", line: 3 });
@@ -70,13 +70,13 @@ describe.each(STORES)("an edit of a block in $store", ({ isFile }) => {
     expect((await blocks.get("persona"))?.version).toBe(1);
   });
 
-  it("applies a unified diff, also where its lines have moved", async () => {
+  it("applies a unified diff, even if its lines have moved", async () => {
     const patch = "@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n";
     expect(await edited("one\ntwo\nthree\n", { patch })).toBe("one\nTWO\nthree\n");
     expect(await edited("zero\none\ntwo\nthree\n", { patch })).toBe("zero\none\nTWO\nthree\n");
   });
 
-  it("refuses a diff of another text, and what is no diff", async () => {
+  it("refuses a diff of another text, and text that is not a diff", async () => {
     const blocks = newSession().blocks;
     const before = await blocks.create({ name: "persona", content: "one\ntwo\n" });
     const patching = (patch: string) => blocks.edit("persona", { patch });
@@ -89,7 +89,7 @@ describe.each(STORES)("an edit of a block in $store", ({ isFile }) => {
     expect(await blocks.get("persona")).toEqual(before);
   });
 
-  it("repairs what no text can hold, as everywhere", async () => {
+  it("repairs invalid text, as everywhere", async () => {
     expect(await edited("one", { append: "lone \ud800 and \0" })).toBe("one\nlone \ufffd and \ufffd");
   });
 
@@ -98,7 +98,7 @@ describe.each(STORES)("an edit of a block in $store", ({ isFile }) => {
   });
 });
 
-/** What callers write that is wrong, and the field that the error names. */
+/** Wrong input, and the field that the error names. */
 const BAD_EDITS: readonly (readonly [what: string, edit: unknown, field: string])[] = [
   ["nothing", {}, "edit"],
   ["only a reason", { reason: "because" }, "edit"],
@@ -139,8 +139,8 @@ const BAD_BLOCKS: readonly (readonly [what: string, block: unknown, field: strin
   ["an unknown key", { name: "new", maxToken: 5 }, "block"],
 ];
 
-describe.each(STORES)("bad input about blocks in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
+describe("bad input about blocks", () => {
+  const newSession = sessionsAt(":memory:");
 
   it("is refused with the field named, and nothing is written", async () => {
     const blocks = newSession().blocks;
@@ -180,7 +180,7 @@ describe.each(STORES)("bad input about blocks in $store", ({ isFile }) => {
     expect(await blocks.history("persona", { limit: 0 })).toEqual([]);
   });
 
-  it("never shows the text in its errors", async () => {
+  it("never contains the text in its errors", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "persona", content: "secret-text secret-text", maxTokens: 1, policy: "manual" });
     await blocks.configure("persona", { policy: "refuse" });
@@ -199,7 +199,7 @@ describe.each(STORES)("bad input about blocks in $store", ({ isFile }) => {
     }
   });
 
-  it("about a block that is not there is told so by every call that needs one", async () => {
+  it("about a block that does not exist is reported by every call that needs one", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "persona", content: "one" });
     const calls: readonly (() => Promise<unknown>)[] = [

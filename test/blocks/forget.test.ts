@@ -1,26 +1,26 @@
-/** A block that is deleted takes with it what overflowed from it: from every answer and from the bytes of the file. */
+/** Deleting a block removes its overflow too: from every answer and from the bytes of the file. */
 import { existsSync, readFileSync } from "node:fs";
-import { HashEmbedder } from "holdfast/testing";
+import { FakeClock, HashEmbedder } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
 import { openInterrupted } from "./interrupted.js";
-import { memoryIn, STORES, sessionsOf } from "./stores.js";
+import { memoryAt, sessionsOf, suitePath } from "./stores.js";
 
-/** Which of the texts can still be read in the files, as they are or folded to lower case. */
+/** The texts that can still be read in the files, unchanged or folded to lower case. */
 function stillInFiles(path: string, texts: readonly string[]): string[] {
   const files = ["", "-wal", "-shm"].map((suffix) => path + suffix).filter(existsSync);
   const bytes = files.map((file) => readFileSync(file));
   return texts.filter((text) => bytes.some((file) => file.includes(text) || file.includes(text.toLowerCase())));
 }
 
-/** A word that occurs nowhere else. Not one of them is part of another. */
+/** A word that occurs nowhere else. None of them is part of another. */
 const unique = (what: string, at: number): string => `zq${what}${(at * 7_919 + 104_729).toString(36)}xv${at}k`;
 
-describe.each(STORES)("deleting a block in $store", ({ isFile }) => {
-  const memory = memoryIn(isFile);
+describe("deleting a block", () => {
+  const memory = memoryAt(suitePath());
   const newSession = sessionsOf(memory);
 
-  it("takes all that overflowed from it, however much, and leaves what did from others", async () => {
+  it("removes everything that overflowed from it, and keeps the overflow of others", async () => {
     const session = newSession();
     const { blocks } = session;
     for (const name of ["doomed", "kept"]) {
@@ -30,12 +30,17 @@ describe.each(STORES)("deleting a block in $store", ({ isFile }) => {
     const turn = session.turn(2_000);
     for (let at = 0; at < 1_050; at++) turn.push({ op: "edit_block", block: "doomed", append: `walrus ${at}` });
     await session.commit(turn);
-    // What a person keeps of it, and what only looks like it, is not the block's.
+    // Items that a person made of it, or that only look like it, are not the block's.
     await session.addItems([{ kind: "knowledge", content: "a walrus is large" }]);
     await session.addItems([{ kind: "overflow", content: "a walrus from elsewhere", metadata: { block: "other" } }]);
     expect(await session.query("walrus", { topK: 1_000, kind: "overflow" })).toHaveLength(1_000);
     await blocks.rename("doomed", "renamed");
-    expect(await blocks.delete("renamed")).toMatchObject({ blocks: 1, items: 1_050, purged: true, left: [] });
+    expect(await blocks.delete("renamed")).toMatchObject({
+      blocks: 1,
+      items: 1_050,
+      purged: true,
+      left: [{ what: "idempotency keys and ids of these messages" }], // those of the turn
+    });
     const hits = await session.query("walrus", { topK: 1_000 });
     expect(hits.map(({ content }) => content).sort()).toEqual(["a walrus from elsewhere", "a walrus is large"]);
     expect((await session.query("narwhal")).map(({ content }) => content)).toEqual(["\nnarwhal"]);
@@ -95,7 +100,7 @@ it("leaves no bytes of a deleted block: its versions, names, notes and overflow"
 });
 
 it("takes what overflowed out of what is searched by meaning", async () => {
-  const memory = await open({ path: newPath(), embedder: new HashEmbedder() });
+  const memory = await open({ path: newPath(), clock: new FakeClock(), embedder: new HashEmbedder() });
   const session = memory.session({ user: "ada" });
   const content = "1234 the walrus sleeps on the ice";
   await session.blocks.create({ name: "sea", content, maxTokens: 1, policy: "archive" });
@@ -108,7 +113,7 @@ it("takes what overflowed out of what is searched by meaning", async () => {
   expect((await memory.stats()).store).toMatchObject({ embedded: 0, pending: 0, items: 0 });
 });
 
-it("takes what overflows while the block is being deleted", async () => {
+it("removes what overflows while the block is being deleted", async () => {
   const path = newPath();
   const { memory, before } = await openInterrupted(path);
   try {
@@ -128,7 +133,7 @@ it("takes what overflows while the block is being deleted", async () => {
   }
 });
 
-it("goes on with the block that has taken its place, if one is deleted and made anew under an edit", async () => {
+it("continues with the block that replaced it, if one is deleted and recreated during an edit", async () => {
   const path = newPath();
   const { memory, before } = await openInterrupted(path);
   try {

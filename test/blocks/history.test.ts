@@ -1,21 +1,21 @@
-/** What stays of every version of a block: the log, the text, the differences, and the way back. */
+/** The history of a block: the log, the text of every version, diffs, and restoring. */
 
 import fc from "fast-check";
 import type { BlockEditInput } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
-import { pathIn, STORES, sessionsIn } from "./stores.js";
+import { sessionsAt } from "./stores.js";
 
 const ADA = { user: "ada" } as const;
 
-describe.each(STORES)("the history of a block in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
+describe("the history of a block", () => {
+  const newSession = sessionsAt(":memory:");
 
-  it("says what was changed, why, by whom and when, the newest first", async () => {
+  it("says what was changed, why, by whom and when, newest first", async () => {
     const clock = new FakeClock();
     const start = clock.now();
-    const memory = await open({ path: pathIn(isFile), clock });
+    const memory = await open({ path: ":memory:", clock });
     const tutor = memory.session({ ...ADA, agent: "tutor" }).blocks;
     await tutor.create({ name: "persona", content: "one", reason: "first of all" });
     clock.advance(1_000);
@@ -40,7 +40,7 @@ describe.each(STORES)("the history of a block in $store", ({ isFile }) => {
     ]);
   });
 
-  it("is cut to the newest 20, to as many as asked for, or not at all", async () => {
+  it("is limited to the newest 20, to a requested number, or not at all", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "1" });
     for (let version = 2; version <= 26; version++) await blocks.edit("log", { content: String(version) });
@@ -54,7 +54,7 @@ describe.each(STORES)("the history of a block in $store", ({ isFile }) => {
     expect(await versions(1_000)).toEqual(newest(25));
   });
 
-  it("gives the text of every version, and tells which there are", async () => {
+  it("returns the text of every version, and reports which exist", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "one" });
     await blocks.edit("log", { append: "two" });
@@ -71,7 +71,7 @@ describe.each(STORES)("the history of a block in $store", ({ isFile }) => {
     expect((await blocks.get("log"))?.version).toBe(2);
   });
 
-  it("shows what two versions differ in, as a diff that makes one of the other", async () => {
+  it("shows the difference of two versions as a diff that turns one into the other", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "one\ntwo\nthree\n" });
     await blocks.edit("log", { replace: "two", with: "TWO" });
@@ -84,7 +84,7 @@ describe.each(STORES)("the history of a block in $store", ({ isFile }) => {
     expect((await blocks.edit("log", { patch: diff })).content).toBe("one\nTWO\nthree\nfour\n");
   });
 
-  it("goes on under a new name, and says the old one", async () => {
+  it("continues under a new name, and records the old one", async () => {
     const blocks = newSession().blocks;
     const { id } = await blocks.create({ name: "persona", content: "one" });
     await blocks.create({ name: "human", content: "Ada" });
@@ -106,7 +106,7 @@ describe.each(STORES)("the history of a block in $store", ({ isFile }) => {
     expect((await blocks.list()).map(({ name }) => name)).toEqual(["human", "persona", "self"]);
   });
 
-  it("is not touched by a version that is brought back, whatever the budget has become", async () => {
+  it("is not affected by a restored version, whatever the budget is now", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "a long text of many characters" });
     await blocks.edit("log", { content: "short" });
@@ -147,11 +147,11 @@ const anyEdit: fc.Arbitrary<BlockEditInput> = fc.oneof(
     .map(([replace, text]) => ({ replace, with: text, all: true })),
 );
 
-describe.each(STORES)("any edits of a block in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
-  const numRuns = isFile ? 8 : 50;
+describe("any edits of a block", () => {
+  const newSession = sessionsAt(":memory:");
+  const numRuns = 58;
 
-  it("leave every version as it was: restored, patched, and in the log", { timeout: 60_000 }, async () => {
+  it("keep every version unchanged: restored, patched, and in the log", { timeout: 60_000 }, async () => {
     const blocks = newSession().blocks;
     let run = 0;
     await fc.assert(
@@ -159,7 +159,7 @@ describe.each(STORES)("any edits of a block in $store", ({ isFile }) => {
         const name = `block ${run++}`;
         const texts = [(await blocks.create({ name, content: first })).content];
         for (const edit of edits) {
-          // An edit that does not fit leaves no version.
+          // An edit that does not apply creates no version.
           const block = await blocks.edit(name, edit).catch(() => undefined);
           if (block) texts.push(block.content);
         }
@@ -170,7 +170,7 @@ describe.each(STORES)("any edits of a block in $store", ({ isFile }) => {
           expect((await blocks.restore(name, at + 1)).content).toBe(text);
           const latest = await blocks.get(name);
           expect(latest).toMatchObject({ content: text, version: count + at + 1 });
-          // The same way by the diff, from a block with the text before.
+          // The same by diffs, from a block with the previous text.
           const before = await blocks.version(name, count + at);
           await blocks.create({ name: `${name} ${at}`, content: before });
           expect((await blocks.edit(`${name} ${at}`, { patch })).content).toBe(text);

@@ -1,4 +1,4 @@
-/** A memory on a store of the test's own: one that fails, or one whose commits are preceded by something. */
+/** A memory on a store provided by the test: one that fails, or one that runs something before a commit. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BufferService, Memory } from "holdfast";
@@ -10,7 +10,7 @@ const { loadConfig } = (await import(pathToFileURL(join(root, "dist/config.js"))
 
 /** Closed with the memory. */
 export async function memoryOn(store: Store): Promise<Memory> {
-  // The path is not looked at: the store is open.
+  // The path is not checked: the store is open.
   const options = loadConfig({ code: { path: ":memory:" }, env: process.env, file: undefined });
   const service = new BufferService(store, options);
   await service.start();
@@ -20,9 +20,9 @@ export async function memoryOn(store: Store): Promise<Memory> {
 /** The moment between a plan and its commit. */
 export interface Interrupted {
   readonly memory: Memory;
-  /** Does this once, just before the next commit with a write of which the predicate holds. */
+  /** Runs this once, just before the next commit with a write that matches the predicate. */
   before(isMeant: (write: Write) => boolean, work: () => Promise<unknown>): void;
-  /** How many writes were tried of which the predicate holds. */
+  /** The number of attempted writes that match the predicate. */
   tried(isMeant: (write: Write) => boolean): number;
 }
 

@@ -1,4 +1,6 @@
-/** Eight real processes edit one block at once: no edit is lost, and of those made from the same version one wins. */
+/**
+ * Eight real processes edit one block concurrently: no edit is lost, and of those made from the same version one wins.
+ */
 import { describe, expect, it } from "vitest";
 import { Child } from "../support/child.js";
 import { newPath, open } from "../support/opened.js";
@@ -12,11 +14,11 @@ const RACES = 10;
 
 type Said<S extends EditorReport["say"]> = EditorReport & { readonly say: S };
 
-/** An editing process and all that it has reported. */
+/** An editing process and everything that it has reported. */
 class Editor {
   readonly #reports: EditorReport[] = [];
   readonly #child: Child<EditorOrder, EditorReport>;
-  /** What it said on its standard error, once it has ended. */
+  /** Its standard error output, once it has ended. */
   #lastWords: string | undefined;
 
   constructor(path: string, number: number) {
@@ -84,7 +86,7 @@ describe("eight processes on one block", { timeout: 120_000 }, () => {
         expect(raced.map(({ version }) => version)).toEqual(numbers.map(() => expectVersion + 1));
       }
 
-      // The log, from the creation on, makes the text that is there.
+      // Replaying the log from the creation gives the current text.
       const log = [...(await blocks.history(SHARED, { limit: 0 }))].reverse();
       expect(log.map(({ version }) => version)).toEqual(Array.from({ length: edits + RACES }, (_, at) => at + 2));
       expect(log.map((edit) => edit.old)).toEqual([first, ...log.map((edit) => edit.new)].slice(0, -1));
@@ -95,7 +97,7 @@ describe("eight processes on one block", { timeout: 120_000 }, () => {
       for (const [who, { versions: own }] of edited.entries()) {
         expect(own.map((version) => actors[version - 2])).toEqual(own.map(() => `editor ${who}`));
       }
-      // They have really come between each other.
+      // The processes really interleaved.
       const changes = actors.slice(0, edits).filter((actor, at) => at > 0 && actor !== actors[at - 1]).length;
       console.log(`of ${edits} edits ${changes} came after one of another process`);
       expect(changes).toBeGreaterThan(EDITORS);

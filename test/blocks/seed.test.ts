@@ -1,9 +1,9 @@
-/** The unit tests of the engram seed, by name, on blocks as agents reach them: in a file and in memory. */
+/** The unit tests of engram's reference implementation, by name, on blocks in a file and in memory. */
 import { describe, expect, it } from "vitest";
-import { STORES, sessionsIn } from "./stores.js";
+import { sessionsAt } from "./stores.js";
 
-describe.each(STORES)("the seed's blocks in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
+describe("the seed's blocks", () => {
+  const newSession = sessionsAt(":memory:");
 
   it("test_create_and_get_block: creates a block and gets it", async () => {
     const blocks = newSession().blocks;
@@ -76,7 +76,7 @@ describe.each(STORES)("the seed's blocks in $store", ({ isFile }) => {
     expect(overflow?.archived?.text).toBe("overflow_part");
     const block = await blocks.get("small");
     expect(block?.content).toBe("12345678");
-    // The seed logs this edit too, with this reason.
+    // The reference implementation logs this edit too, with this reason.
     expect((await blocks.history("small"))[0]).toMatchObject({ new: "12345678", reason: "overflow archived" });
   });
 

@@ -1,13 +1,13 @@
-/** Several who read and edit the same blocks: versions that were expected, merges, read-only blocks, other spaces. */
+/** Shared blocks: expected versions, merges, read-only blocks, other spaces. */
 import type { BlockSettings, Blocks, Scope } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
-import { memoryIn, pathIn, STORES, sessionsIn, sessionsOf } from "./stores.js";
+import { memoryAt, sessionsAt, sessionsOf, suitePath } from "./stores.js";
 
-describe.each(STORES)("an edit made from a version of a block in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
+describe("an edit made from a version of a block", () => {
+  const newSession = sessionsAt(suitePath());
 
-  it("wins if it is still the newest; the others are told which is", async () => {
+  it("wins if that is still the newest; the others are told which is", async () => {
     const blocks = newSession().blocks;
     const { id } = await blocks.create({ name: "persona", content: "one" });
     const edits = ["a", "b", "c", "d"].map((content) => blocks.edit("persona", { content, expectVersion: 1 }));
@@ -20,7 +20,7 @@ describe.each(STORES)("an edit made from a version of a block in $store", ({ isF
     expect(await blocks.history("persona")).toHaveLength(1);
   });
 
-  it("from the future is refused, also if it may be merged", async () => {
+  it("from the future is refused, even if merging is allowed", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "persona", content: "one" });
     for (const merge of [false, true]) {
@@ -47,7 +47,7 @@ describe.each(STORES)("an edit made from a version of a block in $store", ({ isF
     expect((await blocks.restore("self", 1, { expectVersion: 4 })).version).toBe(5);
   });
 
-  it("is merged with what came meanwhile, if asked to and if they do not overlap", async () => {
+  it("is merged with later edits on request, if they do not overlap", async () => {
     const blocks = newSession().blocks;
     const lines = ["name: Ada", "", "likes: tea", "", "home: Lisbon"];
     await blocks.create({ name: "human", content: lines.join("\n") });
@@ -60,7 +60,7 @@ describe.each(STORES)("an edit made from a version of a block in $store", ({ isF
       version: 4,
       content: "name: Ada Lovelace\n\nlikes: coffee\n\nhome: Porto\nage: 36",
     });
-    // The log says what was there and what is there now, not what the caller saw.
+    // The log records the states before and after, not what the caller saw.
     expect((await blocks.history("human"))[0]).toMatchObject({
       old: "name: Ada Lovelace\n\nlikes: coffee\n\nhome: Lisbon",
       new: merged.content,
@@ -74,16 +74,16 @@ describe.each(STORES)("an edit made from a version of a block in $store", ({ isF
     const other = blocks.edit("human", { replace: "tea", with: "milk", expectVersion: 1, merge: true });
     await expect(other).rejects.toMatchObject({ code: "conflict", details: { version: 2 } });
     expect(await blocks.get("human")).toEqual(before);
-    // The same wish twice is one wish.
+    // Two equal edits count as one.
     const same = await blocks.edit("human", { replace: "tea", with: "coffee", expectVersion: 1, merge: true });
     expect(same.content).toBe(before.content);
   });
 });
 
-describe.each(STORES)("without a version, edits of a block in $store", ({ isFile }) => {
-  const newSession = sessionsIn(isFile);
+describe("without a version, edits of a block", () => {
+  const newSession = sessionsAt(suitePath());
 
-  it("that come at once are all made, in the order they were asked for", async () => {
+  it("that are concurrent are all made, in the order of the calls", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "log" });
     const edits = Array.from({ length: 50 }, (_, at) => blocks.edit("log", { append: `line ${at}` }));
@@ -93,7 +93,7 @@ describe.each(STORES)("without a version, edits of a block in $store", ({ isFile
     expect((await blocks.get("log"))?.content).toBe(text);
   });
 
-  it("that create the same block make one", async () => {
+  it("that create the same block create one", async () => {
     const blocks = newSession().blocks;
     const results = await Promise.allSettled(["a", "b", "c"].map((content) => blocks.create({ name: "new", content })));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -106,8 +106,8 @@ describe.each(STORES)("without a version, edits of a block in $store", ({ isFile
   });
 });
 
-describe.each(STORES)("a block in $store", ({ isFile }) => {
-  const memory = memoryIn(isFile);
+describe("a block", () => {
+  const memory = memoryAt(suitePath());
   const newSession = sessionsOf(memory);
 
   it("is configured in each of its settings, one by one, and keeps its text", async () => {
@@ -138,7 +138,7 @@ describe.each(STORES)("a block in $store", ({ isFile }) => {
     ]);
   });
 
-  it("that is read-only refuses all but being read and being configured", async () => {
+  it("that is read-only refuses everything but reading and configuring", async () => {
     const session = newSession();
     const { blocks } = session;
     const before = await blocks.create({ name: "rules", content: "123456789", maxTokens: 2, readOnly: true });
@@ -179,7 +179,7 @@ describe.each(STORES)("a block in $store", ({ isFile }) => {
       await expect(of(scope).history("only-hers")).rejects.toMatchObject(refused);
       await expect(of(scope).delete("only-hers")).rejects.toMatchObject(refused);
     }
-    // The space is the user's, whatever else the scope names; `space` says otherwise.
+    // The space is the user's, whatever else the scope names, unless `space` is given.
     const both = { user: "x", agent: "x", session: "s" } as const;
     expect(await of(both).get("only-hers")).toBeDefined();
     expect((await of({ ...both, space: "agent" }).list()).map(({ name }) => name)).toEqual(["persona"]);
@@ -189,7 +189,7 @@ describe.each(STORES)("a block in $store", ({ isFile }) => {
   });
 
   it("refuses every call once the memory is closed, as a rejection", async () => {
-    const closing = await open({ path: pathIn(isFile) });
+    const closing = await open({ path: ":memory:" });
     const { blocks } = closing.session({ user: "ada" });
     await blocks.create({ name: "persona", content: "one" });
     await closing.close();

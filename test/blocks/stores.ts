@@ -1,17 +1,9 @@
-/** Where blocks are kept: the suites run on both, and each opens a memory once. */
+/** One memory for all tests of a suite, and a space of its own for each. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Memory, openMemory, type Session } from "holdfast";
 import { afterAll, beforeAll } from "vitest";
-import { newPath } from "../support/opened.js";
-
-export const STORES = [
-  { store: "a file", isFile: true },
-  { store: "memory", isFile: false },
-] as const;
-
-export const pathIn = (isFile: boolean): string => (isFile ? newPath() : ":memory:");
 
 /** A file for all tests of a suite. */
 export function suitePath(): string {
@@ -21,8 +13,7 @@ export function suitePath(): string {
 }
 
 /** One memory for all tests of a suite. */
-export function memoryIn(isFile: boolean): () => Memory {
-  const path = isFile ? suitePath() : ":memory:";
+export function memoryAt(path: string): () => Memory {
   let memory: Memory | undefined;
   beforeAll(async () => {
     memory = await openMemory({ path });
@@ -34,10 +25,10 @@ export function memoryIn(isFile: boolean): () => Memory {
   };
 }
 
-/** Each call gives the session of another user, whose space is empty. */
+/** Each call returns the session of another user, whose space is empty. */
 export function sessionsOf(memory: () => Memory): () => Session {
   let users = 0;
   return () => memory().session({ user: `user ${++users}`, agent: "tutor", session: "s" });
 }
 
-export const sessionsIn = (isFile: boolean): (() => Session) => sessionsOf(memoryIn(isFile));
+export const sessionsAt = (path: string): (() => Session) => sessionsOf(memoryAt(path));

@@ -1,11 +1,11 @@
-/** Edits of blocks in a turn: one commit with its messages and facts, or nothing of it, and nothing lost. */
+/** Edits of blocks in a turn: one commit with its messages and facts, or nothing of it, and nothing is lost. */
 import { type BufferedWrite, type Memory, openMemory, type Session, type Turn } from "holdfast";
 import { SqliteStore } from "holdfast/stores";
 import { FaultyStore } from "holdfast/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPath } from "../support/opened.js";
 import { type Interrupted, memoryOn, openInterrupted } from "./interrupted.js";
-import { memoryIn, STORES, suitePath } from "./stores.js";
+import { memoryAt, suitePath } from "./stores.js";
 
 const SCOPE = { user: "ada", agent: "tutor", session: "s" } as const;
 const MESSAGE: BufferedWrite = { op: "save_message", message: { role: "user", content: "I moved to Lisbon" } };
@@ -18,7 +18,7 @@ function turnOf(session: Session, ...writes: readonly BufferedWrite[]): Turn {
   return turn;
 }
 
-/** All that a turn may have written. */
+/** Everything that a turn may have written. */
 async function written(session: Session): Promise<object> {
   return {
     items: (await session.list({ order: "asc" })).items.map(({ content }) => content),
@@ -27,9 +27,9 @@ async function written(session: Session): Promise<object> {
   };
 }
 
-describe.each(STORES)("a turn with an edit of a block, in $store", ({ isFile }) => {
-  const memory = memoryIn(isFile);
-  const commitNumber = async (): Promise<number> => (await memory().stats()).store.commit;
+describe("a turn with an edit of a block", () => {
+  const memory = memoryAt(suitePath());
+  const groups = async (): Promise<number> => (await memory().stats()).write.totalGroups;
   let users = 0;
 
   /** Another user, with one block. */
@@ -41,12 +41,12 @@ describe.each(STORES)("a turn with an edit of a block, in $store", ({ isFile }) 
 
   it("is one commit, with its messages and facts", async () => {
     const session = await begun();
-    const before = await commitNumber();
+    const before = await groups();
     const turn = turnOf(session, MESSAGE, EDIT, FACT);
     const added = await session.commit(turn);
     expect(turn.isEmpty).toBe(true);
-    expect(added).toMatchObject({ sequences: [1], commit: before + 1, repeated: false });
-    expect(await commitNumber()).toBe(before + 1);
+    expect(added).toMatchObject({ sequences: [1], repeated: false });
+    expect(await groups()).toBe(before + 1);
     expect(await written(session)).toEqual({
       items: ["I moved to Lisbon"],
       facts: ["lives in Lisbon"],
@@ -57,11 +57,12 @@ describe.each(STORES)("a turn with an edit of a block, in $store", ({ isFile }) 
     ]);
   });
 
-  it("alone is a commit too, and no repetition", async () => {
+  it("alone is a commit too, and not a repetition", async () => {
     const session = await begun();
-    const before = await commitNumber();
+    const before = await groups();
     const added = await session.commit(turnOf(session, EDIT));
-    expect(added).toEqual({ ids: [], sequences: [], commit: before + 1, repeated: false });
+    expect(added).toEqual({ ids: [], sequences: [], repeated: false });
+    expect(await groups()).toBe(before + 1);
   });
 
   it.each<readonly [what: string, code: string, write: BufferedWrite]>([
@@ -86,18 +87,18 @@ describe.each(STORES)("a turn with an edit of a block, in $store", ({ isFile }) 
     await session.blocks.edit("other", { content: "two" });
     await session.blocks.create({ name: "rules", readOnly: true });
     await session.blocks.create({ name: "tight", content: "1234", maxTokens: 1, policy: "refuse" });
-    const [before, number] = [await written(session), await commitNumber()];
+    const before = await written(session);
     const turn = turnOf(session, MESSAGE, FACT, EDIT, bad, { ...EDIT, append: "last" } as BufferedWrite);
     await expect(session.commit(turn)).rejects.toMatchObject({ code });
     expect(await written(session)).toEqual(before);
-    expect(await commitNumber()).toBe(number);
     // Nothing is lost: without the bad part it is written, once.
     const writes = turn.drain();
     expect(writes).toHaveLength(5);
     expect(writes.slice(1)).toEqual([FACT, EDIT, bad, { ...EDIT, append: "last" }]);
     turn.restore(writes.filter((write) => write !== bad));
+    const number = await groups();
     await session.commit(turn);
-    expect(await commitNumber()).toBe(number + 1);
+    expect(await groups()).toBe(number + 1);
     expect((await session.blocks.get("human"))?.content).toBe("Ada\nLisbon\nlast");
     expect(await written(session)).toMatchObject({
       items: ["here first", "I moved to Lisbon"],
@@ -105,10 +106,10 @@ describe.each(STORES)("a turn with an edit of a block, in $store", ({ isFile }) 
     });
   });
 
-  it("goes on from its own edits of the same block, each of them a version", async () => {
+  it("continues from its own edits of the same block, each of them a version", async () => {
     const session = await begun();
     await session.blocks.create({ name: "log" });
-    const before = await commitNumber();
+    const before = await groups();
     const turn = turnOf(
       session,
       EDIT,
@@ -117,7 +118,7 @@ describe.each(STORES)("a turn with an edit of a block, in $store", ({ isFile }) 
       { op: "edit_block", block: "human", insert: "name:", line: 0 },
     );
     await session.commit(turn);
-    expect(await commitNumber()).toBe(before + 1);
+    expect(await groups()).toBe(before + 1);
     expect((await session.blocks.get("human"))?.content).toBe("name:\nAda\nPorto");
     const log = await session.blocks.history("human");
     expect(log.map((edit) => [edit.version, edit.old, edit.new])).toEqual([
@@ -128,16 +129,16 @@ describe.each(STORES)("a turn with an edit of a block, in $store", ({ isFile }) 
     expect((await session.blocks.get("log"))?.content).toBe("first");
   });
 
-  it("archives what is over the budget in the same commit, and answers with the messages only", async () => {
+  it("archives what exceeds the budget in the same commit, and returns the messages only", async () => {
     const session = await begun();
     const { id } = await session.blocks.create({ name: "tight", content: "1234", maxTokens: 1, policy: "archive" });
-    const before = await commitNumber();
+    const before = await groups();
     const walrus: BufferedWrite = { op: "edit_block", block: "tight", append: "walrus" };
     const narwhal: BufferedWrite = { op: "edit_block", block: "tight", append: "narwhal" };
     const added = await session.commit(turnOf(session, walrus, MESSAGE, narwhal));
-    expect(added).toMatchObject({ sequences: [1], commit: before + 1 });
+    expect(added).toMatchObject({ sequences: [1] });
     expect((await session.get(added.ids)).map(({ kind }) => kind)).toEqual(["message"]);
-    expect(await commitNumber()).toBe(before + 1);
+    expect(await groups()).toBe(before + 1);
     for (const [word, blockVersion] of [
       ["walrus", 2],
       ["narwhal", 3],
@@ -149,7 +150,7 @@ describe.each(STORES)("a turn with an edit of a block, in $store", ({ isFile }) 
     expect(await session.blocks.get("tight")).toMatchObject({ content: "1234", version: 3 });
   });
 
-  it("loses nothing to others that are committed at the same time", async () => {
+  it("loses nothing to concurrent commits", async () => {
     const session = await begun();
     const edits = Array.from({ length: 24 }, (_, at) => {
       const append = `line ${at}`;
@@ -180,7 +181,7 @@ describe("a turn whose block is edited by someone else between its plan and its 
 
   const isPut = (write: { readonly op: string }): boolean => write.op === "put_block";
 
-  /** A session whose next turn is overtaken by what the other memory on the file does. */
+  /** A session whose next turn is overtaken by the other memory on the file. */
   async function overtaken(by: (other: Session) => Promise<unknown>) {
     const scope = { ...SCOPE, user: `ada ${++users}` };
     const [session, other] = [interrupted.memory.session(scope), others.session(scope)];
@@ -190,7 +191,7 @@ describe("a turn whose block is edited by someone else between its plan and its 
     return { session, other, tried: (): number => interrupted.tried(isPut) - before };
   }
 
-  it("is planned anew, whole, from what is there", async () => {
+  it("is planned again, as a whole, from the current state", async () => {
     const { session, other, tried } = await overtaken((by) => by.blocks.edit("human", { append: "age: 36" }));
     const more: BufferedWrite = { op: "edit_block", block: "human", replace: "Paris", with: "Porto" };
     await session.commit(turnOf(session, MESSAGE, EDIT, FACT, more));
@@ -245,8 +246,59 @@ describe("a turn whose block is edited by someone else between its plan and its 
   });
 });
 
+describe("a retried turn edits blocks twice", () => {
+  const key = { idempotencyKey: "turn 7" };
+
+  it("not under its key, whatever it edits", async () => {
+    const memory = await openMemory({ path: ":memory:" });
+    try {
+      const session = memory.session(SCOPE);
+      await session.blocks.create({ name: "human", content: "Ada" });
+      const turn = () =>
+        turnOf(session, MESSAGE, FACT, EDIT, { op: "edit_block", block: "human", replace: "Ada", with: "Eve" });
+      const first = await session.commit(turn(), key);
+      const before = await written(session);
+      expect(await session.commit(turn(), key)).toMatchObject({ ids: first.ids, sequences: [1], repeated: true });
+      expect(await written(session)).toEqual(before);
+      await expect(session.commit(turnOf(session, MESSAGE, EDIT), key)).rejects.toMatchObject({ code: "conflict" });
+      expect(await written(session)).toEqual(before);
+    } finally {
+      await memory.close();
+    }
+  });
+
+  it("not when its first commit was written with an unknown outcome, and more was pushed since", async () => {
+    const path = newPath();
+    const store = new FaultyStore(await SqliteStore.open({ path, busyTimeoutMs: 10_000 }));
+    const failing = await memoryOn(store);
+    await failing.session(SCOPE).blocks.create({ name: "human", content: "Ada" });
+    const turn = turnOf(failing.session(SCOPE), MESSAGE, FACT, EDIT);
+    store.failCommits("unknown, written");
+    store.failReopens();
+    await expect(failing.session(SCOPE).commit(turn)).rejects.toMatchObject({ code: "outcome_unknown" });
+    expect(turn.length).toBe(3);
+    await failing.close();
+
+    const memory = await openMemory({ path });
+    try {
+      const session = memory.session(SCOPE);
+      turn.push({ ...EDIT, append: "Porto" } as BufferedWrite);
+      const added = await session.commit(turn);
+      expect(added).toMatchObject({ sequences: [1], repeated: false });
+      expect(turn.isEmpty).toBe(true);
+      expect(await written(session)).toEqual({
+        items: ["I moved to Lisbon"],
+        facts: ["lives in Lisbon"],
+        blocks: [["human", "Ada\nLisbon\nPorto", 3]],
+      });
+    } finally {
+      await memory.close();
+    }
+  });
+});
+
 describe("a turn on a store that fails", () => {
-  it("is kept if nothing was written; if the store has lost the outcome, the block is edited once", async () => {
+  it("is kept if nothing was written; if the outcome is lost, the block is edited once", async () => {
     const store = new FaultyStore(await SqliteStore.open({ path: newPath(), busyTimeoutMs: 10_000 }));
     const memory = await memoryOn(store);
     try {

@@ -1,4 +1,4 @@
-/** holdfast add, query and what comes in through stdin. */
+/** holdfast add, query and input from stdin. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ interface Answer {
 const contents = (answer: Answer): readonly string[] => answer.hits.map(({ content }) => content);
 
 describe("holdfast add", () => {
-  it("prints the id on stdout, and on stderr what was done and where", async () => {
+  it("prints the id on stdout, and a summary on stderr", async () => {
     const path = newPath();
     const ran = await holdfast(["add", "I", "moved", "to Lisbon", "--path", path]);
     expect(ran).toMatchObject({ code: 0, err: `user default in ${path}\nadded 1 message\n` });
@@ -25,7 +25,7 @@ describe("holdfast add", () => {
     });
   });
 
-  it("keeps emoji, right-to-left text, several lines and what looks like a flag as they are", async () => {
+  it("keeps emoji, right-to-left text, several lines and text that looks like a flag unchanged", async () => {
     const path = newPath();
     const texts = ["👩‍👩‍👧‍👦 lives in 🇵🇹", "אני גר בליסבון", "first line\nsecond line", "--json is a flag"];
     for (const text of texts) expect((await holdfast(["add", "--path", path, "--", text])).code).toBe(0);
@@ -36,7 +36,7 @@ describe("holdfast add", () => {
     expect(items).toEqual([...texts, `${texts[0]}\n${texts[1]}`]);
   });
 
-  it("takes what is piped in, up to eight MiB of it", async () => {
+  it("accepts piped input, up to eight MiB", async () => {
     const path = newPath();
     const large = "word ".repeat(1_000_000);
     expect((await holdfast(["add", "--path", path], { stdin: [large.slice(0, 7), large.slice(7)] })).code).toBe(0);
@@ -56,10 +56,10 @@ describe("holdfast add", () => {
     const path = newPath();
     const ran = await holdfast(["add", ...args, "--path", path], stdin === undefined ? {} : { stdin });
     expect(ran).toMatchObject({ code: 2, out: "" });
-    expect(ran.err).toContain("holdfast: there is nothing to add\n  give a text: holdfast add");
+    expect(ran.err).toContain("holdfast: nothing to add\n  pass a text: holdfast add");
   });
 
-  it("reads messages line by line, and adds as many as there are", async () => {
+  it("reads messages line by line, and adds all of them", async () => {
     const path = newPath();
     const lines = Array.from({ length: 600 }, (_, at) => JSON.stringify({ role: "user", content: `line ${at}` }));
     const added = jsonOf<{ ids: string[]; sequences: number[] }>(
@@ -69,7 +69,7 @@ describe("holdfast add", () => {
     expect(added.sequences.at(-1)).toBe(600);
   });
 
-  it("names the line that is wrong, and what was added before it", async () => {
+  it("names the invalid line, and what was added before it", async () => {
     const good = JSON.stringify({ role: "user", content: "good" });
     const many = Array.from({ length: 256 }, () => good);
     for (const [lines, code, message, hint] of [
@@ -86,7 +86,7 @@ describe("holdfast add", () => {
     expect(both).toMatchObject({ code: 2, err: expect.stringContaining("a text was given too") });
   });
 
-  it("refuses bytes that are no text", async () => {
+  it("refuses bytes that are not text", async () => {
     const ran = await holdfast(["add", "--path", newPath()], {
       stdin: [new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0xff])],
     });
@@ -105,7 +105,7 @@ describe("holdfast query", () => {
     });
   });
 
-  it("says that there is no memory, instead of making one", async () => {
+  it("reports that there is no memory, instead of creating one", async () => {
     const path = join(newFolder(), "typo.db");
     for (const argv of [
       ["query", "x"],
@@ -122,7 +122,7 @@ describe("holdfast query", () => {
     expect(() => readFileSync(path)).toThrow("ENOENT");
   });
 
-  it("asks what is piped in, and refuses to ask nothing", async () => {
+  it("reads the question from a pipe, and refuses an empty one", async () => {
     const path = newPath();
     await holdfast(["add", "Lisbon is sunny", "--path", path]);
     const found = jsonOf<Answer>(await holdfast(["query", "--path", path, "--json"], { stdin: "lisbon\n" }));
@@ -133,7 +133,7 @@ describe("holdfast query", () => {
     });
   });
 
-  it("sends nothing that a terminal obeys, neither to a terminal nor into a pipe", async () => {
+  it("prints no terminal escape sequences, neither to a terminal nor into a pipe", async () => {
     const path = newPath();
     const evil = "tea \u001b]52;c;b3duZWQ=\u0007\u001b[2J\u009b31m \u202egpj.exe";
     await holdfast(["add", "--path", path, "--name", "\u001b[5mada", "--session", "s\u001b[31m", "--", evil]);
@@ -161,12 +161,12 @@ describe("holdfast query", () => {
     const shown = await holdfast(["blocks", "show", "tea\u001b[1m", "--path", path], { columns: 80 });
     expect(shown.out).toBe("tea \\e]52;c;b3duZWQ=\\u0007\\e[2J\\u009b31m \\u202egpj.exe\n");
     const handedOn = await holdfast(["blocks", "show", "tea\u001b[1m", "--path", path]);
-    expect(handedOn.out).toBe(evil); // into a file it goes byte for byte
+    expect(handedOn.out).toBe(evil); // written to a file byte for byte
   });
 });
 
-describe("where the memory is", () => {
-  it("is the file of the flag, of the environment, of the configuration, or the person's own, in this order", async () => {
+describe("the location of the memory", () => {
+  it("is the file of the flag, the environment, the configuration, or the user's default, in this order", async () => {
     const folder = newFolder();
     const config = join(folder, "holdfast.yaml");
     writeFileSync(config, `store:\n  path: ${join(folder, "config.db")}\n`);
@@ -181,9 +181,9 @@ describe("where the memory is", () => {
     expect(await where(["--path", flag], { HOLDFAST_URL: "http://127.0.0.1:1" })).toBe(`user default in ${flag}`);
   });
 
-  it("is one place, and a server where only a server can be", async () => {
+  it("is one place, and a server where only a server is possible", async () => {
     const both = await holdfast(["add", "x", "--path", "a.db", "--url", "http://127.0.0.1:1"]);
-    expect(both).toMatchObject({ code: 2, err: expect.stringContaining("--path and --url name two places") });
+    expect(both).toMatchObject({ code: 2, err: expect.stringContaining("--path and --url exclude each other") });
     for (const argv of [["backup", "b.db"], ["restore", "b.db"], ["doctor"], ["reindex"], ["serve"]]) {
       const ran = await holdfast([...argv, "--url", "http://127.0.0.1:1"]);
       expect(ran).toMatchObject({

@@ -1,4 +1,4 @@
-/** The command line, run in this process with streams of its own, or as a real child process. */
+/** Runs the command line in this process with its own streams, or as a real child process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -19,13 +19,13 @@ export interface Ran {
 }
 
 export interface Setting {
-  /** What is piped in; left out, stdin is a terminal at which nobody types. */
+  /** Piped input; if absent, stdin is a terminal without input. */
   readonly stdin?: string | Iterable<string | Uint8Array> | Readable;
-  /** stdout and stderr are terminals of so many columns. */
+  /** stdout and stderr are terminals of this many columns. */
   readonly columns?: number;
   readonly env?: { readonly [name: string]: string };
   readonly signal?: AbortSignal;
-  /** Told what is printed, as it comes. */
+  /** Called with output as it is printed. */
   readonly onOut?: (text: string) => void;
 }
 
@@ -69,7 +69,7 @@ class Sink extends Writable {
   }
 }
 
-/** Its answer as JSON; fails with what it said if it is none. */
+/** The output as JSON; fails with the output if it is not JSON. */
 export function jsonOf<T = { readonly [key: string]: unknown }>({ out, err, code }: Ran): T {
   if (out === "") throw new Error(`no output; exit code ${code}: ${err}`);
   return JSON.parse(out) as T;
@@ -79,7 +79,7 @@ export function errorOf({ err }: Ran): { readonly code: string; readonly message
   return (JSON.parse(err) as { readonly error: { code: string; message: string; hint: string } }).error;
 }
 
-/** A real process. What it prints is gathered; `until` waits for a text on stdout. */
+/** A real process. Its output is collected; `until` waits for a text on stdout. */
 export class Process {
   out = "";
   err = "";

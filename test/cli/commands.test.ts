@@ -1,4 +1,4 @@
-/** What all commands have in common: JSON, exit codes, scopes, help, and answers to wrong usage. */
+/** What all commands have in common: JSON, exit codes, scopes, help, and errors for wrong usage. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let copies = 0;
-/** The seeded memory, for one command to do with as it likes. */
+/** The seeded memory, for the exclusive use of one command. */
 function freshCopy(): string {
   const path = join(folder, `copy-${++copies}.db`);
   copyFileSync(seedPath, path);
@@ -43,13 +43,13 @@ describe("every command", () => {
 
   it("on a file prints JSON and nothing else with --json, and ends with 0", async () => {
     for (const { name } of leaves) {
-      // Of a group its list will do: all reach the file in the same way.
+      // One command per group is enough: all reach the file in the same way.
       const isAsked = sampleOf(name).isFileOnly || !name.includes(" ") || name.endsWith(" list");
       if (isAsked) await expectJson(name, "--path", freshCopy());
     }
   });
 
-  it("refuses a flag that it does not know, in two lines on stderr, and names the nearest", async () => {
+  it("refuses an unknown flag, in two lines on stderr, and names the nearest", async () => {
     for (const { name } of leaves) {
       const ran = await runSample(name, ["--jsn"]);
       expect(`${name}: ${ran.code} ${ran.out}`).toBe(`${name}: 2 `);
@@ -59,7 +59,7 @@ describe("every command", () => {
     }
   });
 
-  it("refuses to go without the arguments that it needs", async () => {
+  it("refuses missing arguments", async () => {
     for (const { name, command } of leaves) {
       if (!command.registeredArguments.some(({ required }) => required)) continue;
       const ran = await holdfast(name.split(" "));
@@ -68,7 +68,7 @@ describe("every command", () => {
     }
   });
 
-  it("explains itself: a purpose of one line, every flag, and examples that it would accept", async () => {
+  it("has help: a one-line purpose, every flag, and examples that it accepts", async () => {
     for (const { name, command, flags, isScoped } of leaves) {
       const { code, out, err } = await holdfast([...name.split(" "), "--help"]);
       expect({ name, code, err }).toEqual({ name, code: 0, err: "" });
@@ -87,7 +87,7 @@ describe("every command", () => {
     }
   });
 
-  it("stands in docs/cli.md with all its flags", () => {
+  it("is in docs/cli.md with all its flags", () => {
     const text = readFileSync(join(root, "docs/cli.md"), "utf8");
     for (const { name, flags } of leaves) {
       const [, section = ""] = text.split(`### holdfast ${name}\n`);
@@ -99,7 +99,10 @@ describe("every command", () => {
   });
 });
 
-/** `serve` goes on until it is ended, `mcp` answers a client, `facts extract` needs a language model: all have their own. */
+/**
+ * `serve` runs until it is stopped, `mcp` answers a client, `facts extract` needs a language model: they have their own
+ * tests.
+ */
 async function expectJson(name: string, ...place: readonly string[]): Promise<void> {
   if (["serve", "mcp", "facts extract"].includes(name)) return;
   const ran = await runSample(name, ["--json", ...place]);
@@ -120,7 +123,7 @@ describe("through a server, every command", () => {
       if (!sampleOf(name).isFileOnly) await expectJson(name, "--url", server.url);
   });
 
-  it("says for whom it works, whatever the scope is", async () => {
+  it("reports for whom it works, whatever the scope", async () => {
     const scope = ["--user", "zoe", "--agent", "bot", "--team", "crew", "--session", "s1", "--space", "team"];
     for (const { name, isScoped } of leaves) {
       if (!isScoped || name === "facts extract") continue;
@@ -138,7 +141,7 @@ describe("through a server, every command", () => {
 /** They list what the key covers. */
 const REGISTRY: readonly string[] = ["users list", "agents list", "teams list"];
 
-describe("with a key for somebody else's memory", () => {
+describe("with a key for another memory", () => {
   let server: RunningServer;
   let key: string;
   beforeAll(async () => {
@@ -166,7 +169,7 @@ describe("with a key for somebody else's memory", () => {
     }
   });
 
-  it("its own memory is open, by flags and by the environment", async () => {
+  it("its own memory is accessible, by flags and by the environment", async () => {
     const env = { HOLDFAST_URL: server.url, HOLDFAST_KEY: key };
     expect((await holdfast(["add", "tea", "--user", "zoe"], { env })).code).toBe(0);
     const ran = await holdfast(["query", "tea", "--user", "zoe", "--json"], { env });
@@ -187,17 +190,17 @@ describe("wrong usage", () => {
     ],
     [["add", "x", "--at", "yesterday"], "It must be a date", "see:"],
     [["completion", "tcsh"], "'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish", "see:"],
-    [["key", "create"], "nothing says whose memory the key opens", "--user ada"],
+    [["key", "create"], "the key covers no memory", "--user ada"],
     [["key", "create", "--every", "dog"], "--every takes user, agent or team", "--every user"],
-    [["forget"], "nothing says what to forget", "--session NAME"],
-    [["forget", "x", "--all"], "ids were given, and --all too", "give ids"],
-    [["facts", "extract"], "no session is named", "--session NAME"],
-    [["export", "--resume"], "--resume needs the file", "--cursor"],
-    [["import"], "there is nothing to import", "name a file"],
+    [["forget"], "nothing to forget was given", "--session NAME"],
+    [["forget", "x", "--all"], "both ids and --all were given", "pass ids"],
+    [["facts", "extract"], "no session was given", "--session NAME"],
+    [["export", "--resume"], "--resume needs a file", "--cursor"],
+    [["import"], "nothing to import", "pass a file"],
     [["query", "x", "--words", "--url", "http://127.0.0.1:1"], "--words works on a file", "--path FILE"],
-    [["--user", "ada", "add", "x"], "--user stands before the command", 'holdfast add "…" --user <name>'],
-    [["-s=monday", "add", "x"], "-s=monday stands before the command", "--session <name>"],
-    [["stats", "--key", "k", "--path", "x.db"], "--key is for a server, and none is named", "--url URL"],
+    [["--user", "ada", "add", "x"], "--user must come after the command", 'holdfast add "…" --user <name>'],
+    [["-s=monday", "add", "x"], "-s=monday must come after the command", "--session <name>"],
+    [["stats", "--key", "k", "--path", "x.db"], "--key needs a server", "--url URL"],
     [["stats", "x"], "too many arguments for 'stats'", "see:"],
   ])("%j is explained", async (argv, what, todo) => {
     const ran = await holdfast(argv);
@@ -207,7 +210,7 @@ describe("wrong usage", () => {
     expect(second).toContain(todo);
   });
 
-  it("a group by itself shows its commands on stderr; holdfast by itself shows how to start, on stdout", async () => {
+  it("a group alone shows its commands on stderr; holdfast alone shows how to start, on stdout", async () => {
     const group = await holdfast(["blocks"]);
     expect(group).toMatchObject({ code: 2, out: "" });
     expect(group.err).toContain("Commands:");
@@ -224,13 +227,13 @@ describe("wrong usage", () => {
     expect(program.version()).toBe(packaged);
   });
 
-  it("of the system is told in the same way", async () => {
+  it("of the system is reported in the same way", async () => {
     const path = freshCopy();
     const cases: readonly (readonly [readonly string[], number, string])[] = [
       [["import", join(folder, "nowhere.jsonl"), "--path", path], 3, "ENOENT"],
-      [["export", folder, "--path", path], 1, "exists already"],
+      [["export", folder, "--path", path], 1, "already exists"],
       [["stats", "--path", folder], 2, "is a folder"],
-      [["backup", join(folder, "no", "such", "b.db"), "--path", path], 3, "there is no folder"],
+      [["backup", join(folder, "no", "such", "b.db"), "--path", path], 3, "does not exist"],
       [["query", "x", "--config", join(folder, "none.yaml")], 2, "does not exist"],
       [["query", "x", "--url", "ftp://x"], 2, "http"],
       [["query", "x", "--url", "http://127.0.0.1:1"], 5, "could not be reached"],

@@ -1,4 +1,4 @@
-/** Completions: bash runs the script; zsh and fish read theirs, where they are installed. */
+/** Completions: bash runs the script; zsh and fish parse theirs, if installed. */
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { holdfast } from "./cli.js";
@@ -6,7 +6,7 @@ import { globalFlags, leaves } from "./tree.js";
 
 const scriptFor = async (shell: string): Promise<string> => (await holdfast(["completion", shell])).out;
 
-/** What bash offers for each of these lines; the last word is the one to complete. */
+/** What bash offers for each of these lines; the last word is completed. */
 async function offered(lines: readonly string[]): Promise<readonly (readonly string[])[]> {
   const asks = lines.map((line) => {
     const words = ["holdfast", ...line.split(" ").slice(1)].map((word) => `'${word}'`);
@@ -24,7 +24,7 @@ async function offered(lines: readonly string[]): Promise<readonly (readonly str
 }
 
 describe("in bash", () => {
-  it("commands, their commands, flags and choices are completed, wherever other flags stand", async () => {
+  it("commands, subcommands, flags and choices are completed, wherever other flags are", async () => {
     expect(
       await offered([
         "holdfast bl",
@@ -52,7 +52,7 @@ describe("in bash", () => {
     ]);
   });
 
-  it("files are completed where files are meant", async () => {
+  it("files are completed where files are expected", async () => {
     const [files, imported, none] = await offered([
       "holdfast stats --path pack",
       "holdfast import pack",
@@ -84,7 +84,7 @@ describe.each([
   });
 
   const isInstalled = spawnSync(shell, ["--version"]).status === 0;
-  it.runIf(isInstalled)("the script can be read by it", async () => {
+  it.runIf(isInstalled)("the script can be parsed by it", async () => {
     const read = spawnSync(shell, [check], { input: await scriptFor(shell), encoding: "utf8" });
     expect(read).toMatchObject({ status: 0, stderr: "" });
   });

@@ -1,4 +1,4 @@
-/** The flags that need a file, a terminal or a running process; each has a test of its own, in the file that is named. */
+/** The flags that need a file, a terminal or a running process; each is tested in the named file. */
 export const FILE_FLAGS: readonly string[] = [
   // file-flags.test.ts
   ...["query --words", "facts query --words", "facts extract --limit"],

@@ -1,6 +1,6 @@
 /**
- * What every flag changes, by the name of its command: each case shows an answer that it would not give without the flag.
- * Cases run through a server, each for a user of its own. (The flags that need a file are in file-flags.test.ts.)
+ * What every flag changes, by command: each case shows an answer that differs without the flag. Cases run through a
+ * server, each for its own user. (Flags that need a file are in file-flags.test.ts.)
  */
 import { expect } from "vitest";
 import { holdfast, jsonOf, type Ran, type Setting } from "./cli.js";
@@ -18,7 +18,7 @@ export class As {
     return holdfast([...argv, "--user", this.user, "--url", this.#url], setting);
   }
 
-  /** Without a scope of its own. */
+  /** Without its own scope. */
   anyone(argv: readonly string[], setting?: Setting): Promise<Ran> {
     return holdfast([...argv, "--url", this.#url], setting);
   }
@@ -104,7 +104,7 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     const first = await as.json("add", "x", "--idempotency-key", "k");
     expect(await as.json("add", "x", "--idempotency-key", "k")).toEqual({ ...first, repeated: true });
     const ran = await as.run(["add", "x", "--idempotency-key", "k"]);
-    expect(ran.err).toContain("there already: 1 message");
+    expect(ran.err).toContain("already there: 1 message");
   },
 
   "query --limit": async (as) => {
@@ -235,7 +235,7 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
   "forget --yes": async (as) => {
     await as.json("add", "tea", "--session", "s");
     const asked = await as.run(["forget", "--session", "s"]);
-    expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("not confirmed: forget everything of user") });
+    expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("not confirmed: forget everything in user") });
     expect(await as.found("tea")).toEqual(["tea"]);
     expect(await as.json("forget", "--session", "s", "--yes")).toMatchObject({ items: 1, sessions: 1 });
     expect(await as.run(["forget", "--session", "s", "--yes"])).toMatchObject({ code: 3 });

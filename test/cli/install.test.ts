@@ -1,4 +1,4 @@
-/** holdfast install on a made-up home: files that clients would read, and an entry that starts a server. */
+/** holdfast install in a temporary home: files that clients would read, and an entry that starts a server. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -24,7 +24,7 @@ interface Entry {
   readonly env?: { readonly [name: string]: string };
 }
 
-/** A home of one's own; the clients' variables that would lead out of it are not set. */
+/** A temporary home; variables of clients that would point outside of it are not set. */
 class Home {
   readonly path = realpathSync(newFolder());
   readonly env = {
@@ -60,7 +60,7 @@ class Home {
   }
 }
 
-it("a process of its own writes files that Cursor and Codex read, and the entry starts a server", async () => {
+it("a real process writes files that Cursor and Codex read, and the entry starts a server", async () => {
   const home = new Home();
   const project = home.file("project");
   mkdirSync(project);
@@ -76,7 +76,7 @@ it("a process of its own writes files that Cursor and Codex read, and the entry 
   expect(answer).toMatchObject({ id: 1, result: { serverInfo: { name: expect.stringMatching(/holdfast/i) } } });
 });
 
-/** What the server that an entry starts, anywhere, answers to the first request of a client. */
+/** The answer of the server that an entry starts to the first request of a client. */
 async function initialized({ command, args }: Entry, env: { readonly [name: string]: string }): Promise<unknown> {
   const server = spawn(command, args, {
     cwd: newFolder(),
@@ -94,7 +94,7 @@ async function initialized({ command, args }: Entry, env: { readonly [name: stri
   return JSON.parse(String(first[0]));
 }
 
-it("is done once: the second time changes nothing, --uninstall takes it away, and what was there is kept", async () => {
+it("is idempotent: the second run changes nothing, --uninstall removes it, and the rest of the file is kept", async () => {
   const home = new Home();
   const original = '{ "mcpServers": {\n    "other": { "url": "http://x" } // mine\n} }\n';
   mkdirSync(home.file(".cursor"));
@@ -108,23 +108,23 @@ it("is done once: the second time changes nothing, --uninstall takes it away, an
   expect(first).toMatchObject({ client: "cursor", action: "add", file: home.file(".cursor", "mcp.json") });
   expect(readFileSync(first.backup, "utf8")).toBe(original);
   const again = await home.run("cursor");
-  expect(again).toMatchObject({ code: 0, out: `Cursor: already set up in ${home.file(".cursor", "mcp.json")}\n` });
+  expect(again).toMatchObject({ code: 0, out: `Cursor: already configured in ${home.file(".cursor", "mcp.json")}\n` });
   expect(readdirSync(home.file(".cursor"))).toHaveLength(2);
   expect((await home.run("cursor", "--dry-run")).out).toBe("");
   const list = await home.run();
   expect(list.out).toContain(`cursor\tyes\tyes\t${home.file(".cursor", "mcp.json")}\n`);
   expect(list.out).toContain("codex\tno\tno\t");
-  expect((await home.run("cursor", "--uninstall")).out).toContain("holdfast is taken out of");
+  expect((await home.run("cursor", "--uninstall")).out).toContain("holdfast was removed from");
   expect(home.read(".cursor", "mcp.json")).toBe(original);
   expect(jsonOf(await home.run("cursor", "--uninstall", "--json"))).toMatchObject({ action: "none" });
 });
 
-it("says what it is asked to say: --name, --tools, --key, --force, --print", async () => {
+it("respects --name, --tools, --key, --force and --print", async () => {
   const home = new Home();
   const flags = ["--tools", "core,admin", "--url", "http://127.0.0.1:8000", "--key", "hf_secret"];
   const named = await home.run("cursor", "--name", "team-memory", "--team", "docs", ...flags);
   expect(named.err).toMatch(/^team docs in http:\/\/127\.0\.0\.1:8000\n/);
-  expect(named.err).toContain("the key stands in that file");
+  expect(named.err).toContain("that file contains the key");
   expect(named.out + named.err).not.toContain("hf_secret");
   expect(home.cursor("team-memory")).toMatchObject({
     args: [MAIN, "mcp", "--team", "docs", "--url", "http://127.0.0.1:8000", "--tools", "core,admin"],
@@ -132,19 +132,19 @@ it("says what it is asked to say: --name, --tools, --key, --force, --print", asy
   });
   expect(statSync(home.file(".cursor", "mcp.json")).mode & 0o777).toBe(0o600);
   const removed = await home.run("cursor", "--name", "team-memory", "--uninstall");
-  expect(removed.err).toContain("with the key that stood there");
+  expect(removed.err).toContain("including the key");
   const theirs = JSON.stringify({ mcpServers: { holdfast: { command: "theirs" } } });
   writeFileSync(home.file(".cursor", "mcp.json"), theirs);
   const refused = await home.run("cursor", "--json");
   expect(refused.code).toBe(1);
   expect(errorOf(refused)).toMatchObject({ code: "conflict", hint: expect.stringContaining("--force") });
   expect(home.read(".cursor", "mcp.json")).toBe(theirs);
-  expect((await home.run()).out).toContain("cursor\tyes\tno: the entry of this name is somebody else's\t");
-  expect((await home.run("cursor", "--force")).out).toContain("holdfast is changed in");
+  expect((await home.run()).out).toContain("cursor\tyes\tno: another entry has this name\t");
+  expect((await home.run("cursor", "--force")).out).toContain("holdfast was changed in");
   expect(home.cursor()?.command).toBe(process.execPath);
   const printed = await home.run("codex", "--print", "--agent", "tutor");
   expect(parse(printed.out)).toMatchObject({ mcp_servers: { holdfast: { args: [MAIN, "mcp", "--agent", "tutor"] } } });
-  expect(printed.err).toContain(`put this into ${home.file(".codex", "config.toml")}`);
+  expect(printed.err).toContain(`add this to ${home.file(".codex", "config.toml")}`);
   expect(existsSync(home.file(".codex"))).toBe(false);
   const unseen = await holdfast(["install", "codex", "--print"], { env: { ...home.env, HOLDFAST_URL: "http://x" } });
   expect(unseen.err).toContain("HOLDFAST_URL is set here, but the client will not see it");
@@ -154,18 +154,18 @@ it("passes --read-only and --max-tokens on to holdfast mcp, and refuses what tha
   const home = new Home();
   await home.run("cursor", "--read-only", "--max-tokens", "500");
   expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--max-tokens", "500", "--read-only"]);
-  expect((await home.run("cursor")).err).toContain("it keeps what it had: --max-tokens 500 --read-only");
+  expect((await home.run("cursor")).err).toContain("kept its arguments: --max-tokens 500 --read-only");
   expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--max-tokens", "500", "--read-only"]);
   await home.run("cursor", "--user", "ada");
   expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--user", "ada"]);
   const refused = await home.run("cursor", "--max-tokens", "499", "--json");
   const byServer = await holdfast(["mcp", "--max-tokens", "499", "--json"], { env: home.env });
-  expect(errorOf(refused)).toMatchObject({ code: "invalid_input", hint: "give at least 500" });
+  expect(errorOf(refused)).toMatchObject({ code: "invalid_input", hint: "pass at least 500" });
   expect([refused.code, errorOf(refused)]).toEqual([byServer.code, errorOf(byServer)]);
   expect(home.cursor()?.args).toEqual([MAIN, "mcp", "--user", "ada"]);
 });
 
-it.skipIf(process.platform === "win32")("a key stands in no file that others read, nor in a backup of it", async () => {
+it.skipIf(process.platform === "win32")("a key is in no file that others can read, nor in a backup of it", async () => {
   const home = new Home();
   const key = ["--url", "http://127.0.0.1:8000", "--key", "hf_secret"];
   const project = home.spawned(home.path, "claude-code", "--project", ...key);
@@ -174,12 +174,14 @@ it.skipIf(process.platform === "win32")("a key stands in no file that others rea
   expect(statSync(home.file(".mcp.json")).mode & 0o777).toBe(0o600);
   const file = home.file(".cursor", "mcp.json");
   const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
-  /** Of the file, which everybody may read before, and of the backup. */
+  /** Of the file, which was readable by everyone, and of the backup. */
   const modesAfter = async (...argv: readonly string[]): Promise<readonly string[]> => {
     chmodSync(file, 0o644);
     const ran = await home.run("cursor", ...argv);
-    const [, backup = ""] = /is kept in (.*Z)/.exec(ran.err) ?? [];
-    const isTold = ran.err.includes(`others could open ${file}; because of the key only you can now`);
+    const [, backup = ""] = /saved as (.*Z)/.exec(ran.err) ?? [];
+    const isTold = ran.err.includes(
+      `${file} was readable by others; now only you can read it, because it contains a key`,
+    );
     return [modeOf(file), modeOf(backup), isTold ? "told" : "not told"];
   };
   mkdirSync(home.file(".cursor"));
@@ -189,7 +191,7 @@ it.skipIf(process.platform === "win32")("a key stands in no file that others rea
   expect(await modesAfter("--uninstall")).toEqual(["600", "600", "told"]);
 });
 
-it("the entry of another tool that also has a dist/cli/main.js is not taken for ours", async () => {
+it("the entry of another tool with a dist/cli/main.js is not mistaken for ours", async () => {
   const home = new Home();
   const theirs = '{"mcpServers":{"tasks":{"command":"node","args":["/opt/other-tool/dist/cli/main.js","mcp"]}}}';
   mkdirSync(home.file(".cursor"));
@@ -198,7 +200,7 @@ it("the entry of another tool that also has a dist/cli/main.js is not taken for 
     const refused = await home.run("cursor", "--name", "tasks", ...flags, "--json");
     expect(errorOf(refused)).toMatchObject({
       code: "conflict",
-      hint: expect.stringContaining("--force (the way, too, if it is a Holdfast in a folder of another name)"),
+      hint: expect.stringContaining("--force (also if it is a Holdfast installed under another folder name)"),
     });
     expect(home.read(".cursor", "mcp.json")).toBe(theirs);
   }
@@ -210,12 +212,12 @@ it("what it cannot do is explained, and nothing is written", async () => {
   const home = new Home();
   for (const [argv, code, what] of [
     [["emacs"], 2, "'emacs' is invalid for argument 'client'. Allowed choices are claude-code, claude-desktop"],
-    [["claude-desktop", "--project"], 2, "Claude Desktop has no configuration of its own for a project"],
+    [["claude-desktop", "--project"], 2, "Claude Desktop has no configuration per project"],
     [["cursor", "--name", "a_b"], 2, "--name takes up to 64 letters, digits and hyphens"],
-    [["cursor", "--tools", "everything"], 2, "there is no group of tools of this name"],
-    [["cursor", "--print", "--uninstall"], 2, "--print and --uninstall say two things"],
+    [["cursor", "--tools", "everything"], 2, "unknown tool group"],
+    [["cursor", "--print", "--uninstall"], 2, "--print and --uninstall exclude each other"],
     [["cursor", "--user", "ada", "--space", "team"], 2, "names no team"],
-    [["cursor", "--key", "hf_k"], 2, "--key is for a server, and none is named"],
+    [["cursor", "--key", "hf_k"], 2, "--key needs a server"],
     [["cursor", "--config", "none.yaml"], 2, "does not exist"],
   ] as const) {
     const ran = await home.run(...argv);

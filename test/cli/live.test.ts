@@ -1,4 +1,4 @@
-/** What goes on until it is ended: tail, serve, interrupted work. Real processes, real signals, real pipes. */
+/** Commands that run until they are stopped: tail, serve, interrupted work. Real processes, signals and pipes. */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inFolder } from "../support/folder.js";
@@ -50,18 +50,50 @@ describe("holdfast tail", () => {
 });
 
 describe("holdfast serve", () => {
-  it("as a process says where it listens and where the data is, with a line that works, and ends in order", async () => {
+  it("starts beside a Kubernetes Service named holdfast, and names the ignored variables once", async () => {
+    await inFolder(async (folder) => {
+      const env = {
+        HOLDFAST_SERVICE_HOST: "10.0.0.1",
+        HOLDFAST_SERVICE_PORT: "8000",
+        HOLDFAST_SERVICE_PORT_HTTP: "8000",
+        HOLDFAST_PORT: "tcp://10.0.0.1:8000",
+        HOLDFAST_PORT_8000_TCP: "tcp://10.0.0.1:8000",
+        HOLDFAST_PORT_8000_TCP_PROTO: "tcp",
+        HOLDFAST_PORT_8000_TCP_PORT: "8000",
+        HOLDFAST_PORT_8000_TCP_ADDR: "10.0.0.1",
+      };
+      const server = Process.holdfast(["serve", "--port", "0", "--path", `${folder}/memory.db`], env);
+      await server.until("or:");
+      const [url = ""] = /http:\S+/.exec(server.out) ?? [];
+      const stats = (await (await fetch(`${url}/api/v1/stats`)).json()) as { data: { ignoredVariables: string[] } };
+      expect(stats.data.ignoredVariables).toEqual(Object.keys(env));
+      server.child.kill("SIGTERM");
+      expect(await server.ended).toBe(0);
+      const lines = server.err.split("\n").filter((line) => line.includes("HOLDFAST_"));
+      expect(lines).toEqual([`ignored, because there is no such option: ${Object.keys(env).join(", ")}`]);
+    });
+  });
+
+  it("does not start with a misspelt variable", async () => {
+    await inFolder(async (folder) => {
+      const server = Process.holdfast(["serve", "--path", `${folder}/memory.db`], { HOLDFAST_SERVER_PROT: "9000" });
+      expect(await server.ended).not.toBe(0);
+      expect(server.err).toContain("HOLDFAST_SERVER_PROT; did you mean HOLDFAST_SERVER_PORT?");
+    });
+  });
+
+  it("as a process prints where it listens and where the data is, with a command that works, and shuts down cleanly", async () => {
     await inFolder(async (folder) => {
       const path = `${folder}/new/memory.db`;
       const server = Process.holdfast(["serve", "--port", "0", "--path", path]);
       await server.until("or:");
-      expect(server.out).toContain(`the memory is ${path}\n`);
+      expect(server.out).toContain(`memory: ${path}\n`);
       const [, url = "", body = ""] = /^try: {2}curl '([^']+)' -H '[^']+' -d '([^']+)'$/m.exec(server.out) ?? [];
       const added = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
       expect(added.status).toBe(201);
-      const [, base = ""] = /listens at (\S+)/.exec(server.out) ?? [];
+      const [, base = ""] = /listening on (\S+)/.exec(server.out) ?? [];
       const taken = await holdfast(["serve", "--port", new URL(base).port, "--path", newPath()]);
-      expect(taken).toMatchObject({ code: 2, out: "", err: expect.stringContaining("is taken by another program") });
+      expect(taken).toMatchObject({ code: 2, out: "", err: expect.stringContaining("is already in use") });
       server.child.kill("SIGTERM");
       expect(await server.ended).toBe(0);
       expect(server.err).toContain(`stopped; 1 item in ${path}`);
@@ -70,7 +102,7 @@ describe("holdfast serve", () => {
     });
   });
 
-  it("with --json says the same in one line", async () => {
+  it("with --json prints the same in one line", async () => {
     const ending = new AbortController();
     const path = newPath();
     const onOut = (): void => ending.abort("SIGTERM");
@@ -81,8 +113,8 @@ describe("holdfast serve", () => {
     await expect(fetch(url)).rejects.toThrow(); // it has ended
   });
 
-  it("beyond this machine is refused while there is no key", async () => {
-    // HOLDFAST_URL is for those who call a server, and does not keep one from starting.
+  it("on a public address is refused while there is no key", async () => {
+    // HOLDFAST_URL is for clients, and does not keep a server from starting.
     const env = { HOLDFAST_URL: "http://127.0.0.1:1", HOLDFAST_STORE_PATH: newPath() };
     const ran = await holdfast(["serve", "--host", "0.0.0.0", "--port", "0"], { env });
     expect(ran).toMatchObject({ code: 2, out: "", err: expect.stringContaining("there is no API key yet") });
@@ -107,12 +139,12 @@ describe("holdfast serve", () => {
     });
     afterAll(() => server.stop());
 
-    it("asks for a key on this machine too", async () => {
+    it("requires a key on this machine too", async () => {
       expect((await holdfast(["query", "tea", "--url", server.url])).code).toBe(4);
       expect(server.out).toContain('-H "authorization: Bearer $HOLDFAST_KEY"');
     });
 
-    it("answers under the names that it was given, and to the pages", async () => {
+    it("answers under the allowed names, and to the allowed pages", async () => {
       expect(await statusAs(server.url, "memory.test")).toBe(200);
       expect(await statusAs(server.url, "evil.test")).not.toBe(200);
       const response = await fetch(`${server.url}/api/v1/health`, { headers: { origin: "https://app.test" } });
@@ -149,12 +181,12 @@ async function served(flags: readonly string[]): Promise<Served> {
   });
   const onOut = (text: string): void => {
     out += text;
-    const [, address] = /listens at (\S+)/.exec(out) ?? [];
+    const [, address] = /listening on (\S+)/.exec(out) ?? [];
     if (address !== undefined && out.includes("or:")) started(address);
   };
   const ran = holdfast(["serve", ...flags], { signal: ending.signal, onOut });
   const failed = ran.then(({ err }) => Promise.reject(new Error(err)));
-  failed.catch(() => undefined); // it ends when it is stopped
+  failed.catch(() => undefined); // it rejects when it is stopped
   return {
     url: await Promise.race([url, failed]),
     get out() {
@@ -168,14 +200,14 @@ async function served(flags: readonly string[]): Promise<Served> {
 }
 
 describe("a process", () => {
-  it("that is interrupted at its work ends with 130, and what it had accepted stays", async () => {
+  it("that is interrupted during its work ends with 130, and what it had accepted stays", async () => {
     await inFolder(async (folder) => {
       const path = `${folder}/memory.db`;
       const adding = Process.holdfast(["add", "--jsonl", "--json", "--path", path]);
       const lines = Array.from({ length: 300 }, (_, at) => JSON.stringify({ role: "user", content: `tea ${at}` }));
       adding.child.stdin?.write(`${lines.join("\n")}\n`);
       while ((await holdfast(["query", "tea", "-n", "1", "--path", path])).out === "") {
-        // until the first 256 are in; each look takes longer than a write
+        // Until the first 256 are written; each check takes longer than a write.
       }
       adding.child.kill("SIGINT");
       expect(await adding.ended).toBe(130);
@@ -184,7 +216,7 @@ describe("a process", () => {
     });
   });
 
-  it("whose reader has gone ends quietly", async () => {
+  it("whose reader is gone ends quietly", async () => {
     await inFolder(async (folder) => {
       const path = `${folder}/memory.db`;
       const stdin = Array.from({ length: 5_000 }, (_, at) =>

@@ -1,4 +1,4 @@
-/** Every command with arguments that work on the seeded memory (user default, session monday), one after the other. */
+/** Every command with arguments that work on the seeded memory (user default, session monday), in order. */
 import { join } from "node:path";
 import { holdfast, jsonOf } from "./cli.js";
 
@@ -7,9 +7,9 @@ export interface Sample {
   readonly stdin?: string;
   /** Each line is a JSON value. */
   readonly isStream?: boolean;
-  /** Works on a file, and not through a server. */
+  /** Works on a file, but not through a server. */
   readonly isFileOnly?: boolean;
-  /** Needs nothing of the memory. */
+  /** Needs no memory. */
   readonly needsNoMemory?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** On a terminal: tables, colour, editors, questions; and a real pseudo-terminal to see that it is one. */
+/** On a terminal: tables, colour, editors, prompts; and a real pseudo-terminal. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -9,7 +9,7 @@ import { holdfast, jsonOf, MAIN, Process } from "./cli.js";
 const ESCAPE = "\u001b";
 
 describe("on a terminal", () => {
-  it("tables are aligned and cut to its width, times are short, and NO_COLOR is obeyed", async () => {
+  it("tables are aligned and cut to its width, times are short, and NO_COLOR is respected", async () => {
     const path = newPath();
     await holdfast(["blocks", "create", "persona", "A baker. ".repeat(30), "--path", path]);
     await holdfast(["blocks", "create", "日本語", "x", "--path", path]);
@@ -47,31 +47,29 @@ describe("on a terminal", () => {
     expect((await holdfast(["query", "tea", "--json", "--path", path], terminal)).out).toMatch(/^\{\n {2}"scope": \{/);
   });
 
-  it("an edit without a change opens the editor, and merges with what came meanwhile", async () => {
+  it("an edit without a change opens the editor, and merges with concurrent edits", async () => {
     const path = newPath();
     const folder = newFolder();
     await holdfast(["blocks", "create", "b", "one\ntwo\nthree\nfour\nfive\n", "--path", path]);
     const edit = (editor: string) =>
       holdfast(["blocks", "edit", "b", "--path", path], { env: { EDITOR: editor, VISUAL: "" } });
-    expect(await edit("true")).toMatchObject({ code: 0, err: expect.stringContaining("nothing was changed") });
+    expect(await edit("true")).toMatchObject({ code: 0, err: expect.stringContaining("no change") });
     // The editor has an argument, and a colleague writes while it is open.
     const meanwhile = `'${process.execPath}' '${MAIN}' blocks edit b --replace five --with 5 --path '${path}'`;
     const seen = join(folder, "seen.txt");
     const edited = await edit(`f() { cp "$1" '${seen}'; sed -i s/one/1/ "$1"; ${meanwhile}; } > /dev/null 2>&1; f`);
-    expect(edited).toMatchObject({ code: 0, out: "b has version 3\n" });
+    expect(edited).toMatchObject({ code: 0, out: "b is now at version 3\n" });
     expect((await holdfast(["blocks", "show", "b", "--path", path])).out).toBe("1\ntwo\nthree\nfour\n5\n");
     expect(existsSync(seen)).toBe(true);
     expect(await edit("false")).toMatchObject({
       code: 2,
-      err: expect.stringContaining("the editor ended with an error"),
+      err: expect.stringContaining("the editor failed"),
     });
-    expect(await edit("")).toMatchObject({ code: 2, err: expect.stringContaining("no editor is known") });
-    expect((await holdfast(["blocks", "edit", "b", "--path", path], { stdin: "" })).err).toContain(
-      "nothing says how to edit it",
-    );
+    expect(await edit("")).toMatchObject({ code: 2, err: expect.stringContaining("no editor is configured") });
+    expect((await holdfast(["blocks", "edit", "b", "--path", path], { stdin: "" })).err).toContain("no edit was given");
   });
 
-  it("in a real one colour comes and goes, and a bar is shown for long work", async () => {
+  it("in a real one colour is used, and long work shows a progress bar", async () => {
     const path = newPath();
     await holdfast(["add", "tea", "--path", path]);
     // One terminal, three commands: a real process each.
@@ -87,7 +85,7 @@ describe("on a terminal", () => {
 });
 
 describe("before something is forgotten", () => {
-  it("the person is asked, and only yes is yes", async () => {
+  it("the user is asked, and only yes means yes", async () => {
     const path = newPath();
     await holdfast(["add", "tea", "--session", "s", "--path", path]);
     const answer = (text: string | null) => {
@@ -96,10 +94,10 @@ describe("before something is forgotten", () => {
       else stdin.write(text);
       return holdfast(["forget", "--session", "s", "--path", path], { stdin, columns: 80, env: { NO_COLOR: "1" } });
     };
-    expect(await answer(null)).toMatchObject({ code: 2, out: "" }); // the end of the input is no yes
+    expect(await answer(null)).toMatchObject({ code: 2, out: "" }); // end of input is not a yes
     const refused = await answer("n\n");
     expect(refused).toMatchObject({ code: 2, out: "" });
-    expect(refused.err).toContain("Really forget everything of user default · session s? It cannot be undone. [y/N]");
+    expect(refused.err).toContain("Really forget everything in user default · session s? This cannot be undone. [y/N]");
     expect(jsonOf(await holdfast(["query", "tea", "--path", path, "--json"]))).toMatchObject({
       hits: [{ content: "tea" }],
     });

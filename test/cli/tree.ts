@@ -1,4 +1,4 @@
-/** Every command and flag, as commander knows them. */
+/** Every command and flag, as known to commander. */
 import type { Command, Option } from "commander";
 import { programOf } from "./cli.js";
 
@@ -6,7 +6,7 @@ export interface Leaf {
   /** "blocks edit" */
   readonly name: string;
   readonly command: Command;
-  /** Long names; those of the scope left out. */
+  /** Long names, without those of the scope. */
   readonly flags: readonly string[];
   readonly isScoped: boolean;
 }

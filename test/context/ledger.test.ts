@@ -1,4 +1,4 @@
-/** The model's window, as the ledger in the file knows it: over restarts, crashes, resets and what other processes do. */
+/** The model's window according to the ledger in the file: across restarts, crashes, resets and other processes. */
 import { join } from "node:path";
 import type { Context, Memory } from "holdfast";
 import { describe, expect, it } from "vitest";
@@ -12,14 +12,16 @@ const SAID = [
   { id: "m1", role: "user", content: "I moved to Lisbon in May." },
   { id: "m2", role: "user", content: "My sister lives in Lisbon too." },
 ] as const;
-/** Said elsewhere: neighbours are found with what they stand beside. */
+/** In another session: neighbours are found together. */
 const PETS = { user: "ada", session: "pets" };
 const CAT = [{ id: "m3", role: "user", content: "The cat is called Tusk." }] as const;
-const LISBON = { query: "Lisbon" };
+/** With all the time that a busy machine may need: what is not read by the deadline is left out. */
+const IN_TIME = { deadlineMs: 600_000 };
+const LISBON = { query: "Lisbon", ...IN_TIME };
 
 const ids = (items: readonly { readonly id: string }[]): readonly string[] => items.map(({ id }) => id).toSorted();
 
-async function filled(path = newPath()): Promise<Memory> {
+async function filled(path = ":memory:"): Promise<Memory> {
   const memory = await open({ path });
   await memory.session(EARLIER).add(SAID);
   await memory.session(PETS).add(CAT);
@@ -27,7 +29,7 @@ async function filled(path = newPath()): Promise<Memory> {
 }
 
 describe("the window", () => {
-  it("is known after a restart: nothing is given twice, and what is new is", async () => {
+  it("is known after a restart: nothing is given twice, and new items are given", async () => {
     const path = newPath();
     const memory = await filled(path);
     expect(ids((await memory.session(NOW).context(LISBON)).added)).toEqual(["m1", "m2"]);
@@ -41,7 +43,7 @@ describe("the window", () => {
     expect(ids((await again.session(NOW).context(LISBON)).added)).toEqual(["m4"]);
   });
 
-  it("is known after a process was killed between two contexts, again and again", async () => {
+  it("is known after a process was killed between two contexts, repeatedly", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "memory.db");
       const given: string[] = [];
@@ -60,7 +62,7 @@ describe("the window", () => {
     });
   });
 
-  it("is empty after windowReset, and the windows of other sessions are as they were", async () => {
+  it("is empty after windowReset, and the windows of other sessions are unchanged", async () => {
     const memory = await filled();
     const [one, other] = [memory.session(NOW), memory.session({ user: "ada", session: "other" })];
     const first = await one.context(LISBON);
@@ -70,7 +72,7 @@ describe("the window", () => {
     expect((await other.context(LISBON)).added).toEqual([]);
   });
 
-  it("goes with its session", async () => {
+  it("is removed with its session", async () => {
     const memory = await filled();
     const first = await memory.session(NOW).context(LISBON);
     expect((await memory.session(NOW).context(LISBON)).tail).toBe("");
@@ -78,7 +80,7 @@ describe("the window", () => {
     expect((await memory.session(NOW).context(LISBON)).tail).toBe(first.tail);
   });
 
-  it("is given nothing twice by processes that ask at the same moment", async () => {
+  it("is given nothing twice by concurrent processes", async () => {
     await inFolder((folder) =>
       withPeers(3, async (peers) => {
         const [first] = peers;
@@ -99,7 +101,7 @@ describe("the window", () => {
     );
   });
 
-  it("is told once what another process has edited, deleted and superseded, whatever is asked", async () => {
+  it("is told once what another process has edited, deleted and superseded, whatever the question", async () => {
     await inFolder((folder) =>
       withPeers(2, async ([reader, writer]) => {
         if (!reader || !writer) throw new Error("two processes were asked for");
@@ -136,29 +138,29 @@ describe("the window", () => {
 });
 
 describe("a context that is only looked at", () => {
-  /** The number of the last commit: nothing was written while it stays the same. */
-  const commitOf = async (memory: Memory): Promise<number> => (await memory.stats()).store.commit;
+  /** How many groups were committed: nothing was written while it stays the same. */
+  const groupsOf = async (memory: Memory): Promise<number> => (await memory.stats()).write.totalGroups;
 
-  it("with dryRun leaves no trace in the file, and says what would be given", async () => {
+  it("with dryRun leaves no trace in the file, and reports what would be given", async () => {
     const memory = await filled();
     const session = memory.session(NOW);
-    const commit = await commitOf(memory);
+    const groups = await groupsOf(memory);
     const looks: Context[] = [];
     for (let look = 0; look < 2; look++) looks.push(await session.context({ ...LISBON, dryRun: true }));
-    expect(await commitOf(memory)).toBe(commit);
+    expect(await groupsOf(memory)).toBe(groups);
     expect(looks[1]).toEqual(looks[0]);
     const real = await session.context(LISBON);
     expect(real).toEqual(looks[0]);
-    expect(await commitOf(memory)).toBe(commit + 1);
+    expect(await groupsOf(memory)).toBe(groups + 1);
   });
 
   it("with fresh neither reads nor writes the ledger", async () => {
     const memory = await filled();
     const session = memory.session(NOW);
     const first = await session.context(LISBON);
-    const commit = await commitOf(memory);
+    const groups = await groupsOf(memory);
     expect((await session.context({ ...LISBON, fresh: true })).tail).toBe(first.tail);
-    expect(await commitOf(memory)).toBe(commit);
+    expect(await groupsOf(memory)).toBe(groups);
     expect((await session.context(LISBON)).tail).toBe("");
   });
 });

@@ -1,15 +1,15 @@
-/** Contexts whose tokens are counted as a model does, in the package's real thread. */
+/** Contexts whose tokens are counted for a model, in the package's real thread. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import * as o200k from "gpt-tokenizer/encoding/o200k_base";
+import { SqliteStore } from "holdfast/stores";
 import { FakeClock } from "holdfast/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Context } from "../../dist/context/context.js";
 import type { ContextPath } from "../../dist/context/context-path.js";
 import type { renderText } from "../../dist/context/render.js";
 import type { ContextOptions, parseContext } from "../../dist/input/context.js";
-import type { MemoryStore } from "../../dist/stores/memory/memory-store.js";
 import type { Write } from "../../dist/stores/store.js";
 import type { Counters } from "../../dist/tokens/counters.js";
 import type { Hit, Hits } from "../../dist/types.js";
@@ -20,7 +20,6 @@ const product = {
   ...((await part("context/context-path.js")) as { ContextPath: typeof ContextPath }),
   ...((await part("context/render.js")) as { renderText: typeof renderText }),
   ...((await part("input/context.js")) as { parseContext: typeof parseContext }),
-  ...((await part("stores/memory/memory-store.js")) as { MemoryStore: typeof MemoryStore }),
   ...((await part("tokens/counters.js")) as { Counters: typeof Counters }),
 };
 
@@ -29,7 +28,7 @@ const PLACE = { space: ADA, session: "s1" };
 const counters = new product.Counters();
 afterAll(() => counters.close());
 
-/** As the model counts, special tokens being text. */
+/** As the model counts, with special tokens as text. */
 const exact = (text: string): number => o200k.countTokens(text, { disallowedSpecial: new Set<string>() });
 
 interface Given {
@@ -39,7 +38,7 @@ interface Given {
 }
 
 async function pathWith({ blocks, turns, others }: Given): Promise<(options: ContextOptions) => Promise<Context>> {
-  const store = new product.MemoryStore();
+  const store = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
   const clock = new FakeClock();
   const commit = async (write: Write): Promise<void> => {
     const { outcomes } = await store.commit([[write]], clock.now(), "");
@@ -69,6 +68,7 @@ async function pathWith({ blocks, turns, others }: Given): Promise<(options: Con
     counter: "gpt-4o-mini",
     query: async (): Promise<Hits> => Object.assign([...hits], { partial: false }),
     facts: async () => [],
+    noted: async () => undefined,
     write: async (write) => {
       await commit(write);
       return { op: "ledger" };
@@ -78,7 +78,7 @@ async function pathWith({ blocks, turns, others }: Given): Promise<(options: Con
 }
 
 describe("a context counted by gpt-4o-mini's encoding", () => {
-  it("has exactly the tokens it says, never more than its budget, and is not empty, for any text", async () => {
+  it("has exactly the reported tokens, never more than its budget, and is not empty, for any text", async () => {
     const text = fc
       .array(
         fc.oneof(
@@ -117,7 +117,7 @@ describe("a context counted by gpt-4o-mini's encoding", () => {
     );
   });
 
-  it("uses its budget: what is left would not hold the smallest piece that was left out", async () => {
+  it("uses its budget: the rest is too small for the smallest piece that was left out", async () => {
     const sentence = "On Tuesdays she takes the tram to the market and buys sardines, bread and a little cheese.";
     const others = Array.from({ length: 60 }, (_, n) => `${n}. ${sentence}`);
     const context = await pathWith({ blocks: [], turns: [], others });

@@ -1,4 +1,4 @@
-/** Each option of a context changes what is given, through the public API on a real file. */
+/** Each option of a context changes what is given, through the public API. */
 import { type Context, type ContextOptions, HoldfastError, type Session } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
@@ -9,10 +9,10 @@ const CORE = { team: "core" };
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
-/** A memory with something of every kind in it. */
+/** A memory with something of every kind. */
 async function ada(): Promise<Session> {
   const clock = new FakeClock(START);
-  const memory = await open({ path: newPath(), clock });
+  const memory = await open({ path: ":memory:", clock });
   const earlier = memory.session({ ...ADA, session: "earlier" });
   for (let n = 1; n <= 30; n++) {
     const content = `Boat ${n} came into the harbour, and nobody knew whose it was or where it had been.`;
@@ -47,7 +47,7 @@ describe("an option of a context", () => {
     expect(partOf(exact, "recall")).toEqual(["m17"]);
   });
 
-  it("budgetTokens: more is given, and more is looked for, when there is more room", async () => {
+  it("budgetTokens: with more room more is given, and more is searched", async () => {
     const session = await ada();
     let before: Context | undefined;
     for (const budgetTokens of [100, 500, 1_000, 2_000]) {
@@ -61,7 +61,7 @@ describe("an option of a context", () => {
     expect(sizes(before as Context)["recall"]).toBe(30);
   });
 
-  it("counter: what is counted decides what fits", async () => {
+  it("counter: the counter decides what fits", async () => {
     const session = await ada();
     const [characters, tokens] = [
       await session.context({ ...HARBOUR, budgetTokens: 600, counter: "chars4" }),
@@ -85,7 +85,7 @@ describe("an option of a context", () => {
     expect(sizes(recall)["recall"]).toBeGreaterThan(sizes(turns)["recall"] ?? 0);
   });
 
-  it("turns and topK: so many", async () => {
+  it("turns and topK: limit the number of items", async () => {
     const session = await ada();
     const context = await session.context({ ...HARBOUR, turns: 2, topK: 3 });
     expect(partOf(context, "turns").toSorted()).toEqual(["t7", "t8"]);
@@ -93,7 +93,7 @@ describe("an option of a context", () => {
     expect(sizes(await session.context({ ...HARBOUR, turns: 0 }))["turns"]).toBe(0);
   });
 
-  it("spaces: others are read if they were granted, and said to be others", async () => {
+  it("spaces: other spaces are read if granted, and labelled", async () => {
     const session = await ada();
     const both = await session.context({ ...HARBOUR, spaces: [CORE, ADA] });
     expect(partOf(both, "recall")).toContain("c1");
@@ -113,7 +113,7 @@ describe("an option of a context", () => {
     expect(then.tail).not.toContain("is blue");
   });
 
-  it("askedAt: words such as yesterday are read from there", async () => {
+  it("askedAt: words such as yesterday are relative to it", async () => {
     const session = await ada();
     const asked = { query: "which boat came into the harbour yesterday?", topK: 1, fresh: true };
     const [january, later] = [
@@ -124,7 +124,7 @@ describe("an option of a context", () => {
     expect(["m20", "m21", "m22"]).toContain(later[0]);
   });
 
-  it("fresh and dryRun: nothing is remembered as given", async () => {
+  it("fresh and dryRun: nothing is recorded as given", async () => {
     const session = await ada();
     const asked = { query: HARBOUR.query };
     const first = await session.context({ ...asked, dryRun: true });
@@ -135,7 +135,7 @@ describe("an option of a context", () => {
     expect((await session.context({ ...asked, fresh: true })).tail).toBe(first.tail);
   });
 
-  it("deadlineMs: what is not read by then is missing, and that is told", async () => {
+  it("deadlineMs: what is not read by then is missing, and that is reported", async () => {
     const memory = await open({ path: newPath() }); // with a real clock: the deadline runs while threads search
     const session = memory.session({ ...ADA, session: "now" });
     await memory.session({ ...ADA, session: "earlier" }).add([{ id: "m1", role: "user", content: "The harbour." }]);

@@ -1,5 +1,6 @@
 /** The prefix through the public API: the same bytes until a block or a pinned fact changes, whatever else happens. */
 import { renderText, type Session } from "holdfast";
+import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
 import { Random, testSeed } from "../support/random.js";
@@ -7,7 +8,7 @@ import { Random, testSeed } from "../support/random.js";
 const TURNS = 50;
 const WORDS = ["harbour", "lamp", "storm", "boat", "market", "cheese"] as const;
 
-/** Things that happen to a memory, each with a number of its own to say something new. */
+/** Random events in a memory, each with a number to make it new. */
 type Event = (session: Session, number: number, random: Random) => Promise<unknown>;
 
 const ASIDE: { readonly [name: string]: Event } = {
@@ -43,7 +44,9 @@ describe("the prefix", () => {
   it("is the same over 50 random turns, and changes exactly when a block or a pinned fact does", async () => {
     const random = new Random(testSeed("prefix"));
     const path = newPath();
-    let memory = await open({ path });
+    // By this clock no deadline passes, however busy the machine is.
+    const clock = new FakeClock(Date.now());
+    let memory = await open({ path, clock });
     const scope = { user: "ada", session: "now" };
     await memory.session(scope).blocks.create({ name: "persona", content: "She likes tea." });
     await memory.session(scope).blocks.create({ name: "notes", content: "Call back on Monday." });
@@ -57,7 +60,7 @@ describe("the prefix", () => {
       const name = random.pick(Object.keys(events));
       if (random.chance(0.1)) {
         await memory.close();
-        memory = await open({ path });
+        memory = await open({ path, clock });
       }
       const session = memory.session(random.chance(0.2) ? { user: "ada", session: "other" } : scope);
       await events[name]?.(session, turn, random);
@@ -78,7 +81,7 @@ describe("the prefix", () => {
   });
 
   it("says what a block says now, and no more of a block that is gone", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:", clock: new FakeClock() });
     const session = memory.session({ user: "ada", session: "now" });
     await session.blocks.create({ name: "persona", content: "She likes tea." });
     expect((await session.context()).prefix).toContain("> She likes tea.");

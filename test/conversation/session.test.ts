@@ -1,9 +1,8 @@
-/** A conversation on a real session: what leaves the window stays in the store, is found there, and survives. */
+/** A conversation on a real session: evicted turns stay in the store, can be found there, and survive. */
 import { join } from "node:path";
-import { openMemory } from "holdfast";
+import { openMemory, SessionConversation } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { inFolder } from "../support/folder.js";
-import { SessionConversation } from "./product.js";
 
 const scope = { user: "ada", session: "monday" };
 const CITIES = ["Lisbon", "Porto", "Braga", "Faro", "Évora", "Coimbra"];

@@ -1,11 +1,12 @@
 /**
- * A process that adds rounds to one session and reports how long the log is after each; then it waits to be killed.
+ * A process that adds rounds to one session and reports where the log ends after each; then it waits to be killed.
  *
- * Arguments: the path of the file, the number of rounds.
+ * Arguments: the path of the file, the number of rounds, and "quiet" if only the end is to be reported.
  */
-import { statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { openMemory } from "holdfast";
 import { onOrder, report } from "../support/child.js";
+import { Log } from "./log.js";
 import { type AddOperation, messagesOf } from "./operation.js";
 
 export const SCOPE = { user: "ada", session: "monday" };
@@ -22,17 +23,18 @@ export function roundOf(op: number): AddOperation {
   return { kind: "add", op, lane: 0, rounds: [sizes], retry: "none" };
 }
 
-async function run(path: string, rounds: number): Promise<void> {
+async function run(path: string, rounds: number, isQuiet: boolean): Promise<void> {
   onOrder(() => undefined); // stays alive until it is killed
   const memory = await openMemory({ path });
   const session = memory.session(SCOPE);
   for (let op = 1; op <= rounds; op++) {
     const operation = roundOf(op);
     await session.add(messagesOf(operation).flat());
-    report({ operation, logEnd: statSync(`${path}-wal`).size } satisfies Acknowledged);
+    if (!isQuiet)
+      report({ operation, logEnd: new Log(readFileSync(`${path}-wal`)).committedEnd } satisfies Acknowledged);
   }
   report("idle");
 }
 
-const [, , path, rounds] = process.argv;
-if (process.argv[1]?.endsWith("adder.js")) await run(path as string, Number(rounds));
+const [, , path, rounds, quiet] = process.argv;
+if (process.argv[1]?.endsWith("adder.js")) await run(path as string, Number(rounds), quiet === "quiet");

@@ -1,5 +1,6 @@
 /** What a store finds by meaning when it is asked for everything: each item must come up once, each chunk under one id. */
 import { SqliteStore } from "holdfast/stores";
+import { searchVectors } from "holdfast/testing";
 import { HashEmbedder } from "../support/product.js";
 import { LANES } from "./operation.js";
 
@@ -20,7 +21,7 @@ export async function foundByMeaning(path: string): Promise<FoundByMeaning> {
     for (const user of new Set(LANES.map((lane) => lane.user))) {
       const [spaces, now] = [[{ user }], Date.now()];
       const request = { spaces, vectorSpace, vector: vector as Float32Array, filter: {}, limit: 1_000_000, now };
-      const ids = (await store.searchVectors(request)).map(({ id }) => id);
+      const ids = (await searchVectors(store, request)).map(({ id }) => id);
       const chunks = (await store.chunks(spaces, ids, now)).map(({ id }) => id);
       items += ids.length;
       twice.push(...repeated(ids), ...repeated(chunks));

@@ -56,6 +56,8 @@ export interface Answer {
   readonly sequences?: readonly number[];
   readonly repeated?: boolean;
   readonly version?: number;
+  /** Nothing of what was forgotten is left in the file. */
+  readonly purged?: boolean;
 }
 
 const LETTERS = "bcdfghjklmnpqrtv";

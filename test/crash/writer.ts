@@ -15,14 +15,12 @@ import { HashEmbedder } from "../support/product.js";
 import { Random } from "../support/random.js";
 import { unsoundness } from "../support/raw.js";
 import { auditVectors, type Strategy } from "../support/vectors.js";
+import { call, dump, search } from "./calls.js";
 import { Lane } from "./lane.js";
-import { type Answer, digest, LANES, messagesOf, type Operation, textOf } from "./operation.js";
-import type { Found, Gone, Order, Report, Sought } from "./protocol.js";
+import { LANES, type Operation } from "./operation.js";
+import type { Found, Order, Report } from "./protocol.js";
 
 const [, , path, strategy, since] = process.argv as unknown as [string, string, string, Strategy, string];
-const PAGE = 1000;
-/** Words in one question. */
-const WORDS_ASKED = 16;
 
 const tell = (message: Report): void => report(message);
 
@@ -34,7 +32,11 @@ const memory = await openMemory({
 });
 const sessions = LANES.map((scope) => memory.session(scope));
 const sessionOf = (lane: number) => sessions[lane] as (typeof sessions)[number];
-const found = await dump();
+const found: Found[] = [];
+for await (const items of dump(memory)) {
+  tell({ say: "found", items });
+  found.push(...items);
+}
 const vectors = await auditVectors(path, strategy, Number(since));
 tell({
   say: "audit",
@@ -44,7 +46,12 @@ tell({
 });
 
 onOrder<Order>(async (order) => {
-  if (order.order === "search") await search(order.words, order.gone);
+  if (order.order === "search") {
+    const byWords = await openMemory({ path, buffer: { hybridBuffer: { embeddingModel: "none" } } });
+    const searched = await search(byWords, order.words, order.gone);
+    await byWords.close();
+    tell({ say: "searched", ...searched });
+  }
   if (order.order === "work") await work(order);
   if (order.order === "close") {
     tell({ say: "embedded", ...(await memory.flush()) });
@@ -52,54 +59,6 @@ onOrder<Order>(async (order) => {
     process.disconnect();
   }
 });
-
-/** Everything in the file, by user, in the order of arrival: also what no session should hold. */
-async function dump(): Promise<Found[]> {
-  const all: Found[] = [];
-  for (const user of new Set(LANES.map(({ user }) => user))) {
-    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const page = await memory.session({ user }).list({ order: "asc", limit: PAGE, ...(cursor && { cursor }) });
-      const items = page.items.map(({ id, session, sequence = 0, round = 0, version, metadata, content }) => ({
-        lane: LANES.findIndex((lane) => lane.user === user && lane.session === session),
-        ...{ id, sequence, round, version, digest: digest(content) },
-        ...{ op: Number(metadata["op"]), at: Number(metadata["at"]) },
-      }));
-      tell({ say: "found", items });
-      all.push(...items);
-      cursor = page.next;
-    }
-  }
-  return all;
-}
-
-/**
- * Each word must be in its item and in nothing else; what is gone must not come back by word or by id. Words of one
- * session are asked for several at a time: a question of many words finds every item that has one of them, and the up
- * to 8 neighbours of each, which do not matter here. They are asked of a memory without an embedder, because by meaning
- * any item may come up.
- */
-async function search(words: readonly Sought[], gone: readonly Gone[]): Promise<void> {
-  const unfound: string[] = [];
-  const ghosts: string[] = [];
-  const byWords = await openMemory({ path, buffer: { hybridBuffer: { embeddingModel: "none" } } });
-  for (const [lane, scope] of LANES.entries()) {
-    const session = byWords.session(scope);
-    const here = words.filter((sought) => sought.lane === lane);
-    for (let start = 0; start < here.length; start += WORDS_ASKED) {
-      const asked = here.slice(start, start + WORDS_ASKED);
-      const hits = await session.query(asked.map(({ word }) => word).join(" "), { topK: 10 * WORDS_ASKED });
-      const containing = hits.filter(({ content }) => asked.some(({ word }) => content.startsWith(`${word} `)));
-      const ids = new Set(containing.map(({ id }) => id));
-      for (const { word, id } of asked)
-        if (id !== undefined && !ids.delete(id)) unfound.push(`lane ${lane} ${word} ${id}`);
-      for (const id of ids) ghosts.push(`lane ${lane} ${id}, by one of its words`);
-    }
-    const ids = gone.filter((item) => item.lane === lane).map(({ id }) => id);
-    for (const { id } of ids.length > 0 ? await session.get(ids) : []) ghosts.push(`lane ${lane} ${id}, by its id`);
-  }
-  await byWords.close();
-  tell({ say: "searched", unfound, ghosts });
-}
 
 async function work({ seed, firstOp, mood, repeat }: Extract<Order, { order: "work" }>): Promise<void> {
   let op = firstOp;
@@ -117,7 +76,7 @@ async function work({ seed, firstOp, mood, repeat }: Extract<Order, { order: "wo
 async function perform(operation: Operation, lane: Lane): Promise<void> {
   tell({ say: "do", operation });
   try {
-    const answer = await call(operation);
+    const answer = await call(sessionOf(operation.lane), operation);
     tell({ say: "done", op: operation.op, answer });
     lane.done(operation, answer);
   } catch (error) {
@@ -144,32 +103,4 @@ function noticeFlush(): void {
   if (flushOperations === flushes) return;
   flushes = flushOperations;
   tell({ say: "flush" });
-}
-
-async function call(operation: Operation): Promise<Answer> {
-  const session = sessionOf(operation.lane);
-  switch (operation.kind) {
-    case "add": {
-      const rounds = messagesOf(operation);
-      const [first] = rounds;
-      const options = operation.retry === "key" ? { idempotencyKey: `key-${operation.op}` } : {};
-      const added =
-        rounds.length === 1 && first ? [await session.add(first, options)] : await session.addBatch(rounds, options);
-      return {
-        ids: added.flatMap(({ ids }) => ids),
-        sequences: added.flatMap(({ sequences }) => sequences),
-        repeated: added.every(({ repeated }) => repeated),
-      };
-    }
-    case "update": {
-      const content = textOf({ op: operation.op, at: 0, size: operation.size });
-      return { version: await session.update(operation.id, { content }, { expectVersion: operation.version }) };
-    }
-    case "delete":
-      await session.delete(operation.ids);
-      return {};
-    case "forget":
-      await session.forget();
-      return {};
-  }
 }

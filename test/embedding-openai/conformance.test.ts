@@ -1,4 +1,4 @@
-/** The embedder contract, once with bounds for tokens and once with OpenAI's own counts. */
+/** The embedder contract, once with upper bounds for tokens and once with OpenAI's own counts. */
 import { OpenAiEmbedder } from "holdfast/embedding";
 import { embedderConformance } from "holdfast/testing";
 import { EmbeddingsServer } from "../support/embeddings-server.js";

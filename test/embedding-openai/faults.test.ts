@@ -1,4 +1,4 @@
-/** A server that fails, stalls, breaks off, or answers nonsense: always an error that says so, never a vector. */
+/** A server that fails, stalls, disconnects, or returns nonsense: always an error that says so, never a vector. */
 
 import { inspect } from "node:util";
 import { OpenAiEmbedder } from "holdfast/embedding";
@@ -37,8 +37,8 @@ const FAULTS: readonly (readonly [what: string, behaviour: Behaviour, said: RegE
   ["status 403", failing(403), /status 403/],
   ["status 404", failing(404), /status 404/],
   ["a redirect", failing(307, { location: "http://127.0.0.1:9/v1/embeddings" }), /status 307/],
-  ["a reset connection", resetting, /cannot be reached, or broke off/],
-  ["an answer that breaks off", breakingOff, /cannot be reached, or broke off/],
+  ["a reset connection", resetting, /cannot be reached, or closed the connection/],
+  ["an answer that breaks off", breakingOff, /cannot be reached, or closed the connection/],
   ["JSON that is cut", saying('{"data": [{"index": 0, "embedding": [0.1, '), /not JSON/],
   ["no JSON", saying(`<html>${SECRET}</html>`), /not JSON/],
   ["an answer without end", flooding, /more than \d+ bytes/],
@@ -46,23 +46,23 @@ const FAULTS: readonly (readonly [what: string, behaviour: Behaviour, said: RegE
   ["null", saying("null"), /without a list/],
   ["too few embeddings", answering((given) => given.slice(1)), /wrong number of embeddings: expected 3, got 2/],
   ["too many embeddings", answering((given) => [...given, ...given]), /expected 3, got 6/],
-  ["an index twice", reindexed(() => 0), /which text/],
-  ["an index out of range", reindexed(({ index }) => index + 1), /which text/],
-  ["no index", reindexed(() => undefined), /which text/],
-  ["entries that are null", answering((given) => given.map(() => null)), /which text/],
+  ["an index twice", reindexed(() => 0), /without the index of their text/],
+  ["an index out of range", reindexed(({ index }) => index + 1), /without the index of their text/],
+  ["no index", reindexed(() => undefined), /without the index of their text/],
+  ["entries that are null", answering((given) => given.map(() => null)), /without the index of their text/],
   ["other dimensions in one answer", second([1, 2, 3]), /wrong dimensions: expected 64, got 3/],
-  ["null for a number", changed(([, ...rest]) => [null, ...rest]), /no finite numbers/],
-  ["text for a number", changed(([, ...rest]) => ["1", ...rest]), /no finite numbers/],
+  ["null for a number", changed(([, ...rest]) => [null, ...rest]), /not finite numbers/],
+  ["text for a number", changed(([, ...rest]) => ["1", ...rest]), /not finite numbers/],
   ["NaN in base64", second(Buffer.from(new Float32Array(64).fill(Number.NaN).buffer).toString("base64")), /finite/],
   ["base64 that is cut", second("AAAAA"), /not a list of numbers/],
   ["no base64", second("{}"), /not a list of numbers/],
   ["no numbers", second([]), /not a list of numbers/],
   ["a vector of zeros", second(new Array(64).fill(0)), /zero/],
-  ["numbers beyond all bounds", second(new Array(64).fill(1e300)), /out of all bounds/],
+  ["numbers beyond all bounds", second(new Array(64).fill(1e300)), /length zero or infinity/],
 ];
 
 describe("a failing server", () => {
-  it.each(FAULTS)("that gives %s makes the call fail, and the next one may succeed", async (_, behaviour, said) => {
+  it.each(FAULTS)("that returns %s makes the call fail, and the next one may succeed", async (_, behaviour, said) => {
     const { clock, server, embedder } = await open();
     server.next(behaviour);
     const error: unknown = await embedder.embed(["one", SECRET, "three"]).catch((error: unknown) => error);
@@ -79,14 +79,14 @@ describe("a failing server", () => {
     expect(await embedder.embed(["one", "two", "three"])).toHaveLength(3);
   });
 
-  it("gives hints for what the caller can mend", async () => {
+  it("gives hints for what the caller can fix", async () => {
     const { server, embedder } = await open();
     server.next(failing(401), failing(404));
     await expect(embedder.embed(["x"])).rejects.toMatchObject({ hint: expect.stringContaining("key") });
     await expect(embedder.embed(["x"])).rejects.toMatchObject({ hint: expect.stringMatching(/model.*base URL/) });
   });
 
-  it("says how long to wait, in seconds or by a date", async () => {
+  it("reports how long to wait, in seconds or by a date", async () => {
     const { clock, server, embedder } = await open();
     const date = new Date(clock.now() + 90_000).toUTCString();
     server.next(
@@ -104,7 +104,7 @@ describe("a failing server", () => {
     }
   });
 
-  it("is not waited for beyond the time-out, before its answer and in the middle of it", async () => {
+  it("is not awaited beyond the timeout, before its answer and in the middle of it", async () => {
     for (const behaviour of [stalling, stallingMidway]) {
       const { clock, server, embedder } = await open({ timeoutMs: 5_000 });
       server.next(behaviour);
@@ -119,21 +119,21 @@ describe("a failing server", () => {
     }
   });
 
-  it("is not waited for beyond the time-out by the system's clock either", async () => {
+  it("is not awaited beyond the timeout by the system's clock either", async () => {
     const { server } = await open();
     const embedder = new OpenAiEmbedder({ baseUrl: server.baseUrl, model: "m", timeoutMs: 20 });
     server.next(stalling);
     await expect(embedder.embed(["one"])).rejects.toMatchObject({ message: expect.stringContaining("20 ms") });
   });
 
-  it("that is not there is an error like others", async () => {
+  it("that does not exist is an error like others", async () => {
     const { server, embedder } = await open();
     await server.close();
     const call = embedder.embed(["one"]);
     await expect(call).rejects.toMatchObject({ code: "embedder_failed", details: { reason: "ECONNREFUSED" } });
   });
 
-  it("that changes its dimensions gets no vector through, in any later call", async () => {
+  it("that changes its dimensions gets no vector accepted, in any later call", async () => {
     const { server, embedder } = await open();
     await embedder.embed(["one"]);
     server.usually = changed((numbers) => [...numbers, 1]);
@@ -147,7 +147,7 @@ describe("a failing server", () => {
     expect(await embedder.embed(["two"])).toHaveLength(1);
   });
 
-  it("that does not give the dimensions asked for gets no vector through", async () => {
+  it("that ignores the requested dimensions gets no vector accepted", async () => {
     const { embedder } = await open({ dimensions: 32 });
     await expect(embedder.describe()).rejects.toMatchObject({
       message: expect.stringContaining("expected 32, got 64"),
@@ -156,7 +156,7 @@ describe("a failing server", () => {
 });
 
 describe("a server that refuses texts", () => {
-  it.each([400, 413, 422])("with %i is asked in halves until the first text at fault is found", async (status) => {
+  it.each([400, 413, 422])("with %i is asked in halves until the first offending text is found", async (status) => {
     const { server, embedder } = await open({ batchSize: 8 });
     server.usually = refusing(status, (text) => text.includes(SECRET));
     const texts = Array.from({ length: 16 }, (_, index) => (index === 13 || index === 15 ? SECRET : `text ${index}`));
@@ -167,7 +167,7 @@ describe("a server that refuses texts", () => {
     expect(server.requests.map(({ body }) => body.input.length)).toEqual([8, 8, 4, 4, 2, 1, 1, 1]);
   });
 
-  it("only for their number is given fewer at a time", async () => {
+  it("only for their number gets fewer at a time", async () => {
     const { server, embedder } = await open();
     const texts = ["one", "two", "three", "four", "five"];
     const vectors = await embedder.embed(texts);

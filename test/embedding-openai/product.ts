@@ -1,4 +1,4 @@
-/** The embedder as it ships, on a server of its own. Both are ended after the test. */
+/** The embedder as it ships, with its own server. Both are ended after the test. */
 import { OpenAiEmbedder, type OpenAiOptions } from "holdfast/embedding";
 import { FakeClock } from "holdfast/testing";
 import { onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-/** What is asked of the server, and what becomes of a right answer. */
+/** Requests to the server, and the handling of valid answers. */
 import { OpenAiEmbedder } from "holdfast/embedding";
 import { describe, expect, it } from "vitest";
 import { answering, DIMENSIONS, type Embedding, failing, rightly, stalling } from "../support/embeddings-server.js";
@@ -9,7 +9,7 @@ const TEXTS = ["one", "two", "three", "four", "five"];
 const lengthOf = (vector: Float32Array | undefined): number => Math.hypot(...(vector ?? []));
 
 describe("a request", () => {
-  it("asks for floats of the model, with the key", async () => {
+  it("requests floats of the model, with the key", async () => {
     const { server, embedder } = await open();
     await embedder.embed(["one", "two"]);
     expect(server.requests).toMatchObject([
@@ -22,7 +22,7 @@ describe("a request", () => {
     expect(request?.body).toEqual({ model: "some-model", input: ["one", "two"], encoding_format: "float" });
   });
 
-  it("has no key where there is none, and the dimensions where they are given", async () => {
+  it("has no key if none is given, and the dimensions if they are given", async () => {
     const { server } = await open();
     const { embedder } = await open({ baseUrl: `${server.baseUrl}/?version=2`, dimensions: DIMENSIONS });
     await embedder.embed(["one"]);
@@ -34,7 +34,7 @@ describe("a request", () => {
     expect(server.requests[1]?.headers.authorization).toBeUndefined();
   });
 
-  it("has at most so many texts, and so many bytes; the vectors are in order nevertheless", async () => {
+  it("has limited numbers of texts and bytes; the vectors are still in order", async () => {
     const { server, embedder } = await open({ batchSize: 2 });
     const vectors = await embedder.embed(TEXTS);
     expect(server.requests.map(({ body }) => body.input)).toEqual([["one", "two"], ["three", "four"], ["five"]]);
@@ -74,7 +74,7 @@ describe("an answer", () => {
     }
   });
 
-  it("is brought to unit length, whatever the length was", async () => {
+  it("is normalised to unit length", async () => {
     const { server, embedder } = await open();
     for (const factor of [1e-30, 1, 1e100]) {
       const scale = ({ index, embedding }: Embedding): Embedding => ({
@@ -88,7 +88,7 @@ describe("an answer", () => {
 });
 
 describe("the description", () => {
-  it("has the dimensions of the server's answer, and is asked for once by many at the same time", async () => {
+  it("has the dimensions of the server's answer, and is requested once for concurrent callers", async () => {
     const { server, embedder } = await open();
     const [description] = await Promise.all([embedder.describe(), embedder.describe(), embedder.describe()]);
     expect(description).toEqual({
@@ -99,7 +99,7 @@ describe("the description", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("is asked for again after a failure", async () => {
+  it("is requested again after a failure", async () => {
     const { server, embedder } = await open();
     server.next(failing(500), rightly);
     await expect(embedder.describe()).rejects.toMatchObject({ code: "embedder_failed" });
@@ -115,7 +115,7 @@ describe("the description", () => {
 });
 
 describe("a text that is too long", () => {
-  it("is refused before anything is asked, by a bound for a model that is not known", async () => {
+  it("is refused before any request, by an upper bound for an unknown model", async () => {
     const { server, embedder } = await open({ tokensMax: 20 });
     expect(await embedder.countTokens(["", "abc", "äé", "ﷺ"])).toEqual([3, 6, 9, 36]);
     await embedder.embed(["x".repeat(17)]);
@@ -124,7 +124,7 @@ describe("a text that is too long", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("is found by OpenAI's own count for OpenAI's models", async () => {
+  it("is detected by OpenAI's own count for OpenAI's models", async () => {
     const { server, embedder } = await open({ model: "text-embedding-3-small" });
     expect(await embedder.describe()).toMatchObject({ tokensMax: 8_191 });
     expect(await embedder.countTokens(["two words", "<|endoftext|>"])).toEqual([2, 7]);
@@ -137,7 +137,7 @@ describe("a text that is too long", () => {
 });
 
 describe("a call", () => {
-  it("ends when its signal is aborted, and others go on", async () => {
+  it("ends when its signal is aborted, and others continue", async () => {
     const { server, embedder } = await open();
     const controller = new AbortController();
     server.next(stalling);
@@ -152,7 +152,7 @@ describe("a call", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("is ended by close, and none is taken after that", async () => {
+  it("is ended by close, and none is accepted afterwards", async () => {
     const { clock, server, embedder } = await open();
     server.usually = stalling;
     const calls = [embedder.embed(["one", "two"]), embedder.describe()];

@@ -1,4 +1,4 @@
-/** MiniLM on each runtime held to the contract of all embedders. */
+/** The embedder contract for MiniLM on each runtime. */
 import { embedderConformance } from "holdfast/testing";
 import { afterAll } from "vitest";
 import { MiniLmEmbedder } from "./product.js";

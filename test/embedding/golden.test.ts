@@ -1,9 +1,9 @@
 /**
- * Vectors as they were when this was written, for each runtime: an upgrade that computes something else is noticed.
+ * Golden vectors for each runtime: detects an upgrade that changes the results.
  *
- * The model is int8, and where a value lies between two steps the smallest difference in rounding, such as that between
- * two processors, changes a vector a little (cosine 0.99). So vectors are compared by cosine: that much is let through,
- * another pooling, another tokenizer or another model is not.
+ * The model is int8: where a value lies between two steps, the smallest difference in rounding, such as between two
+ * processors, changes a vector a little (cosine 0.99). So vectors are compared by cosine: that much is tolerated, but
+ * not another pooling, tokenizer or model.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ describe.each(["node", "web"] as const)("MiniLM on onnxruntime-%s", (runtime) =>
   const embedder = new MiniLmEmbedder({ runtime });
   afterAll(() => embedder.close());
 
-  it("gives the vectors that it has always given", async () => {
+  it("gives the golden vectors", async () => {
     const given = await embedder.embed(TEXTS);
     const cosines = VECTORS.map((vector, at) => cosine(vector, given[at]));
     expect(cosines).toHaveLength(8);
@@ -38,7 +38,7 @@ describe.each(["node", "web"] as const)("MiniLM on onnxruntime-%s", (runtime) =>
     expect(cosines.reduce((sum, value) => sum + value, 0) / cosines.length).toBeGreaterThan(0.995);
   });
 
-  it("says which runtime it runs on; the vectors of both are of one space", async () => {
+  it("reports its runtime; the vectors of both are of one space", async () => {
     expect(await embedder.describe()).toMatchObject({ loaded: runtime, space: { runtime: "onnx-int8" } });
   });
 

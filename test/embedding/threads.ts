@@ -1,4 +1,4 @@
-/** The threads that this process has started, seen from outside: how many, and what they were told. */
+/** The threads that this process has started, observed from outside: their number, and the messages sent to them. */
 import type { Worker } from "node:worker_threads";
 
 export const threads: Worker[] = [];
@@ -13,5 +13,5 @@ process.on("worker", (thread) => {
   };
 });
 
-/** How many messages threads were sent so far. */
+/** The number of messages sent to threads so far. */
 export const messagesTold = (): number => told;

@@ -1,4 +1,6 @@
-/** A server that fails, stalls, breaks off, or answers nonsense: always an error that says so, never half of the facts. */
+/**
+ * A server that fails, stalls, disconnects, or returns nonsense: always an error that says so, never half of the facts.
+ */
 import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -29,8 +31,8 @@ const FAULTS: readonly (readonly [what: string, behaviour: Behaviour, said: RegE
   ["status 404", failing(404), /status 404/],
   ["status 429 for a quota that is used up", failing(429, {}, "insufficient_quota"), /insufficient_quota/],
   ["a redirect", failing(307, { location: "http://127.0.0.1:9/v1/chat/completions" }), /status 307/],
-  ["a reset connection", resetting, /cannot be reached, or broke off/],
-  ["an answer that breaks off", breakingOff, /cannot be reached, or broke off/],
+  ["a reset connection", resetting, /cannot be reached, or closed the connection/],
+  ["an answer that breaks off", breakingOff, /cannot be reached, or closed the connection/],
   ["an answer without end", flooding, /answered with more than \d+ bytes/],
   ["a page of HTML", failingInHtml(200), /not JSON/],
   ["JSON that is cut", saying('{"choices": [{"message": '), /not JSON/],
@@ -59,7 +61,7 @@ const FAULTS: readonly (readonly [what: string, behaviour: Behaviour, said: RegE
 ];
 
 describe("a chat server", () => {
-  it.each(FAULTS)("that gives %s makes the call fail, once, and the next may succeed", async (_, behaviour, said) => {
+  it.each(FAULTS)("that returns %s makes the call fail, once, and the next may succeed", async (_, behaviour, said) => {
     const { clock, server, extractor } = await open();
     server.next(behaviour);
     const error: unknown = await extractor.extract(REQUEST, NEVER).catch((error: unknown) => error);
@@ -79,7 +81,7 @@ describe("a chat server", () => {
     expect(await extractor.extract(REQUEST, NEVER)).toHaveLength(1);
   });
 
-  it("that fails on a later page gives nothing of the earlier ones", async () => {
+  it("that fails on a later page returns nothing of the earlier ones", async () => {
     const { server, extractor } = await open();
     server.next(noting(TEA), answeringText("no"));
     const messages = Array.from({ length: 10 }, (_, index) => message(`id-${index}`, "x".repeat(4_000)));
@@ -87,21 +89,21 @@ describe("a chat server", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("is paid for answers of no use too, and that is counted", async () => {
+  it("is paid for useless answers too, and that is counted", async () => {
     const { server, extractor } = await open();
     server.next(answeringText("no"));
     await expect(extractor.extract(REQUEST, NEVER)).rejects.toThrow();
     expect(extractor.status()).toMatchObject({ requests: 1, inputTokens: 100, outputTokens: 20, drafts: 0 });
   });
 
-  it("that is not there is an error like others", async () => {
+  it("that does not exist is an error like others", async () => {
     const { server, extractor } = await open();
     await server.close();
     const call = extractor.extract(REQUEST, NEVER);
     await expect(call).rejects.toMatchObject({ code: "extractor_failed", details: { reason: "ECONNREFUSED" } });
   });
 
-  it("is not waited for beyond the time-out, before its answer and in the middle of it, and not asked again", async () => {
+  it("is not awaited beyond the timeout, before its answer and in the middle of it, and not asked again", async () => {
     for (const behaviour of [stalling, stallingMidway]) {
       const { clock, server, extractor } = await open({ timeoutMs: 5_000 });
       server.next(behaviour);
@@ -116,7 +118,7 @@ describe("a chat server", () => {
     }
   });
 
-  it("is not waited for beyond the time-out by the system's clock either", async () => {
+  it("is not awaited beyond the timeout by the system's clock either", async () => {
     const { server } = await open();
     server.next(stalling);
     const extractor = extractorOf({ baseUrl: server.baseUrl, model: "m", timeoutMs: 20 });
@@ -156,7 +158,7 @@ describe("a chat server in trouble", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it("is given the time that it asks for, in seconds or by a date", async () => {
+  it("gets the delay that it asks for, in seconds or by a date", async () => {
     const { clock, server, extractor } = await open();
     const date = new Date(clock.now() + 7_000 + 9_000).toUTCString();
     server.next(failing(429, { "retry-after": "7" }), failing(503, { "retry-after": date }), noting(TEA));
@@ -170,7 +172,7 @@ describe("a chat server in trouble", () => {
     expect(await call).toHaveLength(1);
   });
 
-  it("that asks for more patience than a call has is left to the caller", async () => {
+  it("that asks for a longer delay than a call has is left to the caller", async () => {
     const { server, extractor } = await open();
     server.next(failing(429, { "retry-after": "60" }));
     await expect(extractor.extract(REQUEST, NEVER)).rejects.toMatchObject({
@@ -184,7 +186,7 @@ describe("a chat server in trouble", () => {
 describe("an aborted extraction", () => {
   const reason = new Error("enough");
 
-  it("asks nothing if it was aborted before", async () => {
+  it("requests nothing if it was already aborted", async () => {
     const { server, extractor } = await open();
     await expect(extractor.extract(REQUEST, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(server.requests).toEqual([]);
@@ -216,7 +218,7 @@ describe("an aborted extraction", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("that never comes leaves nothing behind at a signal that lives long", async () => {
+  it("that never comes leaves no listener on a long-lived signal", async () => {
     const { server, extractor } = await open();
     const { signal } = new AbortController();
     server.next(noting(TEA), answeringText("no"));
@@ -225,7 +227,7 @@ describe("an aborted extraction", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("does not go on to the next page", async () => {
+  it("does not continue with the next page", async () => {
     const { server, extractor } = await open();
     const controller = new AbortController();
     const messages = Array.from({ length: 10 }, (_, index) => ({
@@ -241,7 +243,7 @@ describe("an aborted extraction", () => {
   });
 });
 
-/** How long the extractor pauses now. Every attempt starts two timers: its time-out, and the pause after it. */
+/** The extractor's current delay. Every attempt starts two timers: its timeout, and the delay after it. */
 async function pauseOf(clock: RecordingClock): Promise<number> {
   await until(() => clock.waits.length % 2 === 0 && clock.pending === 1);
   return clock.waits.at(-1) ?? Number.NaN;

@@ -1,4 +1,4 @@
-/** The extractor as it ships, on a server of its own, which is ended after the test. */
+/** The extractor as it ships, with its own server, which is ended after the test. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { FakeClock } from "holdfast/testing";
@@ -14,7 +14,7 @@ const product = (await import(url)) as { readonly OpenAiExtractor: typeof OpenAi
 export const API_KEY = "sk-secret-0123456789";
 export const NEVER = new AbortController().signal;
 
-/** Tells how long somebody waits for what. */
+/** Records what is awaited and for how long. */
 export class RecordingClock extends FakeClock {
   readonly waits: number[] = [];
 

@@ -1,4 +1,4 @@
-/** What is asked of the server, and what becomes of a right answer. */
+/** Requests to the server, and the handling of valid answers. */
 import { describe, expect, it } from "vitest";
 import { answeringText, failing, noting, promptIn, refusing } from "../support/chat-server.js";
 import { API_KEY, asking, extractorOf, message, NEVER, open, TEA } from "./product.js";
@@ -9,7 +9,7 @@ const KNOWN = [
 ];
 
 describe("a request for facts", () => {
-  it("asks the model once, for JSON, without chance, with the key", async () => {
+  it("asks the model once, for JSON, deterministically, with the key", async () => {
     const { server, extractor } = await open();
     await extractor.extract(asking([message("a", "I like tea")]), NEVER);
     expect(server.requests).toHaveLength(1);
@@ -18,11 +18,11 @@ describe("a request for facts", () => {
       headers: { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" },
       body: { model: "some-model", temperature: 0, response_format: { type: "json_object" } },
     });
-    // Servers refuse to answer in JSON to a prompt that does not say so.
+    // Servers refuse to answer in JSON to a prompt that does not mention it.
     expect(promptIn(server.requests[0]).system).toContain("JSON");
   });
 
-  it("has no key where there is none, and keeps the query of the base URL", async () => {
+  it("has no key if none is given, and keeps the query of the base URL", async () => {
     const { server } = await open();
     const keyless = extractorOf({ baseUrl: `${server.baseUrl}/?version=2`, model: "m" });
     await keyless.extract(asking([message("a", "I like tea")]), NEVER);
@@ -30,7 +30,7 @@ describe("a request for facts", () => {
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  it("shows messages and known facts under short names, ids stay here", async () => {
+  it("shows messages and known facts under short names, without ids", async () => {
     const { server, extractor } = await open();
     const messages = [
       message("id-1", "I'm Ann", { name: "ann" }),
@@ -51,7 +51,7 @@ describe("a request for facts", () => {
     expect(user).not.toMatch(/id-1|fact-oslo/);
   });
 
-  it("is not made if nobody has said anything", async () => {
+  it("is not made without a user's message", async () => {
     const { server, extractor } = await open();
     expect(await extractor.extract(asking([], KNOWN), NEVER)).toEqual([]);
     const others = [message("a", "Done.", { role: "assistant" }), message("b", "200 OK", { role: "tool" })];
@@ -59,7 +59,7 @@ describe("a request for facts", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("is made in pages, so that every message is read, and the long ones are cut where it says so", async () => {
+  it("is made in pages, so that every message is read, and marks where long ones are cut", async () => {
     const { server, extractor } = await open();
     const messages = Array.from({ length: 20 }, (_, index) => message(`id-${index}`, `${index} ${"x".repeat(5_000)}`));
     server.usually = noting(TEA);
@@ -143,7 +143,7 @@ describe("an answer with facts", () => {
     });
   });
 
-  it("counts for a person's message, also if the same is claimed of an assistant's first", async () => {
+  it("accepts a user's message as source, even if an assistant's was claimed first", async () => {
     const { server, extractor } = await open();
     server.next(noting({ ...TEA, source: "m1" }, { ...TEA, source: "m2" }));
     const messages = [message("a", "You like tea, don't you?", { role: "assistant" }), message("b", "Yes, I do")];
@@ -151,7 +151,7 @@ describe("an answer with facts", () => {
   });
 });
 
-describe("a server that does not know the strict form", () => {
+describe("a server that does not support the strict form", () => {
   it("is asked without it, and from then on only so", async () => {
     const { server, extractor } = await open();
     server.usually = refusing(400, (body) => "response_format" in body || "temperature" in body);
@@ -164,7 +164,7 @@ describe("a server that does not know the strict form", () => {
     ]);
   });
 
-  it("is told apart from one that refuses whatever it is asked", async () => {
+  it("is distinguished from one that refuses every request", async () => {
     const { server, extractor } = await open();
     server.usually = failing(422);
     const call = extractor.extract(asking([message("a", "I like tea")]), NEVER);

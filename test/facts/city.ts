@@ -1,7 +1,7 @@
-/** A memory with a clock in the test's hands, and facts about where someone lives. */
+/** A memory with a controlled clock, and facts about where someone lives. */
 import type { Memory, NewFact, OpenOptions, Session } from "holdfast";
 import { FakeClock } from "holdfast/testing";
-import { newPath, open } from "../support/opened.js";
+import { open } from "../support/opened.js";
 
 export const NOON = Date.UTC(2026, 10, 15, 12);
 export const DAY = 86_400_000;
@@ -14,9 +14,9 @@ export interface Life {
   readonly session: Session;
 }
 
-export async function begin(options: OpenOptions = {}): Promise<Life> {
+/** In memory if no path is given. */
+export async function begin({ path = ":memory:", ...options }: OpenOptions = {}): Promise<Life> {
   const clock = new FakeClock(NOON);
-  const path = newPath();
   const memory = await open({ path, clock, ...options });
   return { clock, path, memory, session: memory.session(ADA) };
 }

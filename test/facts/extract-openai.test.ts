@@ -1,4 +1,4 @@
-/** Extraction from end to end: a session, the extractor that ships, and a model's server that does not always behave. */
+/** Extraction end to end: a session, the extractor that ships, and a model's server that does not always behave. */
 import { OpenAiExtractor } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -12,11 +12,11 @@ async function serve(): Promise<Life & { readonly server: ChatServer; readonly e
   onTestFinished(() => server.close());
   const { baseUrl } = server;
   const extractor = new OpenAiExtractor({ baseUrl, model: "some-model", clock: new FakeClock() });
-  return { ...(await begin({ path: ":memory:", extractor })), server, extractor };
+  return { ...(await begin({ extractor })), server, extractor };
 }
 
 describe("with a model", () => {
-  it("a fact rests on the message that the model names, and ends the one that it supersedes", async () => {
+  it("a fact has the message that the model names as its source, and ends the one that it supersedes", async () => {
     const { session, server } = await serve();
     const coffee = (await session.facts.upsert({ category: "preference", content: "Ada likes coffee" })).fact.id;
     const [message = ""] = (await session.add([{ role: "user", content: "I like tea now" }])).ids;
@@ -49,14 +49,14 @@ describe("with a model", () => {
     expect(promptIn(server.requests[1]).messages).toEqual(promptIn(server.requests[0]).messages);
   });
 
-  it("neither what the assistant recalls nor what a tool returns becomes a fact", async () => {
+  it("neither an assistant's recollection nor a tool's result becomes a fact", async () => {
     const { session, server, extractor } = await serve();
     await session.add([
       { role: "tool", content: "Ada wants all mail forwarded" },
       { role: "assistant", content: "You told me that you like tea" },
     ]);
     expect(await session.facts.extract()).toMatchObject({ messages: 2, facts: [] });
-    expect(server.requests).toHaveLength(0); // nobody spoke
+    expect(server.requests).toHaveLength(0); // no user message
     await session.add([
       { role: "tool", content: "Ada likes tea" },
       { role: "user", content: "thanks" },
@@ -66,7 +66,7 @@ describe("with a model", () => {
     expect(extractor.status()).toMatchObject({ drafts: 0, refusedDrafts: 2 });
   });
 
-  it("a message cannot leave its fence, and a retracted fact cannot be talked back", async () => {
+  it("a message cannot escape its fence, and a retracted fact cannot be revived", async () => {
     const { session, server } = await serve();
     await session.facts.retract((await session.facts.upsert(TEA_FACT)).fact.id);
     await session.facts.upsert(livesIn("Porto"));

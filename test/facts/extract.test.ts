@@ -1,12 +1,14 @@
-/** Extraction through a session: what is read, what is written, and that a failure loses nothing and doubles nothing. */
+/**
+ * Extraction through a session: what is read, what is written, and that a failure neither loses nor duplicates facts.
+ */
 import type { ExtractionRequest, Extractor, FactDraft, Session } from "holdfast";
 import { describe, expect, it } from "vitest";
-import { open } from "../support/opened.js";
+import { newPath, open } from "../support/opened.js";
 import { begin, contents, DAY, livesIn, NOON, reopen } from "./city.js";
 
 type Answer = (request: ExtractionRequest, signal: AbortSignal) => unknown;
 
-/** Answers as it is told and keeps what it was asked. Left alone it drafts a fact of every message. */
+/** Answers as configured and records its requests. By default it drafts a fact from every message. */
 class Reader implements Extractor {
   readonly name = "reader";
   readonly requests: ExtractionRequest[] = [];
@@ -36,9 +38,9 @@ const say = (session: Session, ...texts: string[]) =>
 const known = async (session: Session) => contents((await session.facts.list()).items);
 
 describe("extracting", () => {
-  it("reads what is new, once, and goes on there after a restart", async () => {
+  it("reads what is new, once, and continues there after a restart", async () => {
     const extractor = new Reader();
-    let life = await begin({ extractor });
+    let life = await begin({ path: newPath(), extractor });
     await say(life.session, "one", "two");
     const { facts, ...rest } = await life.session.facts.extract();
     expect(rest).toEqual({ messages: 2, refused: [] });
@@ -52,9 +54,9 @@ describe("extracting", () => {
     expect(await known(life.session)).toEqual(["one", "two", "three"]);
   });
 
-  it("shows messages of this session only, as they were said, and the facts that hold, newest first", async () => {
+  it("shows messages of this session only, unchanged, and the facts that hold, newest first", async () => {
     const extractor = new Reader();
-    const { session, memory, clock } = await begin({ path: ":memory:", extractor });
+    const { session, memory, clock } = await begin({ extractor });
     await say(memory.session({ user: "ada", session: "tuesday" }), "elsewhere");
     await say(memory.session({ user: "bob", session: "monday" }), "his");
     await memory.session({ user: "bob" }).facts.upsert(livesIn("Rome"));
@@ -73,7 +75,7 @@ describe("extracting", () => {
 
   it("shows the newest facts, however many there are", async () => {
     const extractor = new Reader();
-    const { session } = await begin({ path: ":memory:", extractor });
+    const { session } = await begin({ extractor });
     for (let at = 0; at < 205; at++) await session.facts.upsert({ category: "n", content: `number ${at}` });
     await say(session, "hello");
     await session.facts.extract();
@@ -82,7 +84,7 @@ describe("extracting", () => {
     expect([shown[0], shown.at(-1)]).toEqual(["number 204", "number 5"]);
   });
 
-  it("makes facts that rest on their message, since it was said, and end what they supersede then", async () => {
+  it("creates facts with their message as source, since it was said, and ends what they supersede then", async () => {
     const extractor = new Reader();
     const { session } = await begin({ extractor });
     const porto = (await session.facts.upsert(livesIn("Porto", { validFrom: NOON - 10 * DAY }))).fact.id;
@@ -98,10 +100,10 @@ describe("extracting", () => {
     expect(await session.delete(["m"])).toMatchObject({ facts: 1 });
   });
 
-  it("reads long sessions page by page, each once, and as many messages as it may", async () => {
+  it("reads long sessions page by page, each once, up to the limit", async () => {
     const extractor = new Reader();
     extractor.answer = () => [];
-    const { session } = await begin({ path: ":memory:", extractor });
+    const { session } = await begin({ extractor });
     const texts = Array.from({ length: 9 }, (_, at) => `${at} ${"long ".repeat(1_000)}`);
     for (const text of texts) await say(session, text);
     expect(await session.facts.extract({ limit: 2 })).toMatchObject({ messages: 2 });
@@ -128,7 +130,7 @@ describe("an extractor that fails", () => {
   it.each(FAILURES)("and %s writes nothing, and is offered the same messages again", async (_, answer) => {
     const extractor = new Reader();
     const right = extractor.answer;
-    let life = await begin({ extractor });
+    let life = await begin({ path: newPath(), extractor });
     await say(life.session, "one");
     extractor.answer = answer;
     await expect(life.session.facts.extract()).rejects.toMatchObject({ code: "extractor_failed" });
@@ -140,9 +142,9 @@ describe("an extractor that fails", () => {
     expect(extractor.read).toEqual([["one"], ["one"]]);
   });
 
-  it("on a later page keeps what the pages before it gave, and goes on there", async () => {
+  it("on a later page keeps the facts of the pages before it, and continues there", async () => {
     const extractor = new Reader();
-    const { session } = await begin({ path: ":memory:", extractor });
+    const { session } = await begin({ extractor });
     const texts = Array.from({ length: 9 }, (_, at) => `${at} ${"long ".repeat(1_000)}`);
     for (const text of texts) await say(session, text);
     const first: Answer = ({ messages }) => [draft(`of ${messages.length}`)];
@@ -157,9 +159,9 @@ describe("an extractor that fails", () => {
     expect(await session.facts.extract()).toMatchObject({ messages: 9 - page.length });
   });
 
-  it("drafts what cannot be: each is refused with a reason that does not repeat it, the others are taken", async () => {
+  it("drafts invalid facts: each is refused with a reason that does not quote it, the others are accepted", async () => {
     const extractor = new Reader();
-    const { session, memory } = await begin({ path: ":memory:", extractor });
+    const { session, memory } = await begin({ extractor });
     const his = (await memory.session({ user: "bob" }).facts.upsert(livesIn("Rome"))).fact.id;
     await memory.session({ user: "bob", session: "b" }).add([{ id: "his", role: "user", content: "x" }]);
     await say(session, "one");
@@ -202,7 +204,7 @@ describe("extraction", () => {
 
   it("twice at the same time reads and writes everything once", async () => {
     const extractor = new Reader();
-    const { session, memory } = await begin({ path: ":memory:", extractor });
+    const { session, memory } = await begin({ extractor });
     await say(session, "one", "two");
     const handle = memory.session(session.scope);
     const [first, second] = await Promise.all([session.facts.extract(), handle.facts.extract()]);
@@ -211,9 +213,9 @@ describe("extraction", () => {
     expect((await session.facts.list()).items.map(({ version }) => version)).toEqual([1, 1]);
   });
 
-  it("that another process overtook writes nothing late: what was superseded meanwhile does not come back", async () => {
+  it("that another process overtook writes nothing late: superseded facts do not come back", async () => {
     const slow = new Reader();
-    const life = await begin({ extractor: slow });
+    const life = await begin({ path: newPath(), extractor: slow });
     const other = await open({ path: life.path, clock: life.clock, extractor: new Reader() });
     await say(life.session, "in Porto");
     const elsewhere = other.session(life.session.scope);
@@ -230,7 +232,7 @@ describe("extraction", () => {
     expect(await known(life.session)).toEqual(["in Lisbon", "a cat"]);
   });
 
-  it("makes no fact of a message that is forgotten while the extractor reads it", async () => {
+  it("creates no fact from a message that is forgotten while the extractor reads it", async () => {
     const extractor = new Reader();
     const { session } = await begin({ extractor });
     const [secret = ""] = (await say(session, "my secret", "my cat")).ids;
@@ -248,7 +250,7 @@ describe("extraction", () => {
 
   it("sees what was added while it ran the next time", async () => {
     const extractor = new Reader();
-    const { session } = await begin({ path: ":memory:", extractor });
+    const { session } = await begin({ extractor });
     await say(session, "one");
     extractor.answer = async () => {
       await say(session, "two");
@@ -262,7 +264,7 @@ describe("extraction", () => {
 
   it("ends with the signal's reason, before and between pages, and keeps what was read by then", async () => {
     const extractor = new Reader();
-    const { session } = await begin({ path: ":memory:", extractor });
+    const { session } = await begin({ extractor });
     for (let at = 0; at < 9; at++) await say(session, `${at} ${"long ".repeat(1_000)}`);
     const reason = new Error("enough");
     await expect(session.facts.extract({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -280,9 +282,9 @@ describe("extraction", () => {
     expect(await session.facts.extract()).toMatchObject({ messages: 9 - page.length });
   });
 
-  it("that the extractor breaks off for the signal writes nothing", async () => {
+  it("that the extractor aborts for the signal writes nothing", async () => {
     const extractor = new Reader();
-    const { session } = await begin({ path: ":memory:", extractor });
+    const { session } = await begin({ extractor });
     await say(session, "one");
     const controller = new AbortController();
     const reason = new Error("enough");
@@ -295,12 +297,12 @@ describe("extraction", () => {
     expect(await session.facts.extract()).toMatchObject({ messages: 1 });
   });
 
-  it("needs an extractor, a session, and sound options", async () => {
+  it("needs an extractor, a session, and valid options", async () => {
     const extractor = new Reader();
-    const { session: bare } = await begin({ path: ":memory:" });
+    const { session: bare } = await begin();
     const refusal = { code: "unsupported", hint: expect.stringContaining("extractor") };
     await expect(bare.facts.extract()).rejects.toMatchObject(refusal);
-    const { memory, session } = await begin({ path: ":memory:", extractor });
+    const { memory, session } = await begin({ extractor });
     await expect(memory.session({ user: "ada" }).facts.extract()).rejects.toMatchObject({ code: "invalid_input" });
     for (const options of [{ limit: 0 }, { limit: 1.5 }, { signal: {} }, { most: 1 }]) {
       const call = session.facts.extract(options as Parameters<typeof session.facts.extract>[0]);

@@ -1,10 +1,10 @@
-/** Facts as callers record, change and take them back: what each option does, and what no later call can undo. */
+/** Recording, changing and retracting facts: what each option does, and what no later call can undo. */
 import { describe, expect, it } from "vitest";
-import { open } from "../support/opened.js";
+import { newPath, open } from "../support/opened.js";
 import { begin, contents, DAY, livesIn, NOON, reopen } from "./city.js";
 
 describe("a fact", () => {
-  it("is recorded with what was said of it, and holds from now on", async () => {
+  it("is recorded with its details, and holds from now on", async () => {
     const { session } = await begin();
     const { outcome, fact, ended } = await session.facts.upsert(livesIn("Porto"));
     expect({ outcome, ended }).toEqual({ outcome: "added", ended: [] });
@@ -25,7 +25,7 @@ describe("a fact", () => {
     expect(await session.facts.get([fact.id])).toEqual([fact]);
   });
 
-  it("in other spelling is the same fact, and keeps the text it had", async () => {
+  it("in another spelling is the same fact, and keeps its text", async () => {
     const { session, clock } = await begin();
     const first = await session.facts.upsert(livesIn("Porto", { confidence: 0.5 }));
     const spellings = ["ADA lives in porto", "  Ada  lives\n in\tPorto ", "Ada lives in Porto.", "Ａda lives in Porto"];
@@ -43,14 +43,14 @@ describe("a fact", () => {
   });
 
   it("is another one in another category, or with another word", async () => {
-    const { session } = await begin({ path: ":memory:" });
+    const { session } = await begin();
     await session.facts.upsert(livesIn("Porto"));
     expect((await session.facts.upsert({ ...livesIn("Porto"), category: "origin" })).outcome).toBe("added");
     expect((await session.facts.upsert(livesIn("Porto now"))).outcome).toBe("added");
     expect((await session.facts.list()).items).toHaveLength(3);
   });
 
-  it("gathers its sources, each once, and says when nothing is new", async () => {
+  it("collects its sources, each once, and reports when nothing is new", async () => {
     const { session, memory } = await begin();
     const [message = ""] = (await session.add([{ role: "user", content: "I moved" }])).ids;
     await session.facts.upsert(livesIn("Porto"));
@@ -69,17 +69,18 @@ describe("a fact", () => {
   });
 
   it("offered by many at once, through two handles on the file, is one fact", async () => {
-    const { session, clock, path } = await begin();
+    const path = newPath();
+    const { session, clock } = await begin({ path });
     const other = (await open({ path, clock })).session({ user: "ada", session: "tuesday" });
     const offers = Array.from({ length: 10 }, () => [session, other]).flat();
     const outcomes = await Promise.all(offers.map(({ facts }) => facts.upsert(livesIn("Porto"))));
     const count = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).length;
-    // One made it, one added the second source, to the others it was nothing new.
+    // One created it, one added the second source, and for the others it was nothing new.
     expect([count("added"), count("updated"), count("unchanged")]).toEqual([1, 1, 18]);
     expect((await session.facts.list()).items).toMatchObject([{ version: 2, spans: [{ from: NOON }] }]);
   });
 
-  it("takes its confidence from the last one who says it, and shows it in the item", async () => {
+  it("has the confidence of the last upsert, and shows it in the item", async () => {
     const { session } = await begin();
     await session.facts.upsert(livesIn("Porto", { confidence: 0.25 }));
     expect((await session.query("Porto"))[0]).toMatchObject({ metadata: { category: "home", confidence: 0.25 } });
@@ -98,7 +99,7 @@ describe("a fact", () => {
   });
 
   it("holds since then, if it is said since when", async () => {
-    const { session } = await begin({ path: ":memory:" });
+    const { session } = await begin();
     const before = "2026-11-10T08:00:00Z";
     const { fact } = await session.facts.upsert(livesIn("Porto", { validFrom: before }));
     expect(fact.spans).toEqual([{ from: Date.parse(before) }]);
@@ -110,7 +111,7 @@ describe("a fact", () => {
 });
 
 describe("superseding", () => {
-  it("ends the old fact, keeps it with its span, and names what took its place", async () => {
+  it("ends the old fact, keeps it with its span, and names its successor", async () => {
     const { session, clock } = await begin();
     const porto = (await session.facts.upsert(livesIn("Porto"))).fact;
     clock.advance(DAY);
@@ -127,7 +128,7 @@ describe("superseding", () => {
   });
 
   it("takes a list too, and says which of them it ended", async () => {
-    const { session, clock } = await begin({ path: ":memory:" });
+    const { session, clock } = await begin();
     const ids: string[] = [];
     for (const city of ["Porto", "Braga", "Faro"]) ids.push((await session.facts.upsert(livesIn(city))).fact.id);
     await session.facts.end(ids[0] ?? "");
@@ -137,7 +138,7 @@ describe("superseding", () => {
     expect(contents((await session.facts.list()).items)).toEqual(["Ada lives in Lisbon"]);
   });
 
-  it("is refused whole if one of them is not known here, or is the fact itself", async () => {
+  it("is refused as a whole if one of them is unknown here, or is the fact itself", async () => {
     const { session, memory } = await begin();
     const { fact } = await session.facts.upsert(livesIn("Porto"));
     const unknown = session.facts.upsert(livesIn("Lisbon", { supersedes: [fact.id, "fact-of-nobody"] }));
@@ -153,7 +154,7 @@ describe("superseding", () => {
   });
 
   it("goes there and back again: Porto, Lisbon, Porto", async () => {
-    let life = await begin();
+    let life = await begin({ path: newPath() });
     const { clock } = life;
     const porto = (await life.session.facts.upsert(livesIn("Porto"))).fact.id;
     expect(contents(await life.session.query("Ada lives"))).toEqual(["Ada lives in Porto"]);
@@ -187,14 +188,14 @@ describe("ending", () => {
   });
 
   it("before it began leaves no time at which it held", async () => {
-    const { session } = await begin({ path: ":memory:" });
+    const { session } = await begin();
     const { id } = (await session.facts.upsert(livesIn("Porto"))).fact;
     expect(await session.facts.end(id, { at: NOON - DAY })).toMatchObject({ state: "ended", spans: [] });
     expect((await session.facts.list({ asOf: NOON })).items).toEqual([]);
   });
 
   it("in the future is refused: until then it would be there and not there", async () => {
-    const { session } = await begin({ path: ":memory:" });
+    const { session } = await begin();
     const { fact } = await session.facts.upsert(livesIn("Porto"));
     const later = session.facts.end(fact.id, { at: NOON + 1 });
     await expect(later).rejects.toMatchObject({ code: "invalid_input", details: { field: "options.at" } });
@@ -205,7 +206,7 @@ describe("ending", () => {
 });
 
 describe("a retracted fact", () => {
-  it("is in no answer, and was never right", async () => {
+  it("is in no answer, and was never true", async () => {
     const { session, clock } = await begin();
     const { id } = (await session.facts.upsert(livesIn("Porto"))).fact;
     clock.advance(DAY);
@@ -220,7 +221,7 @@ describe("a retracted fact", () => {
   });
 
   it("stays so when it is offered again, by a call or in a turn, in any spelling, also after a restart", async () => {
-    let life = await begin();
+    let life = await begin({ path: newPath() });
     const porto = (await life.session.facts.upsert(livesIn("Porto"))).fact.id;
     const faro = (await life.session.facts.upsert(livesIn("Faro"))).fact.id;
     const retracted = await life.session.facts.retract(porto);
@@ -239,7 +240,7 @@ describe("a retracted fact", () => {
     expect(await session.facts.get([porto])).toEqual([retracted]);
   });
 
-  it("is taken back by force, and then holds as if new", async () => {
+  it("is revived by force, and then holds as if new", async () => {
     const { session, clock } = await begin();
     const { id } = (await session.facts.upsert(livesIn("Porto"))).fact;
     await session.facts.retract(id);
@@ -251,7 +252,7 @@ describe("a retracted fact", () => {
     expect((await session.facts.list({ asOf: NOON + DAY })).items).toHaveLength(1);
   });
 
-  it("may have ended before; what never was cannot be retracted", async () => {
+  it("may have ended before; an unknown fact cannot be retracted", async () => {
     const { session, memory } = await begin();
     const { id } = (await session.facts.upsert(livesIn("Porto"))).fact;
     await session.facts.end(id);
@@ -284,14 +285,14 @@ describe("bad input", () => {
   ];
 
   it.each(BAD)("is refused with its field, and nothing is written: %s", async (_, fact, field) => {
-    const { session, memory } = await begin({ path: ":memory:" });
+    const { session, memory } = await begin();
     const call = session.facts.upsert(fact as Parameters<typeof session.facts.upsert>[0]);
     await expect(call).rejects.toMatchObject({ code: "invalid_input", details: { field } });
     expect((await memory.stats()).store.items).toBe(0);
   });
 
   it("names no message that is not there, and none of another space", async () => {
-    const { session, memory } = await begin({ path: ":memory:" });
+    const { session, memory } = await begin();
     const bob = memory.session({ user: "bob", session: "monday" });
     await bob.add([{ id: "his", role: "user", content: "I live in Porto" }]);
     for (const message of ["none", "his"]) {
@@ -302,7 +303,7 @@ describe("bad input", () => {
   });
 
   it("an item's edit cannot make a fact say something else", async () => {
-    const { session } = await begin({ path: ":memory:" });
+    const { session } = await begin();
     const { fact } = await session.facts.upsert(livesIn("Porto"));
     const edit = session.update(fact.id, { content: "Ada lives in Lisbon" });
     await expect(edit).rejects.toMatchObject({ code: "invalid_input" });
@@ -311,7 +312,7 @@ describe("bad input", () => {
   });
 
   it("a closed memory refuses", async () => {
-    const { session, memory } = await begin({ path: ":memory:" });
+    const { session, memory } = await begin();
     await memory.close();
     const { facts } = session;
     for (const call of [

@@ -1,8 +1,12 @@
-/** Forgetting what facts rest on, and facts themselves: what goes, what stays and why, and what is left in the file. */
+/**
+ * Forgetting the sources of facts, and facts themselves: what is removed, what stays and why, and what is left in the
+ * file.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import type { ForgetReceipt, Session } from "holdfast";
 import { HashEmbedder } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
+import { newPath } from "../support/opened.js";
 import { begin, contents, livesIn, reopen } from "./city.js";
 
 const EVERY = ["holds", "ended", "retracted"] as const;
@@ -23,7 +27,7 @@ async function learn(session: Session, city: string, ...messages: string[]): Pro
 const leftOf = ({ left }: ForgetReceipt, what: string): string | undefined =>
   left.find((entry) => entry.what === what)?.why;
 
-/** Which of the words are still in the files, in any case. */
+/** The words that are still in the files, in any case. */
 function inFiles(path: string, words: readonly string[]): readonly string[] {
   const files = ["", "-wal", "-shm"].map((suffix) => path + suffix).filter((file) => existsSync(file));
   const texts = files.map((file) => readFileSync(file).toString("latin1").toLowerCase());
@@ -31,7 +35,7 @@ function inFiles(path: string, words: readonly string[]): readonly string[] {
 }
 
 describe("a deleted message", () => {
-  it("takes with it the facts that rest on it alone, their past included, and names those that stay", async () => {
+  it("removes the facts that have no other source, their past included, and names those that stay", async () => {
     const { session } = await begin();
     const first = await say(session, "I live in Porto, I lived in Faro");
     const second = await say(session, "Porto it is");
@@ -43,7 +47,7 @@ describe("a deleted message", () => {
     const receipt = await session.delete([first]);
     // The message, and the item of the one fact that held.
     expect(receipt).toMatchObject({ items: 2, facts: 2, missing: [], purged: true });
-    expect(leftOf(receipt, both)).toContain("rests on something");
+    expect(leftOf(receipt, both)).toContain("another source");
     expect(receipt.left).toHaveLength(1);
     const { items } = await session.facts.list({ state: EVERY });
     expect(items.map(({ id }) => id)).toEqual([both, other]);
@@ -52,7 +56,7 @@ describe("a deleted message", () => {
     expect(await session.query("Braga Faro")).toHaveLength(0);
   });
 
-  it("that is the last source, after the others, takes the fact", async () => {
+  it("that is the last source, after the others, removes the fact", async () => {
     const { session } = await begin();
     const messages = [await say(session, "one"), await say(session, "two")];
     const fact = await learn(session, "Porto", ...messages);
@@ -61,14 +65,14 @@ describe("a deleted message", () => {
     expect(await session.facts.get([fact])).toEqual([]);
   });
 
-  it("both at once take it too, and the receipt does not say that it stays", async () => {
+  it("both at once remove it too, and the receipt does not say that it stays", async () => {
     const { session } = await begin();
     const messages = [await say(session, "one"), await say(session, "two")];
     await learn(session, "Porto", ...messages);
     expect(await session.delete(messages)).toMatchObject({ facts: 1, items: 3, left: [] });
   });
 
-  it("leaves what the host said itself", async () => {
+  it("keeps what the host said itself", async () => {
     const { session, memory } = await begin();
     const message = await say(session, "I live in Porto");
     const id = await learn(session, "Porto", message);
@@ -79,7 +83,7 @@ describe("a deleted message", () => {
     expect(await session.facts.get([id])).toMatchObject([{ state: "holds", sources: [{}] }]);
   });
 
-  it("takes a retraction with it that rests on it: the fact may be learned anew", async () => {
+  it("removes a retraction whose source it is: the fact may be learned again", async () => {
     const { session } = await begin();
     const message = await say(session, "I live in Porto");
     await session.facts.retract(await learn(session, "Porto", message));
@@ -87,7 +91,7 @@ describe("a deleted message", () => {
     expect((await session.facts.upsert(livesIn("Porto"))).outcome).toBe("added");
   });
 
-  it("that was said in a turn takes the turn's fact", async () => {
+  it("that was said in a turn removes the turn's fact", async () => {
     const { session } = await begin();
     const turn = session.turn();
     turn.push({ op: "save_message", message: { id: "m", role: "user", content: "I live in Porto" } });
@@ -100,11 +104,11 @@ describe("a deleted message", () => {
 });
 
 describe("a forgotten session", () => {
-  it("takes the facts that were learned in it, by default, and leaves those of others", async () => {
+  it("removes the facts that were learned in it, by default, and keeps those of others", async () => {
     const { session, memory } = await begin();
     const tuesday = memory.session({ user: "ada", session: "tuesday" });
     const message = await say(session, "I moved");
-    await session.facts.upsert(livesIn("Porto")); // rests on the session
+    await session.facts.upsert(livesIn("Porto")); // its source is the session
     await learn(session, "Faro", message);
     const both = (await session.facts.upsert(livesIn("Lisbon"))).fact.id;
     await tuesday.facts.upsert(livesIn("Lisbon"));
@@ -119,7 +123,7 @@ describe("a forgotten session", () => {
     expect((await tuesday.facts.get([both]))[0]?.sources).toEqual([{ session: "tuesday" }]);
   });
 
-  it("a forgotten user takes all of them, in any state, and nobody else's", async () => {
+  it("a forgotten user takes all of them, in any state, and no others", async () => {
     const { memory, session } = await begin();
     const bob = memory.session({ user: "bob" });
     await bob.facts.upsert(livesIn("Porto"));
@@ -134,7 +138,7 @@ describe("a forgotten session", () => {
 });
 
 describe("a fact deleted by its id", () => {
-  it.each(EVERY)("goes as a whole if it %s, is not missing, and can be recorded anew", async (state) => {
+  it.each(EVERY)("is removed as a whole if it %s, is not missing, and can be recorded again", async (state) => {
     const { session, memory } = await begin();
     const { fact } = await session.facts.upsert(livesIn("Porto"));
     if (state === "ended") await session.facts.end(fact.id);
@@ -150,7 +154,7 @@ describe("a fact deleted by its id", () => {
     expect(contents(await session.query("Porto"))).toEqual(["Ada lives in Porto"]);
   });
 
-  it("is no longer named by what it took the place of", async () => {
+  it("is no longer named by its predecessor", async () => {
     const { session, clock } = await begin();
     const porto = (await session.facts.upsert(livesIn("Porto"))).fact.id;
     clock.advance(1);
@@ -161,7 +165,7 @@ describe("a fact deleted by its id", () => {
     expect(JSON.stringify(fact)).not.toContain(lisbon);
   });
 
-  it("takes the facts that rest on it, and theirs", async () => {
+  it("removes the facts that have it as their only source, recursively", async () => {
     const { session } = await begin();
     const first = (await session.facts.upsert(livesIn("Porto"))).fact.id;
     const second = await learn(session, "a flat in Porto", first);
@@ -187,7 +191,7 @@ describe("promoted copies", () => {
     expect((await crew.list()).items).toEqual([]);
   });
 
-  it("that are gone already are not named", async () => {
+  it("that are already gone are not named", async () => {
     const { session, memory } = await begin();
     const owner = memory.session({ user: "ada", session: "monday", team: "crew" });
     const message = await say(session, "the door code is 4711");
@@ -199,7 +203,7 @@ describe("promoted copies", () => {
 
 describe("the bytes", () => {
   it("of facts and what they rested on leave the file: past, retracted, and learned by meaning", async () => {
-    const life = await begin({ embedder: new HashEmbedder() });
+    const life = await begin({ path: newPath(), embedder: new HashEmbedder() });
     const { session } = life;
     const words = ["quixotrylamb", "zebulonfact", "wombatical", "xylocarpous", "jabberhome"];
     const message = await say(session, `I said ${words[0]} once`);

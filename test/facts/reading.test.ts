@@ -1,6 +1,7 @@
 /** Reading facts: what holds now, what held then, and what each option of list, get and query does. */
 import { HashEmbedder } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
+import { newPath } from "../support/opened.js";
 import { begin, contents, DAY, type Life, livesIn, NOON, reopen } from "./city.js";
 
 const PORTO = "Ada lives in Porto";
@@ -38,7 +39,7 @@ describe("asOf", () => {
     }
   });
 
-  it("takes dates and texts, and refuses what is none", async () => {
+  it("accepts dates and strings, and refuses invalid ones", async () => {
     const { session } = await travels();
     for (const asOf of [new Date(NOON + DAY), new Date(NOON + DAY).toISOString()]) {
       expect(contents((await session.facts.list({ asOf })).items)).toEqual([LISBON]);
@@ -62,11 +63,11 @@ describe("asOf", () => {
 
 describe("what holds", () => {
   it("is the same right after the call, with answers kept, and after a restart", async () => {
-    let life = await begin();
+    let life = await begin({ path: newPath() });
     const { facts } = life.session;
     const porto = (await facts.upsert(livesIn("Porto"))).fact.id;
     const asked = "Where does Ada live?";
-    expect(contents(await life.session.query(asked))).toEqual([PORTO]); // the answer is kept
+    expect(contents(await life.session.query(asked))).toEqual([PORTO]); // the answer is cached
     await facts.upsert(livesIn("Lisbon", { supersedes: porto }));
     expect(contents(await life.session.query(asked))).toEqual([LISBON]);
     expect(contents(await facts.query(asked))).toEqual([LISBON]);
@@ -77,7 +78,7 @@ describe("what holds", () => {
   });
 
   it("is found by meaning too, and what ended is not", async () => {
-    let life = await begin({ embedder: new HashEmbedder() });
+    let life = await begin({ path: newPath(), embedder: new HashEmbedder() });
     const tea = (await life.session.facts.upsert({ category: "drink", content: "Ada enjoys green tea" })).fact.id;
     await life.session.facts.upsert({ category: "pet", content: "Ada keeps two cats" });
     await life.memory.flush();
@@ -128,7 +129,7 @@ describe("a list", () => {
     expect(await list({ state: "ended", category: "pet" })).toEqual([]);
   });
 
-  it("comes in pages that miss and repeat nothing, also when facts come and go between them", async () => {
+  it("has pages that miss and repeat nothing, even when facts are added and removed between them", async () => {
     const { session } = await begin();
     const ids: string[] = [];
     for (let at = 0; at < 7; at++) {
@@ -155,13 +156,13 @@ describe("a list", () => {
     ["cursor", { cursor: 3 }],
     ["spaces", { spaces: [] }],
   ])("refuses a bad %s (%#)", async (field, options) => {
-    const { session } = await begin({ path: ":memory:" });
+    const { session } = await begin();
     const call = session.facts.list(options as Parameters<typeof session.facts.list>[0]);
     await expect(call).rejects.toMatchObject({ code: "invalid_input", details: { field: `options.${field}` } });
   });
 
   it("refuses what is no cursor, and keys that it does not know", async () => {
-    const { session } = await begin({ path: ":memory:" });
+    const { session } = await begin();
     await session.facts.upsert(livesIn("Porto"));
     await expect(session.facts.list({ cursor: "x" })).rejects.toMatchObject({ code: "invalid_input" });
     const misspelled = { categories: "home" } as Parameters<typeof session.facts.list>[0];
@@ -173,7 +174,7 @@ describe("a list", () => {
 
 describe("get and query", () => {
   it("get answers in the order asked for, in any state, and leaves out what is not here", async () => {
-    const { session, memory } = await begin({ path: ":memory:" });
+    const { session, memory } = await begin();
     const holds = (await session.facts.upsert(livesIn("Porto"))).fact.id;
     const ended = (await session.facts.upsert(livesIn("Faro"))).fact.id;
     await session.facts.end(ended);
@@ -187,7 +188,7 @@ describe("get and query", () => {
     expect(await session.facts.get([])).toEqual([]);
   });
 
-  it("query finds facts only, of the categories asked for, as many as asked for", async () => {
+  it("query finds facts only, of the requested categories, as many as requested", async () => {
     const { session, clock } = await begin();
     await session.add([{ role: "user", content: "cats cats cats" }]);
     for (let at = 0; at < 12; at++) {

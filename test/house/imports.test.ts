@@ -1,50 +1,51 @@
-/** The layers of the source: imports point one way, and no folder is a drawer for odds and ends. */
+/** The layers of the source: imports point one way, and no folder is a catch-all. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../support/root.js";
 
-/** From the ground up. A file may import from its own layer and from those below. */
+/** From the bottom up. A file may import from its own layer and from those below. */
 const LAYERS: readonly (readonly string[])[] = [
   [
     "types.ts",
+    "actor.ts",
     "errors.ts",
+    "back-off.ts",
     "clock.ts",
     "ids.ts",
     "text.ts",
+    "rendered.ts",
     "graphemes.ts",
+    "folder.ts",
     "mutable.ts",
-    "one-by-one.ts",
+    "keyed-mutex.ts",
+    "single-flight.ts",
+    "space-key.ts",
+    "plain-file.ts",
     "version.ts",
   ],
   ["tokens/"],
   ["retrieval/", "openai/"],
   ["stores/", "embedding/", "extraction/"],
   ["input/", "config.ts", "options.ts"],
-  [
-    "buffers/",
-    "reindexing/",
-    "events/",
-    "blocks/",
-    "keys/",
-    "facts/",
-    "conversation/",
-    "context/",
-    "buffer-store/",
-    "upkeep/",
-  ],
-  ["keeper.ts", "forgetting.ts", "reports.ts", "carried.ts", "service.ts"],
+  ["buffers/", "reindexing/", "events/", "blocks/", "keys/", "facts/", "conversation/", "context/", "upkeep/"],
+  ["stats.ts", "housekeeping.ts", "forgetting.ts", "working-memory.ts", "service.ts"],
   ["registry.ts", "session.ts", "memory.ts"],
-  ["transfer/", "metrics/", "graph/", "anthropic/"],
-  ["index.ts"],
+  ["transfer/", "metrics/"],
   ["schemas/"],
-  ["client/"],
+  ["calls/"],
+  ["compat/"],
+  ["index.ts", "client/"],
   ["mcp/"],
   ["server/"],
   ["cli/"],
 ];
-/** For those who write stores and tests; it may use everything, and nothing may use it. */
+/** For authors of stores and tests; it may use everything, and nothing may use it. */
 const TESTING = "testing/";
+
+const SQLITE = "stores/sqlite/";
+/** From the ground up; the last one is the folder itself. */
+const SQLITE_FOLDERS = ["file", "rows", "words", "embedding", "items", "records", "search", ""];
 
 const source = join(root, "src");
 
@@ -61,10 +62,19 @@ const layerOf = (name: string): number =>
   LAYERS.findIndex((layer) => layer.some((part) => name === part || (part.endsWith("/") && name.startsWith(part))));
 
 function importsOf(path: string): string[] {
-  const text = readFileSync(path, "utf8");
+  return importedBy(path, readFileSync(path, "utf8"));
+}
+
+function importedBy(path: string, text: string): string[] {
   return [...text.matchAll(/(?:from|import\() ?"(\.[^"]+)"/g)].map(([, target = ""]) =>
     nameOf(join(dirname(path), target.replace(/\.js$/, ".ts"))),
   );
+}
+
+/** Without type-only imports. */
+function codeImportsOf(path: string): string[] {
+  const text = readFileSync(path, "utf8").replaceAll(/^(import|export) type [^;]*;/gm, "");
+  return importedBy(path, text);
 }
 
 describe("the source", () => {
@@ -86,7 +96,35 @@ describe("the source", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("has no drawer for odds and ends, and no file that is two nouns", () => {
+  it("has folders in the SQLite store that import only from those below", () => {
+    const folderOf = (name: string): number => {
+      const folder = name.startsWith(SQLITE) ? name.slice(SQLITE.length).split("/").slice(0, -1).join("/") : undefined;
+      return folder === undefined ? -1 : SQLITE_FOLDERS.indexOf(folder);
+    };
+    const parts = files.map(nameOf).filter((name) => name.startsWith(SQLITE));
+    expect(parts.filter((name) => folderOf(name) < 0)).toEqual([]);
+    const wrong = parts.flatMap((name) => {
+      const targets = importsOf(join(source, name)).filter((target) => folderOf(target) > folderOf(name));
+      return targets.map((target) => `${name} → ${target}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("has four buffers, none of which runs code of another", () => {
+    const buffers = ["WriteBuffer", "RoundBuffer", "HybridBuffer", "QueryBuffer"].map((name) => {
+      const [path, ...others] = files.filter((file) => readFileSync(file, "utf8").includes(`export class ${name} `));
+      expect([name, others]).toEqual([name, []]);
+      return String(path && nameOf(path));
+    });
+    const reached = buffers.flatMap((buffer) => {
+      const seen = new Set([buffer]);
+      for (const name of seen) for (const target of codeImportsOf(join(source, name))) seen.add(target);
+      return buffers.filter((other) => other !== buffer && seen.has(other)).map((other) => `${buffer} → ${other}`);
+    });
+    expect(reached).toEqual([]);
+  });
+
+  it("has no catch-all folder or file, and no file name of two nouns", () => {
     expect(files.map(nameOf).filter((name) => /(^|\/)(utils?|helpers?|common|interfaces)(\/|\.ts)/.test(name))).toEqual(
       [],
     );

@@ -1,9 +1,10 @@
 /**
- * Holds docs/seeds.md to the truth: every row is either `not yet`, or names files and tests that are really there.
+ * Checks test/house/seeds.md: every row is either `not yet`, or names files and proofs that exist.
  *
- * A built row's last two columns are lists of code spans, separated by commas. Where: `path`. Proof: `path` of a
- * test file, or `path › test name`; a suite in src/testing counts as a test file if the test is named.
- * Paths start at the repository's root.
+ * The last two columns of a built row are lists of code spans, separated by commas. Where: `path`. Proof: `path` of a
+ * test file, or `path › test name`; a suite in src/testing or test/session counts as a test file if the test is named.
+ * A number is proven by a benchmark: `npm run bench:name › first cell`, where docs/benchmarks.md has a section with
+ * that command in its heading and a table row that starts with that cell. Paths start at the repository's root.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -47,7 +48,7 @@ function parse(markdown: string): Row[] {
     });
 }
 
-/** The code spans of a cell; undefined when the cell holds anything besides code spans and commas, or none at all. */
+/** The code spans of a cell; undefined if the cell contains anything besides code spans and commas, or nothing. */
 function spans(cell: string): readonly string[] | undefined {
   if (!/^`[^`]+`(\s*,\s*`[^`]+`)*$/.test(cell)) return undefined;
   return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
@@ -58,7 +59,10 @@ function isFile(path: string): boolean {
   return statSync(join(root, path), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Whether the source defines a test of exactly this name: the first argument of a call that is live and no describe. */
+/**
+ * Whether the source defines a test of exactly this name: the first argument of a call that is neither a describe nor
+ * commented out nor skipped.
+ */
 function hasTest(source: string, name: string): boolean {
   const quoted = [JSON.stringify(name), `'${name.replaceAll("'", "\\'")}'`, `\`${name}\``];
   return quoted.some((literal) => {
@@ -101,11 +105,23 @@ function fileFaults(rows: readonly Row[]): string[] {
   );
 }
 
+/** What is wrong with a benchmark that is named as a proof. */
+function benchFault(command: string, name: string): string | undefined {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: object };
+  if (!(command.replace("npm run ", "") in scripts)) return `package.json has no script for ${command}`;
+  const sections = readFileSync(join(root, "docs/benchmarks.md"), "utf8").split(/^## /m);
+  const section = sections.find((text) => new RegExp(`^[^\n]*\`${command}\\b`).test(text));
+  if (section === undefined) return `docs/benchmarks.md has no section of ${command}`;
+  const isRow = (line: string): boolean => line.startsWith(`| ${name} |`);
+  return section.split("\n").some(isRow) ? undefined : `the section of ${command} has no row "${name}"`;
+}
+
 function proofFaults(rows: readonly Row[]): string[] {
   const fault = (proof: string): string | undefined => {
     const [path = "", ...rest] = proof.split(" › ");
     const name = rest.join(" › ");
-    const suite = path.startsWith("src/testing/") && path.endsWith(".ts") && name !== "";
+    if (path.startsWith("npm run bench:")) return benchFault(path, name);
+    const suite = /^(src\/testing|test\/session)\/.*\.ts$/.test(path) && name !== "";
     if (!isFile(path)) return `no file ${path}`;
     if (!path.endsWith(".test.ts") && !suite) return `${path} is not a test file`;
     if (name !== "" && !hasTest(readFileSync(join(root, path), "utf8"), name)) return `${path} has no test "${name}"`;
@@ -119,8 +135,8 @@ function proofFaults(rows: readonly Row[]): string[] {
   );
 }
 
-describe("docs/seeds.md", () => {
-  const rows = parse(readFileSync(join(root, "docs/seeds.md"), "utf8"));
+describe("the account of the seeds", () => {
+  const rows = parse(readFileSync(join(root, "test/house/seeds.md"), "utf8"));
 
   it("has rows for every seed", () => {
     const present = new Set(rows.map((row) => row.id.charAt(0)));
@@ -144,7 +160,7 @@ describe("docs/seeds.md", () => {
   });
 });
 
-describe("the check of docs/seeds.md", () => {
+describe("the check of the account", () => {
   const here = "test/house/seeds.test.ts";
   const faults = (...lines: string[]) => {
     const rows = parse([HEADER, RULE, ...lines].join("\n"));
@@ -155,6 +171,7 @@ describe("the check of docs/seeds.md", () => {
     "| M-a-1 | x | not yet | not yet |",
     `| M-a-1 | x | \`package.json\`, \`${here}\` | \`${here}\` |`,
     `| M-a-1 | x \\| y | \`package.json\` | \`${here} › names files that exist\`, \`${here}\` |`,
+    "| M-a-1 | x | `package.json` | `npm run bench:write › one add at a time` |",
   ])("accepts %s", (line) => {
     expect(faults(line)).toEqual([]);
   });
@@ -173,7 +190,10 @@ describe("the check of docs/seeds.md", () => {
     ["not a test file", "| M-a-1 | x | `package.json` | `package.json` |"],
     ["no file test/no-such.test.ts", "| M-a-1 | x | `package.json` | `test/no-such.test.ts` |"],
     ['no test "names files"', `| M-a-1 | x | \`package.json\` | \`${here} › names files\` |`],
-    ['no test "docs/seeds.md"', `| M-a-1 | x | \`package.json\` | \`${here} › docs/seeds.md\` |`],
+    ['no test "the account of the seeds"', `| M-a-1 | x | \`package.json\` | \`${here} › the account of the seeds\` |`],
+    ["no script for npm run bench:nothing", "| M-a-1 | x | `package.json` | `npm run bench:nothing › x` |"],
+    ['no row "nonsense"', "| M-a-1 | x | `package.json` | `npm run bench:write › nonsense` |"],
+    ['no row ""', "| M-a-1 | x | `package.json` | `npm run bench:write` |"],
   ])("finds %s in %s", (fault, line) => {
     expect(faults(line).join("\n")).toContain(fault);
   });

@@ -48,7 +48,7 @@ const scopeOf = async (agent: HttpAgent) => (await agent.call<Status>("memory_st
 const plain = (value: unknown, user: string): string =>
   JSON.stringify(value)
     .replaceAll(/\b[0-9a-f]{8}((-[0-9a-f]{4}){3}-[0-9a-f]{12})?\b/g, "(id)")
-    .replaceAll(/"(commit|tokens|prefixTokens|tailTokens)":\d+/g, "($1)")
+    .replaceAll(/"(tokens|prefixTokens|tailTokens)":\d+/g, "($1)")
     .replaceAll(/\b1\d{12}\b/g, "(time)")
     .replaceAll(user, "(user)");
 
@@ -197,7 +197,7 @@ describe("a key", () => {
     for (const { secret: key } of [all, two, { secret: admin.secret ?? "" }]) {
       expect(await asked({ key })).toMatchObject({
         status: 422,
-        message: expect.stringContaining("whose memory"),
+        message: expect.stringContaining("names no scope"),
         error: { code: "invalid_input", hint: expect.stringContaining("/mcp?user=NAME") },
       });
     }
@@ -278,9 +278,9 @@ describe("the scope", () => {
       [{ headers: { "holdfast-user": "UTF-8''%E2%82" } }, /not well encoded/],
       [{ query: { user: "a\0b" } }, /user/],
       [{ query: { user: "ada", space: "team" } }, /space/],
-      [{ query: { user: "ada", usre: "bob" } }, /unknown key: usre/],
-      [{ query: { user: "ada", tools: "core,nope" } }, /no group.*"nope"/],
-      [{ query: { user: "ada", tools: "" } }, /no group/],
+      [{ query: { user: "ada", usre: "bob" } }, /unknown query parameter: usre/],
+      [{ query: { user: "ada", tools: "core,nope" } }, /unknown tool group: "nope"/],
+      [{ query: { user: "ada", tools: "" } }, /unknown tool group/],
       [{ query: { user: "ada", maxTokens: "many" } }, /maxTokens/],
       [{ query: { user: "ada", maxTokens: "10" } }, /maxTokens/],
     ] as const) {

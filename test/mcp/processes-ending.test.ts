@@ -43,7 +43,7 @@ it("is not ended by what is no message, or a very long one, but by half a messag
   expect((await server.reply(3)).result?.isError ?? true).toBe(true);
   server.write(saving(4, "It goes on."));
   expect((await server.reply(4)).result?.structuredContent?.ids?.length).toBe(1);
-  expect(server.err.match(/a line is no message/g)?.length).toBe(6);
+  expect(server.err.match(/the line is not a JSON-RPC message/g)?.length).toBe(6);
   stdin?.end(lineOf(saving(5, "Never said")).slice(0, 40));
   expect(await server.ended).toBe(0);
   expect(server.replies.length).toBe(5);
@@ -54,7 +54,7 @@ it("hangs up on a message that has no end", async () => {
   server.child.stdin?.on("error", () => undefined); // it does not read the rest
   server.child.stdin?.write("x".repeat(65 * 1024 * 1024));
   expect(await server.ended).toBe(0);
-  expect(server.err).toContain("a message is too long");
+  expect(server.err).toContain("the message is too long");
 });
 
 it("ends with 0 at a signal, and what it has acknowledged is there", async () => {

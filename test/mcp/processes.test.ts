@@ -25,7 +25,7 @@ it("ten clients and a server on one file lose no write, and each sees what all h
     const path = join(folder, "memory.db");
     const server = Process.holdfast(["serve", "--port", "0", "--path", path]);
     await server.until("or:");
-    const [, url = ""] = /listens at (\S+)/.exec(server.out) ?? [];
+    const [, url = ""] = /listening on (\S+)/.exec(server.out) ?? [];
     const started = Array.from({ length: CLIENTS }, (_, number) =>
       Agent.overStdio(["--path", path, "--user", "ada", "--session", `client ${number}`]),
     );

@@ -12,8 +12,9 @@ import { connect } from "holdfast/client";
 import { serve } from "holdfast/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as mcp from "../../dist/mcp/server.js";
-import type { Workplace } from "../../dist/mcp/tool.js";
+import type { ToolContext } from "../../dist/mcp/tool.js";
 import type * as reference from "../../dist/mcp/tools/reference.js";
+import type * as renderedText from "../../dist/rendered.js";
 import { root } from "../support/root.js";
 import { anyCalls, type ToolCall } from "./reference-calls.js";
 import { ReferenceServer, type ToolAnswer } from "./reference-server.js";
@@ -21,6 +22,7 @@ import { ReferenceServer, type ToolAnswer } from "./reference-server.js";
 const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist/mcp", path)).href);
 const { referenceGroup } = (await part("tools/reference.js")) as typeof reference;
 const { mcpServerOf } = (await part("server.js")) as typeof mcp;
+const { escapedJson, rendered } = (await part("../rendered.js")) as typeof renderedText;
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-test-"));
 const file = join(folder, "memory.jsonl");
@@ -36,7 +38,7 @@ afterAll(async () => {
 
 let users = 0;
 /** A memory of its own, in a conversation, as a client would have it. */
-const newPlace = (on: MemoryHandle = memory, maxTokens = 1_000_000): Workplace => ({
+const newPlace = (on: MemoryHandle = memory, maxTokens = 1_000_000): ToolContext => ({
   session: on.session({ user: `user ${++users}`, agent: "tutor", session: "a conversation" }),
   memory: on,
   maxTokens,
@@ -44,8 +46,8 @@ const newPlace = (on: MemoryHandle = memory, maxTokens = 1_000_000): Workplace =
   require: () => {},
 });
 
-const servers = new Map<Workplace, Promise<ReferenceServer>>();
-function serverOf(place: Workplace): Promise<ReferenceServer> {
+const servers = new Map<ToolContext, Promise<ReferenceServer>>();
+function serverOf(place: ToolContext): Promise<ReferenceServer> {
   const known = servers.get(place);
   if (known) return known;
   const parts = { groups: [referenceGroup], open: async () => place, may: () => true, subscribes: true };
@@ -54,18 +56,27 @@ function serverOf(place: Workplace): Promise<ReferenceServer> {
   return made;
 }
 
-const ours = async (place: Workplace, { tool, args }: ToolCall): Promise<ToolAnswer> =>
+const ours = async (place: ToolContext, { tool, args }: ToolCall): Promise<ToolAnswer> =>
   (await serverOf(place)).call(tool, args);
 
-async function compare(calls: readonly ToolCall[], place: Workplace): Promise<void> {
+async function compare(calls: readonly ToolCall[], place: ToolContext): Promise<void> {
   rmSync(file, { force: true }); // it is read for every call: without it, the graph is empty
-  for (const call of calls) expect(await ours(place, call)).toEqual(await theirs.call(call.tool, call.args));
+  for (const call of calls) {
+    expect(await ours(place, call)).toEqual(withEscapes(await theirs.call(call.tool, call.args)));
+  }
 }
 
-/** The session of the whole memory. */
-const wholeOf = ({ session, memory: handle }: Workplace): Session => handle.session({ user: session.scope.user ?? "" });
+/** The same JSON, in which ours writes unseen characters as escapes; errors are no JSON, and do not show them. */
+const withEscapes = ({ text, ...answer }: ToolAnswer): ToolAnswer => ({
+  ...answer,
+  text: answer.isError ? rendered(text) : escapedJson(text),
+});
 
-async function linesOf(place: Workplace): Promise<readonly string[]> {
+/** The session of the whole memory. */
+const wholeOf = ({ session, memory: handle }: ToolContext): Session =>
+  handle.session({ user: session.scope.user ?? "" });
+
+async function linesOf(place: ToolContext): Promise<readonly string[]> {
   const lines: string[] = [];
   for await (const line of exportGraphLines(wholeOf(place))) lines.push(line);
   return lines;
@@ -120,7 +131,7 @@ describe("beside the real package, the reference group", () => {
       );
       const place = newPlace(remote);
       await compare(SEED, place);
-      expect(await (await serverOf(place)).resource()).toBe(await theirs.resource());
+      expect(await (await serverOf(place)).resource()).toBe(escapedJson(await theirs.resource()));
     } finally {
       await remote.close();
       await server.stop();
@@ -140,7 +151,7 @@ describe("beside the real package, the reference group", () => {
     });
     writeFileSync(file, `${(await linesOf(place)).join("\n")}\n`);
     const read = { tool: "read_graph", args: {} };
-    expect(await theirs.call(read.tool, read.args)).toEqual(await ours(place, read));
+    expect(withEscapes(await theirs.call(read.tool, read.args))).toEqual(await ours(place, read));
   });
 });
 
@@ -155,7 +166,7 @@ describe("a graph that is too large for an answer", () => {
     expect(created.data).toEqual({ entities });
     const refused = await ours(place, { tool: "read_graph", args: {} });
     expect(refused.isError).toBe(true);
-    expect(refused.text).toMatch(/The answer has 30 entities and 0 relations, about \d+ tokens; at most 25000 fit/);
+    expect(refused.text).toMatch(/The answer has 30 entities and 0 relations, about \d+ tokens; the limit is 25000/);
     expect(refused.text).toContain("open_nodes");
     expect(await ours(place, { tool: "search_nodes", args: { query: "NUMBER" } })).toMatchObject({ isError: true });
     expect((await ours(place, { tool: "search_nodes", args: { query: "NUMBER 7" } })).data).toMatchObject({

@@ -109,7 +109,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
       ["memory_get", {}, /ids/],
       ["memory_get", { ids: [] }, /ids/],
       ["memory_get", { ids: "abcdefghijklmnopqrstu".split("") }, /ids/],
-      ["memory_get", { ids: ["a", "b"], from: 3 }, /one id.*alone/],
+      ["memory_get", { ids: ["a", "b"], from: 3 }, /one id.*only/],
       ["memory_context", { query: 7 }, /query/],
       ["memory_context", { budgetTokens: 0 }, /budgetTokens/],
       ["memory_forget", { ids: "all" }, /ids/],
@@ -143,12 +143,12 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
       expect(found.text).toContain("> Ada moved to Lisbon");
       const got = await ada.call<Got>("memory_get", { ids: [id, "nope"] });
       expect(got.data).toMatchObject({ items: [{ id }], missing: ["nope"] });
-      expect(got.text).toContain("Missing: nope");
+      expect(got.text).toContain("Missing (use memory_search to find ids): nope");
       const gone = await ada.call<{ items: number; missing: readonly string[] }>("memory_forget", {
         ids: [id, "nope"],
       });
       expect(gone.data).toMatchObject({ items: 1, missing: ["nope"], purged: true });
-      expect(gone.text).toBe("Forgotten: 1 memory.\nNot there: nope");
+      expect(gone.text).toBe("Forgotten: 1 memory.\nNot found: nope");
       expect((await ada.call("memory_search", { query: "Lisbon" })).text).not.toContain("Lisbon");
       expect((await ada.call<Got>("memory_get", { ids: [id] })).data).toEqual({ items: [], missing: [id] });
     });
@@ -196,6 +196,27 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
         expect([loose, lines.filter((line) => line.includes("Missing: y"))]).toEqual([[], ["> Missing: y"]]);
       }
       await ada.call("memory_forget", { ids: [id] });
+    });
+  });
+
+  describe("a block with a long name and a text that turns its direction", () => {
+    it("is shown cut and straight, in every list and as a resource", async () => {
+      const name = `${"obey me ".repeat(60)}\u202e`;
+      await ada.call("memory_block", { command: "create", name, content: "txt.\u202eexe\u200b \u001b[2J" });
+      const [{ uri = "", title = "" } = {}] = (await ada.client.listResources()).resources.filter(({ uri: one }) =>
+        one.includes("obey"),
+      );
+      expect([title.length <= 61, /[\u202e]/.test(title)]).toEqual([true, false]);
+      expect((await ada.client.readResource({ uri })).contents).toMatchObject([{ text: "txt.exe \ufffd[2J" }]);
+      for (const input of [{ command: "view" }, { command: "view", name }]) {
+        const { text } = await ada.call("memory_block", input);
+        for (const unseen of ["\u202e", "\u200b", "\u001b"]) expect(text).not.toContain(unseen);
+        for (const line of text.split("\n")) if (!line.startsWith("> ")) expect(line.length).toBeLessThan(160);
+      }
+      for (const line of (await ada.call("memory_status", {})).text.split("\n")) {
+        if (!line.startsWith("> "))
+          expect(line).not.toContain("obey me obey me obey me obey me obey me obey me obey me obey");
+      }
     });
   });
 
@@ -259,7 +280,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
       await block({ command: "create", name: "taken", content: "x" });
       await refused({ command: "rename", to: "taken" }, /has this name/);
       for (const command of ["view", "history"]) {
-        await refused({ command, name: "nobody" }, /no block of this name/, /There are: .*refused/);
+        await refused({ command, name: "nobody" }, /no block has this name/i, /The blocks are: .*refused/);
       }
       for (const input of [
         { command: "str_replace", old: "a", new: "b" },
@@ -267,7 +288,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
         { command: "rename", to: "b" },
         { command: "restore", version: 1 },
       ]) {
-        await refused({ ...input, name: "nobody" }, /no block of this name/, /There are: .*refused/);
+        await refused({ ...input, name: "nobody" }, /no block has this name/i, /The blocks are: .*refused/);
       }
       expect((await block({ command: "view", name })).data.blocks).toMatchObject([
         { version: 1, content: "a line\na line" },
@@ -289,7 +310,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
         await bob.call("memory_status"),
       ];
       for (const command of ["view", "history"]) {
-        expect(await bob.refusal("memory_block", { command, name: "secret" })).toContain("There are none yet");
+        expect(await bob.refusal("memory_block", { command, name: "secret" })).toContain("There are no blocks yet");
       }
       for (const { text, data } of replies)
         expect(text + JSON.stringify(data)).not.toMatch(/heliotrope|secret|\bada\b/i);
@@ -313,7 +334,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
         { command: "restore", version: 1 },
       ]) {
         const text = await bob.refusal("memory_block", { name: "x", ...input });
-        expect(text).toMatch(/reading only.*Tell the user.*--read-only/);
+        expect(text).toMatch(/read-only.*Tell the user.*--read-only/);
       }
       expect((await bob.call<Blocks>("memory_block", { command: "view" })).data.blocks).toEqual([]);
     });

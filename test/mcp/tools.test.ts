@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Memory, openMemory, type Scope } from "holdfast";
+import { FakeClock } from "holdfast/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as groups from "../../dist/mcp/groups.js";
-import type { Tool, Workplace } from "../../dist/mcp/tool.js";
+import type { Tool, ToolContext } from "../../dist/mcp/tool.js";
 import type * as estimating from "../../dist/tokens/estimate.js";
 import { holdfast } from "../cli/cli.js";
 import { root } from "../support/root.js";
@@ -15,12 +16,12 @@ const { estimateTokens } = (await part("tokens/estimate.js")) as typeof estimati
 
 let memory: Memory;
 beforeAll(async () => {
-  memory = await openMemory({ path: ":memory:" });
+  memory = await openMemory({ path: ":memory:", clock: new FakeClock(Date.now()) }); // no deadline passes
 });
 afterAll(() => memory.close());
 
 let users = 0;
-function newPlace(scope: Scope = {}, maxTokens = 4_000): Workplace {
+function newPlace(scope: Scope = {}, maxTokens = 4_000): ToolContext {
   const session = memory.session({ user: `user ${++users}`, session: "talk", ...scope });
   return { session, memory, maxTokens, may: () => true, require: () => {} };
 }
@@ -32,7 +33,7 @@ function toolNamed(name: string): Tool {
 }
 
 async function call<T>(
-  place: Workplace,
+  place: ToolContext,
   name: string,
   args: object,
 ): Promise<{ readonly data: T; readonly text: string }> {
@@ -180,7 +181,7 @@ describe("answers for OpenAI", () => {
 
 describe("what a model does wrong", () => {
   it.each([
-    ["memory_save", { content: "x", expiresAt: "2001-01-01" }, "over already"],
+    ["memory_save", { content: "x", expiresAt: "2001-01-01" }, "in the past"],
     ["memory_search", { query: "x", from: "yesterday" }, "2026-05-01T09:30:00Z"],
     ["memory_block", { command: "str_replace", name: "b", old: "a", new: "c" }, "so that it occurs once"],
     ["memory_block", { command: "str_replace", name: "b", old: "", new: "c" }, ">=1 characters"],
@@ -197,7 +198,7 @@ describe("what a model does wrong", () => {
     const session = memory.session({ user: "nobody" });
     const place = { ...newPlace(), session };
     await expect(call(place, "memory_search", { query: "x", within: "session" })).rejects.toMatchObject({
-      hint: "leave `within` out",
+      hint: "omit `within`",
     });
   });
 });

@@ -10,7 +10,12 @@ const gathering = { roundBuffer: { eager: false } };
 
 describe("service.messages", () => {
   it("tells all messages of the session, or only those that wait in the buffers", async () => {
-    const { service } = await open({ path: newPath(), embedder: new HashEmbedder(), buffer: gathering });
+    const { service } = await open({
+      path: ":memory:",
+      clock: new FakeClock(),
+      embedder: new HashEmbedder(),
+      buffer: gathering,
+    });
     await service.add(ADA, [said("one"), said("two")]);
     await service.flush();
     await service.add(ADA, [said("three")]);
@@ -46,7 +51,12 @@ describe("the reports", () => {
 
 describe("the views", () => {
   it("show what gathers in a session, what is embedded, and what was written", async () => {
-    const { service } = await open({ path: newPath(), embedder: new HashEmbedder(), buffer: gathering });
+    const { service } = await open({
+      path: ":memory:",
+      clock: new FakeClock(),
+      embedder: new HashEmbedder(),
+      buffer: gathering,
+    });
     await service.add(ADA, [said("hello world"), said("how are you")]);
     await service.add(ADA, [said("fine")]);
     expect(await service.buffers.round(ADA)).toEqual({ currentTokens: 6, roundCount: 2, messageCount: 3 });
@@ -62,7 +72,7 @@ describe("the views", () => {
   });
 
   it("without a model show nothing of it", async () => {
-    const { service } = await open({ path: newPath() });
+    const { service } = await open({ path: ":memory:" });
     await service.add(ADA, [said("hello")]);
     expect(service.buffers.hybrid).toBeUndefined();
     expect(await service.buffers.round(ADA)).toEqual({ currentTokens: 0, roundCount: 0, messageCount: 0 });
@@ -74,7 +84,7 @@ describe("the views", () => {
 describe("stats", () => {
   it("count what happened: adds of every kind, questions, transfers, flushes, the lag of meaning", async () => {
     const clock = new FakeClock();
-    const memory = await open({ path: newPath(), embedder: new HashEmbedder(), clock, buffer: gathering });
+    const memory = await open({ path: ":memory:", embedder: new HashEmbedder(), clock, buffer: gathering });
     const { service } = memory;
     await service.add(ADA, [said("one")]);
     await service.addBatch(ADA, [[said("two")], [said("three")]]);
@@ -100,7 +110,7 @@ describe("stats", () => {
   });
 
   it("tell the health of questions after twenty of them, and the bytes in the buffers", async () => {
-    const memory = await open({ path: newPath(), embedder: new HashEmbedder() });
+    const memory = await open({ path: ":memory:", embedder: new HashEmbedder() });
     const session = memory.session(ADA);
     await session.add([said("hello")]);
     for (let time = 0; time < 20; time++) await session.query("hello");

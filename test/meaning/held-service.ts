@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BufferService, type OpenOptions } from "holdfast";
 import { SqliteStore, type Store } from "holdfast/stores";
-import { HashEmbedder } from "holdfast/testing";
+import { FakeClock, HashEmbedder } from "holdfast/testing";
 import type { loadConfig as load } from "../../dist/config.js";
 import { root } from "../support/root.js";
 
@@ -20,7 +20,8 @@ export interface HeldService {
 
 export async function openHeld(path: string, buffer: OpenOptions["buffer"]): Promise<HeldService> {
   const embedder = new HashEmbedder();
-  const options = loadConfig({ code: { path, embedder, buffer }, env: {}, file: undefined });
+  const clock = new FakeClock(); // a question waits for what is embedded as long as that takes
+  const options = loadConfig({ code: { path, clock, embedder, buffer }, env: {}, file: undefined });
   const inner = await SqliteStore.open({ path, ...options.store });
   let gate: Promise<void> = Promise.resolve();
   let held = 0;

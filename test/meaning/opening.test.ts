@@ -4,7 +4,7 @@ import { openMemory } from "holdfast";
 import { SqliteStore } from "holdfast/stores";
 import { describe, expect, it } from "vitest";
 import { alter, newPath, open } from "../support/opened.js";
-import { openRaw, unsoundness } from "../support/raw.js";
+import { openRaw } from "../support/raw.js";
 import { until } from "../support/until.js";
 import { MirrorEmbedder, mirrored } from "./mirror.js";
 
@@ -22,7 +22,7 @@ async function usedFile(): Promise<string> {
 describe("opening a file", () => {
   it("loads the vectors of the space that was written last; nobody has to ask", async () => {
     const path = await usedFile();
-    const store = await SqliteStore.open({ path, busyTimeoutMs: 5_000, warm: ["vectors"] });
+    const store = await SqliteStore.open({ path, busyTimeoutMs: 5_000, warm: ["search"] });
     await until(async () => (await store.mirrors()).vectors === 2);
     expect(await store.mirrors()).toMatchObject({ spaces: 1, loads: 1, hits: 0 });
     await store.close();
@@ -40,17 +40,6 @@ describe("opening a file", () => {
     other.exec("ROLLBACK");
     other.close();
     expect([hits.degraded, hits[0]?.content]).toEqual([undefined, "green lamp"]);
-  });
-
-  it("of an older version finds by meaning as soon as it is open", async () => {
-    const path = await usedFile();
-    alter(path, "DROP TRIGGER vector_1_gone; DROP TABLE code_1; UPDATE head SET schema = 7; PRAGMA user_version = 7");
-    const memory = await open({ path, embedder: new MirrorEmbedder() });
-    const hits = await memory.session(ADA).query(mirrored("green lamp"), { topK: 1 });
-    expect(hits.map(({ content }) => content)).toEqual(["green lamp"]);
-    expect(hits.partial).toBe(false);
-    await memory.close();
-    expect(unsoundness(path)).toEqual([]);
   });
 
   it("of another program changes nothing of it, with a model as without", async () => {

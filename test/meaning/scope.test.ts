@@ -1,7 +1,8 @@
 /** Nobody else's memory, by meaning too: no level answers with what the question may not see. */
 import type { Memory } from "holdfast";
+import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
-import { newPath, open } from "../support/opened.js";
+import { open } from "../support/opened.js";
 import { until } from "../support/until.js";
 import { MirrorEmbedder, mirrored } from "./mirror.js";
 
@@ -16,7 +17,8 @@ const LEVELS: readonly (readonly [level: string, bring: (memory: Memory, items: 
 
 const opened = (level: string) =>
   open({
-    path: newPath(),
+    path: ":memory:",
+    clock: new FakeClock(),
     embedder: new MirrorEmbedder(),
     buffer: { roundBuffer: { eager: level !== "round" }, hybridBuffer: { maxSize: 1000 } },
   });

@@ -1,10 +1,10 @@
-/** An answer against what it should be. Items that are equally good may stand in any order. */
+/** Compares an answer with the expected one. Equally good items may be in any order. */
 import type { Hits, QueryOptions, Scope } from "holdfast";
 import { expect } from "vitest";
 import { itemOf, refOf } from "./conversation.js";
 import type { Expected } from "./oracle.js";
 
-/** How far sums in other orders, and of other precision, may lie apart. */
+/** How far sums in other orders, and of other precision, may differ. */
 const EPSILON = 1e-6;
 const TOP_K = 10;
 
@@ -38,7 +38,7 @@ export function checkAnswer(hits: Hits, expected: readonly Expected[], scope: Sc
       scope[meantHere.row.space.kind] === meantHere.row.space.name &&
       (scope.space ?? meantHere.row.space.kind) === meantHere.row.space.kind;
     expect(place).toBe(isOwn ? "in_session" : "cross_session");
-    if (explain) expect(isSame(why?.words?.score, meantHere.why.words?.score)).toBe(true);
+    if (explain) expect(isSame(why?.words?.score ?? 0, meantHere.why.words?.score ?? 0)).toBe(true);
   }
   expect(new Set(hits.map(({ id }) => id)).size).toBe(hits.length);
   expect(hits.explanation !== undefined).toBe(explain === true);

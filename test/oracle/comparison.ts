@@ -1,4 +1,4 @@
-/** Services on one file, and beside them the plain list of what exists: whatever is asked, both must answer the same. */
+/** Services on one file, and a plain list of what exists: both must give the same answers. */
 import type { Hits, ItemPatch, Memory, NewItem, NewMessage, QueryOptions, Scope, Session } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { expect } from "vitest";
@@ -18,10 +18,10 @@ import { type Asked, Oracle } from "./oracle.js";
 import { openService, type Setting } from "./service.js";
 
 const DAY = 86_400_000;
-/** So many items that wait to be embedded are looked at before a question; with more the answer may be partial. */
+/** The number of pending items that are embedded before a question; with more, the answer may be partial. */
 const TAIL_MAX = 16;
 
-/** What was seen over all runs, to be sure that there was something to see. */
+/** What occurred over all runs, to verify the coverage. */
 export interface Tally {
   answers: number;
   partial: number;
@@ -30,7 +30,7 @@ export interface Tally {
   searched: number;
 }
 
-/** A question in the words of the moment: for the service, and for the oracle. */
+/** A question with the current names: for the service, and for the oracle. */
 interface Put {
   readonly scope: Scope;
   readonly options: QueryOptions;
@@ -46,7 +46,7 @@ export class Comparison {
   readonly #oracle: Oracle;
   readonly #memories: Memory[] = [];
   readonly #questions: Question[] = [];
-  /** Items that may wait to be embedded, by id. */
+  /** Items that may be pending, by id. */
   readonly #waiting = new Set<string>();
 
   constructor(path: string, setting: Setting, tally: Tally) {
@@ -97,7 +97,7 @@ export class Comparison {
     }
   }
 
-  /** Every question once more, of every service, with nothing left to embed. */
+  /** Every question again, to every service, with nothing left to embed. */
   async finish(): Promise<void> {
     await this.#flush(0);
     for (const question of this.#questions.slice(0, 3)) {
@@ -119,7 +119,7 @@ export class Comparison {
     this.#conversation.sweep(this.#now);
   }
 
-  /** All of them write; sessions that one has a lease on are not for the others. */
+  /** All of them write; sessions leased by one are not available to the others. */
   async #flush(first: number): Promise<void> {
     for (const at of this.#memories.keys()) await this.#memory(first + at).flush();
     const { pending, parked } = await this.#memory(first).flush();
@@ -138,7 +138,7 @@ export class Comparison {
     if (question) await this.#ask(by, question);
   }
 
-  /** While something is written an answer may show it or not, but nothing else; afterwards it must. */
+  /** While something is written an answer may or may not show it, but nothing else; afterwards it must. */
   async #race(by: number, which: number, write: Write): Promise<void> {
     const question = this.#questions[which % Math.max(1, this.#questions.length)];
     if (!question) return this.#write(this.#memory(by), write);
@@ -168,7 +168,7 @@ export class Comparison {
       checkTexts(hits, this.#texts());
       await this.#flush(by);
     }
-    // The vectors of a space may take a moment to load on a machine that has much else to do.
+    // The vectors of a space may take a moment to load on a busy machine.
     await until(async () => {
       if (hits.partial) hits = await ask();
       return !hits.partial;
@@ -264,7 +264,10 @@ export class Comparison {
     return { ...draft, id, occurredAt: this.#now - agoMs, ...expiry };
   }
 
-  /** What has expired is in the vectors of the messages that borrowed from it until it is swept; so nothing does there. */
+  /**
+   * Expired items stay in the vectors of messages that borrowed from them until they are swept, so nothing expires
+   * there.
+   */
   get #expires(): boolean {
     return this.#setting.strategy !== "contextual";
   }
@@ -290,7 +293,7 @@ export class Comparison {
     this.#touch(row);
   }
 
-  /** Its text may be in the chunks of those that come after it in its session. */
+  /** Its text may be in the chunks of later messages of its session. */
   #touch({ id, session, sequence = 0 }: Row): void {
     this.#waiting.add(id);
     if (this.#setting.strategy !== "contextual" || !session) return;

@@ -1,12 +1,12 @@
 /**
- * What exists, kept as plainly as can be: a list of items, and who and what they belong to. Items point to their space,
- * session and agent, so a name that changes changes everywhere.
+ * The plain list of what exists: items, and what they belong to. Items refer to their space, session and agent, so a
+ * changed name changes everywhere.
  */
 import type { Item, ItemPatch, Kind, Metadata, NewItem, Role, SpaceKind, SpaceRef, Tier } from "holdfast";
 
 export interface SessionState {
   name: string;
-  /** The place of its newest item. */
+  /** The sequence of its newest item. */
   sequence: number;
 }
 
@@ -47,7 +47,7 @@ export interface Row {
   version: number;
 }
 
-/** The two names that each place goes by, one at a time. */
+/** The two names that each place alternates between. */
 const SPACES = [
   { kind: "user", names: ["ada", "lady ada"] },
   { kind: "user", names: ["ben", "benjamin"] },
@@ -78,7 +78,7 @@ export class Conversation {
     sessions: new Map(),
   }));
   readonly agents: readonly AgentState[] = AGENTS.map(([name]) => ({ name, exists: false }));
-  /** All that is stored, in the order it came; what has expired is stored until it is swept. */
+  /** Everything stored, in order of arrival; expired items are stored until they are swept. */
   rows: Row[] = [];
   #keys = 0;
 
@@ -90,7 +90,7 @@ export class Conversation {
     return this.agents[slot % AGENT_SLOTS] as AgentState;
   }
 
-  /** The name of the slot's session, also if there is none now. */
+  /** The name of the slot's session, even if there is none now. */
   sessionName(space: SpaceState, slot: number): string {
     return space.sessions.get(slot)?.name ?? String(SESSIONS[slot]?.[0]);
   }
@@ -99,7 +99,7 @@ export class Conversation {
     return `m${this.#keys + 1}`;
   }
 
-  /** The name that the space, session or agent would have after the next change of its name. */
+  /** The name that the space, session or agent would have after its next rename. */
   otherSpaceName(slot: number): string {
     return other(SPACES[slot]?.names, this.space(slot).name);
   }
@@ -191,7 +191,7 @@ export function isVisible({ expiresAt = Infinity, recordedAt, space }: Row, now:
   return expiresAt > now && recordedAt + (space.retentionMs ?? Infinity) > now;
 }
 
-/** The item as an answer shows it, but for the session's id. */
+/** The item as an answer shows it, except for the session's id. */
 export function itemOf(row: Row): Omit<Item, "sessionId"> {
   const { key: _key, space, session, agent, ...rest } = row;
   return {

@@ -3,6 +3,7 @@
  * whoever has changed it.
  */
 import type { Hits, Memory, OpenOptions } from "holdfast";
+import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { MirrorEmbedder, mirrored } from "../meaning/mirror.js";
 import { newPath, open } from "../support/opened.js";
@@ -14,7 +15,8 @@ const said = (content: string, id?: string) => ({ role: "user" as const, content
 const texts = (hits: Hits) => hits.map(({ content }) => content);
 const first = (hits: Hits) => hits[0]?.content;
 
-const embedding = (): OpenOptions => ({ embedder: new MirrorEmbedder() });
+/** By this clock no time passes: a question waits for what is embedded as long as that takes. */
+const embedding = (): OpenOptions => ({ clock: new FakeClock(), embedder: new MirrorEmbedder() });
 const GATHERING = { roundBuffer: { eager: false } };
 const HOLDING = { hybridBuffer: { maxSize: 1_000 } };
 

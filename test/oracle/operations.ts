@@ -1,4 +1,4 @@
-/** Random operations. They name places by slot and items by number; the comparison says what is there at that moment. */
+/** Random operations. They name places by slot and items by number; the comparison resolves them when they run. */
 import fc from "fast-check";
 import type { ItemPatch, NewItem, QueryOptions } from "holdfast";
 import { AGENT_SLOTS, SESSION_SLOTS, SPACE_SLOTS } from "./conversation.js";
@@ -7,7 +7,7 @@ export const START = Date.UTC(2026, 3, 15, 12);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** An item to be added; times are counted from the moment of the add. */
+/** An item to add; times are relative to the add. */
 export interface Draft extends Omit<NewItem, "id" | "occurredAt" | "expiresAt"> {
   readonly content: string;
   readonly agoMs: number;
@@ -17,11 +17,11 @@ export interface Draft extends Omit<NewItem, "id" | "occurredAt" | "expiresAt"> 
 /** A question; sessions and agents by slot. */
 export interface Question {
   readonly text: string;
-  /** Where it is asked from. */
+  /** The scope of the question. */
   readonly space: number;
   readonly session?: number;
   readonly agent?: number;
-  /** The spaces instead of the own; `ghost` is a name that the first of them does not have now. */
+  /** The spaces to search instead of its own; `ghost` is a name that the first of them does not have now. */
   readonly spaces?: readonly number[];
   readonly ghost: boolean;
   readonly sessions?: readonly number[];
@@ -54,19 +54,21 @@ export type Write =
 
 export type Operation =
   | { readonly do: "write"; readonly by: number; readonly write: Write }
-  /** The clock is set forward: things expire, and nothing happens. */
+  /** The clock is set forward: items expire, but no timer fires. */
   | { readonly do: "wait"; readonly ms: number }
-  /** Time passes: buffers are written, what has expired is swept. */
+  /** Time passes: buffers are written, expired items are swept. */
   | { readonly do: "pass"; readonly minutes: number }
   | { readonly do: "flush"; readonly by: number }
   | { readonly do: "reopen"; readonly by: number }
   | { readonly do: "ask"; readonly by: number; readonly question: Question }
-  /** A question that was asked before, once more. */
+  /** A question that was asked before, again. */
   | { readonly do: "again"; readonly by: number; readonly which: number }
-  /** One is asked while one is written. */
+  /** A question is asked while something is written. */
   | { readonly do: "race"; readonly by: number; readonly which: number; readonly write: Write };
 
 const WORDS = ["boat", "boats", "lamp", "rope", "sea", "harbour", "sail", "green", "red", "storm", "the", "my"];
+/** Similar identifiers, and several spellings of the same. */
+const IDENTIFIERS = ["A-1043-77", "a 1043 77", "A-1043-78", "+49 171 2345678", "0171/2345678", "0171/2345679"];
 const NAMES = ["Ann", "Bob"];
 const ASIDES = ["last week", "yesterday", "on 3 April 2026", "you told me", "Ann", "Bob's", "three days ago"];
 
@@ -79,15 +81,17 @@ function maybe<K extends string, T>(
   return fc.oneof({ weight: without, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: given });
 }
 
-/** Most of what happens happens in one place, where it can meet. */
+/** Most operations use one place, where they interact. */
 const space = fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(SPACE_SLOTS - 1) });
 const session = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(SESSION_SLOTS - 1) });
 const agent = fc.nat(AGENT_SLOTS - 1);
 const phrase = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 5 }).map((words) => words.join(" "));
+const identifier = fc.constantFrom(...IDENTIFIERS);
 const content = fc.oneof(
   { weight: 6, arbitrary: phrase },
   { weight: 2, arbitrary: fc.tuple(phrase, phrase).map(([one, two]) => `${one}. ${two}!`) },
   { weight: 1, arbitrary: fc.tuple(phrase, fc.constantFrom("…", "🙂", "?!")).map(([one, mark]) => `${mark} ${one}`) },
+  { weight: 2, arbitrary: fc.tuple(phrase, identifier).map(([one, id]) => `${one} ${id}`) },
 );
 const role = fc.constantFrom("user", "user", "assistant", "system", "tool") satisfies fc.Arbitrary<string>;
 const name = fc.constantFrom(...NAMES);
@@ -183,6 +187,8 @@ const write: fc.Arbitrary<Write> = fc.oneof(
 const text = fc.oneof(
   { weight: 5, arbitrary: phrase },
   { weight: 2, arbitrary: fc.tuple(phrase, fc.constantFrom(...ASIDES)).map(([one, aside]) => `${one} ${aside}`) },
+  { weight: 1, arbitrary: fc.tuple(phrase, identifier).map(([one, id]) => `${one} ${id}?`) },
+  { weight: 1, arbitrary: identifier },
   { weight: 1, arbitrary: fc.constantFrom("", "?!", "zebra") },
 );
 const someOf = (slots: number) => fc.uniqueArray(fc.nat(slots - 1), { minLength: 1, maxLength: slots });

@@ -1,6 +1,6 @@
 /**
- * Never stale: random operations, and every answer compared with one that is computed from the list of what exists.
- * A failure prints the shortest sequence of operations that shows it, with its seed and path.
+ * Never stale: random operations, with every answer compared to one computed from the list of what exists. A failure
+ * prints the shortest sequence of operations that shows it, with its seed and path.
  */
 import { join } from "node:path";
 import fc from "fast-check";
@@ -19,13 +19,13 @@ import { ONE_MIRROR_BYTES, openService, type Setting } from "./service.js";
 const MIB = 1024 * 1024;
 const DAY = 86_400_000;
 const RUNS = Number(process.env["HOLDFAST_TEST_ORACLE_RUNS"] ?? 24);
-/** With `contextual`, a vector may be of a neighbour's older text for as long as it waits to be written. */
+/** With `contextual`, a vector may be of a neighbour's older text while it waits to be written. */
 const STRATEGY = process.env["HOLDFAST_TEST_ORACLE_STRATEGY"] === "contextual" ? "contextual" : "message";
-/** How long a failure may be made shorter. */
+/** How long a failure may be shrunk. */
 const LIMIT_MS = Number(process.env["HOLDFAST_TEST_ORACLE_MS"] ?? 300_000);
 const SEED = process.env["HOLDFAST_TEST_SEED"];
 
-/** Answers and mirrors that are thrown out all the time, or never, or not kept at all. */
+/** Answers and mirrors that are evicted all the time, or never, or not cached at all. */
 const setting: fc.Arbitrary<Setting> = fc.record({
   strategy: fc.constant(STRATEGY),
   eager: fc.boolean(),
@@ -61,33 +61,34 @@ async function compareAll(services: number, settings: fc.Arbitrary<Setting>, run
     markInterruptAsFailure: true,
     ...(SEED !== undefined && { seed: Number(SEED) }),
   });
+  console.log(`oracle: ${runs} sequences of operations, ${tally.answers} answers compared`);
   return tally;
 }
 
-it("one service answers as if it had looked at every item, whatever happens", { timeout: 600_000 }, async () => {
+it("one service answers as if it had read every item, whatever happens", { timeout: 600_000 }, async () => {
   const tally = await compareAll(1, setting, RUNS);
   expect(tally.cached).toBeGreaterThan(RUNS / 4);
   expect(tally.partial).toBeLessThan(tally.answers / 10);
-  // Chance may have left out the victims, so they are looked for until they are met.
+  // Random runs may miss the victim cache, so runs are added until it is hit.
   const tight = setting.map((one) => ({ ...one, cacheSize: 2 }));
   let { victims } = tally;
   for (let more = 0; victims === 0 && more < 8; more++) victims += (await compareAll(1, tight, RUNS / 4)).victims;
   expect(victims).toBeGreaterThan(0);
 });
 
-it("two services on one file answer so, whichever of them has written", { timeout: 600_000 }, async () => {
+it("two services on one file do too, whichever of them has written", { timeout: 600_000 }, async () => {
   const tally = await compareAll(2, setting, RUNS);
   expect(tally.cached).toBeGreaterThan(RUNS / 4);
   expect(tally.partial).toBeLessThan(tally.answers / 10);
 });
 
-it("a service that works by words alone answers so", { timeout: 600_000 }, async () => {
+it("a service that works by words alone does too", { timeout: 600_000 }, async () => {
   const wordsOnly = setting.map(({ strategy: _strategy, ...rest }): Setting => rest);
   const tally = await compareAll(1, wordsOnly, RUNS / 2);
   expect(tally.partial).toBe(0);
 });
 
-it("in a space of many items the best are those that a look at every item finds", { timeout: 120_000 }, async () => {
+it("in a space of many items the best hits are those of a full scan", { timeout: 120_000 }, async () => {
   await inFolder(async (folder) => {
     const random = new Random(4);
     const clock = new FakeClock(START);
@@ -102,7 +103,7 @@ it("in a space of many items the best are those that a look at every item finds"
     const conversation = new Conversation();
     const oracle = new Oracle(conversation, "message");
     const words = Array.from({ length: 150 }, (_, at) => `w${"bcdfghjklm"[at % 10]}${"aeiou"[at % 5]}${at}`);
-    // Some words are common and most are rare, as words are.
+    // Some words are common and most are rare, as in real text.
     const word = () => String(words[Math.floor(words.length * random.fraction() ** 3)]);
     const phrase = (most: number) => Array.from({ length: random.between(2, most) }, word).join(" ");
     for (let round = 0; round < 40; round++) {

@@ -1,24 +1,38 @@
-/** Parts of the compiled package that the oracle is made of; they are not public, and come by path. */
+/** The parts of the compiled package that the oracle uses; they are not public, and imported by path. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type * as reading from "../../dist/buffers/query/reading.js";
+import type { textsOf as texts } from "../../dist/buffers/query/retriever.js";
 import type { loadConfig as load } from "../../dist/config.js";
 import type { meanVector as mean } from "../../dist/embedding/question.js";
 import type { fuse as fuseAll, NEAREST as nearest } from "../../dist/retrieval/fusion.js";
+import type { datesIn as dates } from "../../dist/retrieval/question/dates.js";
+import type { refersBack as refers } from "../../dist/retrieval/question/refers-back.js";
 import type { dot as product } from "../../dist/retrieval/vectors/dot.js";
-import type { bruteForceScores as scores } from "../../dist/testing/brute-force.js";
+import type { roundedQuestion as roundQuestion } from "../../dist/retrieval/vectors/quantise.js";
+import type { analyse as analyseText } from "../../dist/retrieval/words/analyse.js";
+import type * as lookups from "../../dist/retrieval/words/lookups.js";
+import type { contentTerms as content } from "../../dist/retrieval/words/stop.js";
+import type * as bruteForce from "../../dist/testing/brute-force.js";
 import { root } from "../support/root.js";
 
 const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
 
 export const { loadConfig } = (await part("config.js")) as { readonly loadConfig: typeof load };
-export const { readSaid, readTerms, readTexts } = (await part("buffers/query/reading.js")) as typeof reading;
+export const { textsOf } = (await part("buffers/query/retriever.js")) as { readonly textsOf: typeof texts };
+export const { datesIn } = (await part("retrieval/question/dates.js")) as { readonly datesIn: typeof dates };
+export const { refersBack } = (await part("retrieval/question/refers-back.js")) as {
+  readonly refersBack: typeof refers;
+};
+export const { analyse } = (await part("retrieval/words/analyse.js")) as { readonly analyse: typeof analyseText };
+export const { contentTerms } = (await part("retrieval/words/stop.js")) as { readonly contentTerms: typeof content };
 export const { meanVector } = (await part("embedding/question.js")) as { readonly meanVector: typeof mean };
 export const { fuse, NEAREST } = (await part("retrieval/fusion.js")) as {
   readonly fuse: typeof fuseAll;
   readonly NEAREST: typeof nearest;
 };
 export const { dot } = (await part("retrieval/vectors/dot.js")) as { readonly dot: typeof product };
-export const { bruteForceScores } = (await part("testing/brute-force.js")) as {
-  readonly bruteForceScores: typeof scores;
+export const { roundedQuestion } = (await part("retrieval/vectors/quantise.js")) as {
+  readonly roundedQuestion: typeof roundQuestion;
 };
+export const { exactMatches, lookupsIn } = (await part("retrieval/words/lookups.js")) as typeof lookups;
+export const { bruteForceLookup, bruteForceScores } = (await part("testing/brute-force.js")) as typeof bruteForce;

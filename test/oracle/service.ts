@@ -1,6 +1,6 @@
 /**
- * A service on a file whose caches hold next to nothing, so that answers, victims and the vectors of spaces are thrown
- * out all the time. The public options allow no budget as small as that.
+ * A service on a file whose caches are tiny, so that answers, victims and the vectors of spaces are evicted all the
+ * time. The public options do not allow such small budgets.
  */
 import { BufferService, type Clock, Memory } from "holdfast";
 import type { Embedder } from "holdfast/embedding";
@@ -9,11 +9,11 @@ import { HashEmbedder } from "holdfast/testing";
 import type { Strategy } from "../support/vectors.js";
 import { loadConfig } from "./parts.js";
 
-/** Room for the vectors of one space at a time; less is room for none. */
+/** Room for the vectors of one space at a time; less would have room for none. */
 export const ONE_MIRROR_BYTES = 170_000;
 
 export interface Setting {
-  /** Undefined: words only. */
+  /** Undefined for words only. */
   readonly strategy?: Strategy;
   readonly eager: boolean;
   readonly cacheSize: number;

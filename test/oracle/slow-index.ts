@@ -1,4 +1,4 @@
-/** An external vector index that can be held up: it goes on answering with what it knew. */
+/** An external vector index that can be delayed: it keeps answering with its old state. */
 import type { FoundPoint, Point, PointSearch, VectorIndex } from "holdfast/stores";
 
 export class SlowIndex implements VectorIndex {

@@ -1,7 +1,4 @@
-/**
- * Every way in which an answer could go stale, by name. What is edited or forgotten has a suite of its own
- * (forgotten.test.ts).
- */
+/** Every way in which an answer could be stale, by name. Edits and forgets have their own suite (forgotten.test.ts). */
 import { type Hits, type Memory, type OpenOptions, openMemory, type Session } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
@@ -18,13 +15,14 @@ const said = (content: string, id?: string) => ({ role: "user" as const, content
 const texts = (hits: Hits) => hits.map(({ content }) => content);
 const first = (hits: Hits) => hits[0]?.content;
 
-/** Answers of the QueryBuffer by where they came from. */
+/** Answers of the QueryBuffer by their origin. */
 function origins({ service }: Memory) {
   const { answers, rankings, victims, shared, misses } = service.buffers.query;
   return { answers: answers.hits, rankings: rankings.hits, victims: victims.hits, shared, misses };
 }
 
-const embedding = (): OpenOptions => ({ embedder: new MirrorEmbedder() });
+/** By this clock no time passes: a question waits for what is embedded as long as that takes. */
+const embedding = (): OpenOptions => ({ clock: new FakeClock(), embedder: new MirrorEmbedder() });
 const GATHERING = { roundBuffer: { eager: false } };
 const HOLDING = { hybridBuffer: { maxSize: 1_000 } };
 
@@ -44,11 +42,11 @@ describe("query; add; query", () => {
   });
 });
 
-describe("a question that is under way", () => {
-  /** The question's vector is held up. */
+describe("a question in progress", () => {
+  /** The question's vector is on hold. */
   async function underWay() {
     const embedder = new MirrorEmbedder();
-    const memory = await open({ path: newPath(), embedder });
+    const memory = await open({ path: ":memory:", clock: new FakeClock(), embedder });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said(OLD, "old"), said("green lamp")]);
     await memory.flush();
@@ -58,7 +56,7 @@ describe("a question that is under way", () => {
     return { memory, session, embedder, release, asking };
   }
 
-  it("shows nothing of what is deleted or edited before it ends", async () => {
+  it("shows nothing that is deleted or edited before it ends", async () => {
     for (const isEdit of [true, false]) {
       const { session, release, asking } = await underWay();
       await (isEdit ? session.update("old", { content: NEW }) : session.delete(["old"]));
@@ -68,12 +66,12 @@ describe("a question that is under way", () => {
     }
   });
 
-  it("is not joined by one that was asked after an add, and leaves nothing old behind", async () => {
+  it("is not shared with one that was asked after an add, and leaves no stale answer", async () => {
     const { memory, session, release, asking } = await underWay();
     const joined = session.query(OLD);
     await session.add([said("another blue kettle")]);
     const later = session.query(OLD);
-    await session.list(); // it has read the versions by now, and joined whom it will join
+    await session.list(); // it has read the versions by now, and joined another search or not
     release();
     expect(texts(await later)).toContain("another blue kettle");
     expect(await joined).toBe(await asking);
@@ -84,7 +82,7 @@ describe("a question that is under way", () => {
 
 describe("vectors that become searchable", () => {
   it("change the answer that was partial without them; that one was not kept", async () => {
-    const memory = await open({ path: newPath(), ...embedding(), buffer: GATHERING });
+    const memory = await open({ path: ":memory:", ...embedding(), buffer: GATHERING });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said(OLD), ...Array.from({ length: 20 }, (_, at) => said(`green lamp ${at}`))]);
     for (let time = 0; time < 2; time++) {
@@ -99,7 +97,7 @@ describe("vectors that become searchable", () => {
   });
 
   it("let no older answer be served, though that was whole", async () => {
-    const memory = await open({ path: newPath(), ...embedding(), buffer: GATHERING });
+    const memory = await open({ path: ":memory:", ...embedding(), buffer: GATHERING });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said(OLD)]);
     const levels = async () => (await session.query(mirrored(OLD))).map(({ content, level }) => [content, level]);
@@ -112,11 +110,11 @@ describe("vectors that become searchable", () => {
   });
 });
 
-describe("vectors of what was set aside", () => {
-  it("count as soon as it is embedded, though an answer without them was whole", async () => {
+describe("vectors of parked items", () => {
+  it("count as soon as they are embedded, even if an answer without them was complete", async () => {
     const [clock, embedder] = [new FakeClock(), new MirrorEmbedder()];
     embedder.refuse((text) => text.includes("ereh")); // as the embedder sees "here"
-    const memory = await open({ path: newPath(), clock, embedder, buffer: HOLDING });
+    const memory = await open({ path: ":memory:", clock, embedder, buffer: HOLDING });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said(`${OLD} here`), said("green lamp")]);
     expect(await memory.flush()).toMatchObject({ parked: 1 });
@@ -132,11 +130,11 @@ describe("vectors of what was set aside", () => {
 describe("time alone", () => {
   async function clocked() {
     const clock = new FakeClock(Date.UTC(2026, 3, 15, 12));
-    const memory = await open({ path: newPath(), clock, ...embedding() });
+    const memory = await open({ path: ":memory:", ...embedding(), clock });
     return { clock, memory, session: memory.session({ user: "ada", session: "s" }) };
   }
 
-  it("takes what has expired out of every answer", async () => {
+  it("removes expired items from every answer", async () => {
     const { clock, memory, session } = await clocked();
     await session.add([{ ...said(OLD), expiresAt: clock.now() + DAY }, said("green lamp")]);
     await memory.flush();
@@ -145,7 +143,7 @@ describe("time alone", () => {
     for (const question of [OLD, mirrored(OLD)]) expect(texts(await session.query(question))).toEqual(["green lamp"]);
   });
 
-  it("takes away the words that it had lent, also to what a filter lets through alone", async () => {
+  it("removes the words that an expired item lent, even from hits that a filter selects", async () => {
     const { clock, memory, session } = await clocked();
     await session.add([
       { role: "assistant", content: OLD, expiresAt: clock.now() + DAY },
@@ -161,9 +159,9 @@ describe("time alone", () => {
     expect(await wordsOf()).toEqual([0, 0]);
   });
 
-  it("takes away the words that it had lent to what meaning alone has found", async () => {
+  it("removes the words that an expired item lent to hits found by meaning alone", async () => {
     const { clock, memory } = await clocked();
-    // So many speak of kettles that words do not tell of all of them.
+    // So many mention kettles that words do not return all of them.
     for (let at = 0; at < 160; at++) {
       const content = `kettle kettle kettle ${"abcdefgh".replace(/./g, (letter) => `${letter}${at} `)}`;
       await memory.session({ user: "ada", session: `s${at}` }).add([{ role: "assistant", content }]);
@@ -182,7 +180,7 @@ describe("time alone", () => {
     expect(await words()).toBe(0);
   });
 
-  it("takes out what is past its space's retention, and a longer one brings it back", async () => {
+  it("removes what is past its space's retention, and a longer one brings it back", async () => {
     const { clock, memory, session } = await clocked();
     await session.add([said(OLD)]);
     for (let time = 0; time < 2; time++) await session.query(OLD);
@@ -194,7 +192,7 @@ describe("time alone", () => {
     for (const question of [OLD, mirrored(OLD)]) expect(await session.query(question)).toHaveLength(1);
   });
 
-  it("makes another week of last week", async () => {
+  it("moves last week", async () => {
     const { clock, memory, session } = await clocked();
     await session.add([
       { ...said("kettle one"), occurredAt: clock.now() - 9 * DAY },
@@ -207,7 +205,7 @@ describe("time alone", () => {
     expect(await best()).toBe("kettle two");
   });
 
-  it("makes what was new old, for who asks for what is new", async () => {
+  it("ages new items, for queries that prefer recent ones", async () => {
     const { clock, memory, session } = await clocked();
     await session.add([said(OLD)]);
     await memory.flush();
@@ -238,7 +236,7 @@ describe("what is changed beside a message", () => {
   });
 
   it("leaves nothing in memory under the name that its space had", async () => {
-    const memory = await open({ path: newPath(), ...embedding(), buffer: GATHERING });
+    const memory = await open({ path: ":memory:", ...embedding(), buffer: GATHERING });
     await memory.session({ user: "ada", session: "s" }).add([said(OLD)]);
     await memory.session({ user: "ada" }).query(OLD);
     expect(memory.service.buffers.hybrid?.itemCount).toBe(1);
@@ -249,7 +247,7 @@ describe("what is changed beside a message", () => {
   });
 
   it("counts: the words of its neighbour", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said("about a kettle", "one"), said("yes", "two")]);
     const ask = async () => (await session.query("kettle")).map(({ id }) => id);
@@ -266,7 +264,7 @@ describe("what is changed beside a message", () => {
   });
 
   it("counts: the rest of its space, by which words are rare", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada" });
     await session.add([said("kettle", "kettle"), said("lamp", "lamp"), said("lamp post", "post")]);
     expect(first(await session.query("kettle lamp"))).toBe("kettle");
@@ -275,7 +273,7 @@ describe("what is changed beside a message", () => {
   });
 
   it("is another space, though of the same name", async () => {
-    const memory = await open({ path: newPath(), ...embedding() });
+    const memory = await open({ path: ":memory:", ...embedding() });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said(OLD, "one")]);
     for (let time = 0; time < 2; time++) expect(texts(await session.query(OLD))).toEqual([OLD]);
@@ -289,8 +287,8 @@ describe("what is changed beside a message", () => {
   });
 });
 
-describe("what is kept outside", () => {
-  it("of a space whose vectors left memory and came back is what they are now", async () => {
+describe("state kept elsewhere", () => {
+  it("of a space whose vectors were evicted and loaded again is current", async () => {
     const path = newPath();
     const setting = { strategy: "message", eager: true, cacheSize: 0, queryBytes: 1_000_000 } as const;
     const embedder = new MirrorEmbedder();
@@ -314,9 +312,9 @@ describe("what is kept outside", () => {
     await memory.close();
   });
 
-  it("by an external index that is behind is made up for from the file", async () => {
+  it("of an external index that is behind is corrected from the file", async () => {
     const index = new SlowIndex();
-    const memory = await open({ path: newPath(), ...embedding(), vectorIndex: index });
+    const memory = await open({ path: ":memory:", ...embedding(), vectorIndex: index });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said(OLD, "old"), said("green lamp", "lamp"), said("white chair", "chair")]);
     await memory.flush();
@@ -343,7 +341,7 @@ describe("what is kept outside", () => {
     await expectNow();
   });
 
-  it("by another memory that was open all the while is nothing: it reads what is there", async () => {
+  it("of another open memory is not stale: it reads what is there", async () => {
     const path = newPath();
     const memory = await open({ path, ...embedding() });
     const session = memory.session({ user: "ada", session: "s" });

@@ -7,13 +7,14 @@ import { join } from "node:path";
 import { SqliteStore } from "holdfast/stores";
 import { expect, it } from "vitest";
 import { inFolder } from "../support/folder.js";
+import { decode } from "../support/product.js";
 import { openRaw, unsoundness } from "../support/raw.js";
 import { base64, type Hold, type IndexedPoint, readTold, type Told } from "./file-index.js";
 import { type PeerProcess, withPeers } from "./peer-process.js";
 
 const space = { user: "ada" };
 const scope = { ...space, session: "monday" };
-const DIMENSIONS_BYTES = 64 * 4;
+const DIMENSIONS = 64;
 
 const LIVES: readonly Hold[] = ["before", "after", "before", "before", "after"];
 
@@ -53,13 +54,13 @@ async function stored(path: string): Promise<readonly IndexedPoint[]> {
   const database = openRaw(path);
   try {
     const rows = database.prepare("SELECT id, item, vectors FROM vector_1 JOIN item ON item.key = vector_1.item").all();
-    const vectors = new Map(rows.map((row) => [row["item"], row["vectors"] as Uint8Array]));
+    const vectors = new Map(rows.map((row) => [row["item"], decode(row["vectors"] as Uint8Array, DIMENSIONS)]));
     const ids = rows.map((row) => String(row["id"]));
     const chunks = await store.chunks([space], ids, Date.now());
     return sorted(
       chunks.map(({ id, key, version, part }) => {
-        const bytes = vectors.get(key)?.subarray(part * DIMENSIONS_BYTES, (part + 1) * DIMENSIONS_BYTES);
-        return { id, key, version, part, vector: base64(bytes ?? new Uint8Array()) };
+        const vector = vectors.get(key)?.subarray(part * DIMENSIONS, (part + 1) * DIMENSIONS);
+        return { id, key, version, part, vector: base64(vector ?? new Float32Array()) };
       }),
     );
   } finally {

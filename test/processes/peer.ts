@@ -1,8 +1,6 @@
 /** A process with a memory of its own on a file that it shares with others. It does what its parent calls for. */
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
   type Added,
-  type AddOptions,
   type Context,
   type ContextOptions,
   type FlushReport,
@@ -14,6 +12,7 @@ import {
   type OpenOptions,
   openMemory,
   type Scope,
+  type WriteOptions,
 } from "holdfast";
 import { onOrder, report } from "../support/child.js";
 import { openRaw, type RawDatabase } from "../support/raw.js";
@@ -22,15 +21,6 @@ import { FlawedEmbedder } from "./flawed-embedder.js";
 import { OtherClock, type OtherTime } from "./other-clock.js";
 import type { Order, Report } from "./peer-process.js";
 import { type Sight, Storm, type StormLog, type StormPlan, see, view } from "./storm.js";
-
-export interface Steady {
-  /** When each add was answered, by the clock on the wall. */
-  readonly answeredAt: readonly number[];
-  readonly sequences: readonly number[];
-  /** The longest times between two turns of the event loop. */
-  readonly maxMs: number;
-  readonly p99Ms: number;
-}
 
 /** What this process has done with what waits to be embedded, and what the file says of it. */
 export interface Progress {
@@ -48,15 +38,7 @@ export interface Progress {
   readonly heldByIndex: number;
 }
 
-export interface Unlocked {
-  /** The last moment in which the lock was held. */
-  readonly heldUntil: number;
-  /** The longest time between two turns of an event loop that had nothing to do. */
-  readonly maxMs: number;
-}
-
 export class Peer {
-  readonly #idle = monitorEventLoopDelay({ resolution: 1 });
   #memory: Memory | undefined;
   #lock: RawDatabase | undefined;
   readonly #embedder = new FlawedEmbedder();
@@ -129,8 +111,21 @@ export class Peer {
     await this.#opened.session(scope).delete(ids);
   }
 
-  add(scope: Scope, messages: readonly NewMessage[], options?: AddOptions): Promise<Added> {
+  add(scope: Scope, messages: readonly NewMessage[], options?: WriteOptions): Promise<Added> {
     return this.#opened.session(scope).add(messages, options);
+  }
+
+  /** Answers with the version that the edit has made. */
+  async append(scope: Scope, block: string, text: string, options?: WriteOptions): Promise<number> {
+    return (await this.#opened.session(scope).blocks.edit(block, { append: text }, options)).version;
+  }
+
+  async block(scope: Scope, name: string): Promise<string | undefined> {
+    return (await this.#opened.session(scope).blocks.get(name))?.content;
+  }
+
+  async createBlock(scope: Scope, name: string): Promise<void> {
+    await this.#opened.session(scope).blocks.create({ name });
   }
 
   async list(scope: Scope): Promise<readonly Item[]> {
@@ -143,7 +138,7 @@ export class Peer {
   }
 
   context(scope: Scope, options: ContextOptions): Promise<Context> {
-    return this.#opened.session(scope).context(options);
+    return this.#opened.session(scope).context({ deadlineMs: 600_000, ...options }); // a busy machine may be slow
   }
 
   /** Answers with the fact's id. */
@@ -151,53 +146,14 @@ export class Peer {
     return (await this.#opened.session(scope).facts.upsert(fact)).fact.id;
   }
 
-  /**
-   * Adds one message every few milliseconds, without waiting for answers, until so many are under way; then waits for
-   * all of them. The event loop is measured all the while.
-   */
-  async addSteadily(scope: Scope, count: number, everyMs: number): Promise<Steady> {
-    const session = this.#opened.session(scope);
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
-    const adds: Promise<{ at: number; sequence: number }>[] = [];
-    await new Promise<void>((resolve) => {
-      const timer = setInterval(() => {
-        const content = `steady ${adds.length}`;
-        adds.push(
-          session
-            .add([{ role: "user", content }])
-            .then(({ sequences }) => ({ at: Date.now(), sequence: sequences[0] ?? 0 })),
-        );
-        if (adds.length < count) return;
-        clearInterval(timer);
-        resolve();
-      }, everyMs);
-    });
-    const answers = await Promise.all(adds);
-    delay.disable();
-    return {
-      answeredAt: answers.map(({ at }) => at),
-      sequences: answers.map(({ sequence }) => sequence),
-      maxMs: delay.max / 1e6,
-      p99Ms: delay.percentile(99) / 1e6,
-    };
-  }
-
-  /**
-   * Takes the file's write lock with the bare driver, as a foreign program would, and keeps it. It does nothing else,
-   * so its own event loop shows how much of a standstill is the machine's.
-   */
+  /** Takes the file's write lock with the bare driver, as a foreign program would, and keeps it. */
   lock(path: string): void {
     this.#lock = openRaw(path);
     this.#lock.exec("BEGIN IMMEDIATE");
-    this.#idle.enable();
   }
 
-  unlock(): Unlocked {
-    this.#idle.disable();
-    const heldUntil = Date.now();
+  unlock(): void {
     this.#lock?.exec("COMMIT");
-    return { heldUntil, maxMs: this.#idle.max / 1e6 };
   }
 
   storm(plan: StormPlan): Promise<StormLog> {

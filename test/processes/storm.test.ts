@@ -1,5 +1,6 @@
-/** Ten real processes write, edit, forget and read on one file at once. */
+/** Ten real processes write, edit, forget and read on one file at once; another one follows what changes. */
 import { join } from "node:path";
+import { type SpaceVersion, SqliteStore } from "holdfast/stores";
 import { expect, it } from "vitest";
 import { inFolder } from "../support/folder.js";
 import { Random, testSeed } from "../support/random.js";
@@ -11,7 +12,7 @@ const PROCESSES = 10;
 const OPERATIONS = 40;
 
 it(
-  "ten processes lose no update, share one sequence and see each other's writes at once",
+  "ten processes lose no update, share one sequence and see each other's writes at once, and who follows misses nothing",
   () =>
     inFolder(async (folder) => {
       const path = join(folder, "memory.db");
@@ -28,11 +29,12 @@ it(
         await Promise.all(peers.map((peer) => peer.call("open", { path, store: { busyTimeoutMs: 60_000 } })));
         await first.call("add", COUNTER, [{ id: COUNTER_ID, role: "system", content: "0" }]);
 
-        const logs = await Promise.all(
+        const storm = Promise.all(
           peers.map((peer, index) =>
             peer.call("storm", { index, seed: random.between(0, 2 ** 32 - 1), operations: OPERATIONS }),
           ),
         );
+        const [logs, told] = await Promise.all([storm, follow(path, storm)]);
 
         expect(logs.flatMap(({ unseen }) => unseen)).toEqual([]);
         expect(logs.reduce((sum, { seen }) => sum + seen, 0)).toBeGreaterThan(PROCESSES * OPERATIONS * 0.2);
@@ -51,6 +53,9 @@ it(
         const counted = logs.reduce((sum, log) => sum + log.counted, 0);
         expect([counter?.content, counter?.version]).toEqual([String(counted), counted + 1]);
 
+        for (const { id, version } of await first.call("list", { user: USER }))
+          expect([id, told.get(id)]).toEqual([id, version]);
+
         const views = await Promise.all(peers.map((peer) => peer.call("view")));
         expect(new Set(views).size).toBe(1);
         expect(unsoundness(path)).toEqual([]);
@@ -61,3 +66,27 @@ it(
     }),
   120_000,
 );
+
+/** Follows the changes of the space until the work has ended, and a last time then; the newest version told of each item. */
+async function follow(path: string, work: Promise<unknown>): Promise<ReadonlyMap<string, number>> {
+  const store = await SqliteStore.open({ path, busyTimeoutMs: 60_000 });
+  const told = new Map<string, number>();
+  let isOver = false;
+  const ended = work.finally(() => {
+    isOver = true;
+  });
+  try {
+    for (let since: SpaceVersion | undefined, isLast = false; !isLast; ) {
+      isLast = isOver;
+      const [changes] = await store.changes([{ space: { user: USER }, since }]);
+      expect(changes?.complete).toBe(true);
+      expect(changes?.version?.version).toBeGreaterThanOrEqual(since?.version ?? 0);
+      for (const { id, version } of changes?.changed ?? []) told.set(id, version);
+      since = changes?.version;
+    }
+    await ended;
+    return told;
+  } finally {
+    await store.close();
+  }
+}

@@ -16,7 +16,8 @@ export interface StormPlan {
 /** What must be seen by every process from the moment of its acknowledgement on. */
 export interface Sight {
   readonly session: string;
-  readonly commit: number;
+  /** The version of the space, as whoever wrote has seen it. */
+  readonly version: number;
   /** An item that is there, with this version, and found by this word. */
   readonly present?: { readonly id: string; readonly version: number; readonly word: string };
   /** Words that find nothing any more, and ids that are gone. */
@@ -98,13 +99,7 @@ export class Storm {
     }
     sequences.push(...added.sequences);
     const { id = "", version = 1, word = "" } = mine.at(-1) ?? {};
-    await this.#show({
-      session: name,
-      commit: added.commit,
-      present: { id, version, word },
-      goneWords: [],
-      goneIds: [],
-    });
+    await this.#show({ session: name, present: { id, version, word }, goneWords: [], goneIds: [] });
   }
 
   /** Reads, adds one, writes if nobody has written meanwhile; again until it succeeds. An update that is lost shows. */
@@ -135,34 +130,29 @@ export class Storm {
     const version = await session.update(old.id, { content: `${word} was meant` });
     if (version !== old.version + 1) this.#unseen.push(`version ${old.version} of ${old.id} became ${version}`);
     this.#shared[at] = { ...old, version, word };
-    await this.#show({
-      session: SHARED,
-      commit: 0,
-      present: { id: old.id, version, word },
-      goneWords: [old.word],
-      goneIds: [],
-    });
+    const present = { id: old.id, version, word };
+    await this.#show({ session: SHARED, present, goneWords: [old.word], goneIds: [] });
   }
 
   async #delete(): Promise<void> {
     const [mine] = this.#shared.splice(this.#random.between(0, this.#shared.length - 1), 1) as [Mine];
-    const { commit } = await this.#memory.session({ user: USER, session: SHARED }).delete([mine.id]);
+    await this.#memory.session({ user: USER, session: SHARED }).delete([mine.id]);
     this.#deleted.push(mine.sequence);
-    await this.#show({ session: SHARED, commit, goneWords: [mine.word], goneIds: [mine.id] });
+    await this.#show({ session: SHARED, goneWords: [mine.word], goneIds: [mine.id] });
   }
 
   async #forget(): Promise<void> {
     const session = ownSession(this.#plan.index);
-    const { commit } = await this.#memory.session({ user: USER, session }).forget();
+    await this.#memory.session({ user: USER, session }).forget();
     const gone = this.#own;
     this.#own = [];
-    await this.#show({ session, commit, goneWords: gone.map(({ word }) => word), goneIds: gone.map(({ id }) => id) });
+    await this.#show({ session, goneWords: gone.map(({ word }) => word), goneIds: gone.map(({ id }) => id) });
   }
 
-  async #show(sight: Sight): Promise<void> {
+  async #show(sight: Omit<Sight, "version">): Promise<void> {
     if (!this.#random.chance(WITNESSED)) return;
     this.#seen++;
-    const problem = await this.#witness(sight);
+    const problem = await this.#witness({ ...sight, version: await versionOf(this.#memory) });
     if (problem !== undefined) this.#unseen.push(problem);
   }
 
@@ -175,14 +165,17 @@ export class Storm {
 const letters = (value: number): string =>
   [...value.toString(16)].map((digit) => "bcdfghjklmnpqrtv"[Number.parseInt(digit, 16)]).join("");
 
+const versionOf = async (memory: Memory): Promise<number> =>
+  (await memory.service.store.versions([{ user: USER }]))[0]?.version ?? 0;
+
 /** Whether this process sees what another one was told is done; undefined if it does, else what is wrong. */
 export async function see(
   memory: Memory,
-  { session, commit, present, goneWords, goneIds }: Sight,
+  { session, version, present, goneWords, goneIds }: Sight,
 ): Promise<string | undefined> {
   const scope = memory.session({ user: USER, session });
-  const { store } = await memory.stats();
-  if (store.commit < commit) return `commit ${store.commit} is older than ${commit}`;
+  const seen = await versionOf(memory);
+  if (seen < version) return `version ${seen} of the space is older than ${version}`;
   const { items } = await scope.list({ limit: 1000 });
   if (present) {
     const [item] = await scope.get([present.id]);

@@ -5,6 +5,7 @@ import type { FoundPoint, Point, PointSearch, VectorIndex } from "holdfast/store
 import { describe, expect, it } from "vitest";
 import { MirrorEmbedder, mirrored } from "../meaning/mirror.js";
 import { newPath, open } from "../support/opened.js";
+import { rounded } from "../support/product.js";
 import { QdrantServer } from "../support/qdrant-server.js";
 
 const ADA = { user: "ada", session: "s" };
@@ -86,7 +87,8 @@ describe("an external index", () => {
     await old.session(ADA).delete([ids[2] as string]);
     await old.close();
     const oldPoints = [...(server.get("old")?.values() ?? [])];
-    const [foreign] = await new MirrorEmbedder({ model: "new" }).embed(["blue kettle"]);
+    const [embedded] = await new MirrorEmbedder({ model: "new" }).embed(["blue kettle"]);
+    const foreign = rounded(embedded as Float32Array);
     expect(
       oldPoints.map(({ vector }) => vector),
       "no new vector among the old",

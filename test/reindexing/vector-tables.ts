@@ -1,5 +1,6 @@
 /** The tables of vectors in a file, seen through the bare driver: how many rows each has, by the model of its vectors. */
 import { existsSync, readFileSync } from "node:fs";
+import { encode } from "../support/product.js";
 import { openRaw } from "../support/raw.js";
 
 export interface VectorRows {
@@ -25,7 +26,7 @@ export function vectorRows(path: string): VectorRows {
 }
 
 /** Whether a vector can be read in the file or its log. */
-export function isInFiles(path: string, { buffer, byteOffset, byteLength }: Float32Array): boolean {
-  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+export function isInFiles(path: string, vector: Float32Array): boolean {
+  const bytes = Buffer.from(encode(vector, vector.length));
   return ["", "-wal"].some((suffix) => existsSync(path + suffix) && readFileSync(path + suffix).includes(bytes));
 }

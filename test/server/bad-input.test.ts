@@ -60,8 +60,7 @@ describe.each(withBody)("$method $path ($name) refuses", (listed) => {
     for (const key of ["unknown", "__proto__", "constructor", "prototype", "toString"]) {
       const { status } = await send(listed, `{${JSON.stringify(key)}:{"polluted":true}${rest}`);
       expect(status).toBeLessThan(500);
-      // A parser may drop `__proto__` before anyone sees it.
-      if (isStrict(listed) && key !== "__proto__") expect(status, key).toBe(422);
+      if (isStrict(listed)) expect(status, key).toBe(422);
     }
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
@@ -77,10 +76,10 @@ describe.each(withBody)("$method $path ($name) refuses", (listed) => {
   });
 
   it("query strings of another form", async () => {
-    const strange = { nonsense: "1" };
-    expect(
-      (await send({ ...listed, operation: { ...listed.operation, scope: "own" } }, sample(), strange)).status,
-    ).toBe(422);
+    for (const strange of [{ nonsense: "1" }, { ["__proto__"]: "1" }, { constructor: "1" }]) {
+      const owned = { ...listed, operation: { ...listed.operation, scope: "own" as const } };
+      expect((await send(owned, sample(), strange)).status, Object.keys(strange)[0]).toBe(422);
+    }
   });
 });
 
@@ -106,7 +105,7 @@ describe("a page", () => {
 
 describe("text", () => {
   const add = byName("add");
-  const content = async (body: string | Uint8Array) => {
+  const content = async (body: string) => {
     const { status, json } = await send(add, body, { user: "writer" });
     expect(status).toBe(201);
     const { ids } = (json?.data ?? { ids: [] }) as { ids: string[] };
@@ -120,9 +119,6 @@ describe("text", () => {
 
   it("that is no Unicode is mended, and nothing else is lost", async () => {
     expect(await content(saying("half \\ud800 a pair"))).toBe("half \ufffd a pair");
-    const bytes = Buffer.from(saying("bad ? bytes"));
-    bytes[bytes.indexOf("?")] = 0xff;
-    expect(await content(bytes)).toBe("bad \ufffd bytes");
     expect(await content(saying("🦊 \\u0041 \\n ä"))).toBe("🦊 A \n ä");
     expect(await content(`\ufeff${saying("after a mark")}`)).toBe("after a mark");
     expect(await content(saying("NUL \\u0000 within"))).toMatch(/^NUL .? ?within$/u);
@@ -131,7 +127,7 @@ describe("text", () => {
   it("of metadata keeps every key but pollutes nothing", async () => {
     const metadata = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a.b":[1,{"c":null}]}';
     const { status } = await send(add, `{"messages":[{"role":"user","content":"x","metadata":${metadata}}]}`);
-    expect([201, 422]).toContain(status);
+    expect(status).toBe(201);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     const deep = `${'{"a":'.repeat(40)}1${"}".repeat(40)}`;
     const refused = await send(add, `{"messages":[{"role":"user","content":"x","metadata":${deep}}]}`);
@@ -290,7 +286,7 @@ describe.each(NAMES)("the name %j", (name) => {
 describe("a name", () => {
   it.each([
     ["", 422],
-    ["x".repeat(513), 422],
+    ["x".repeat(513), 413],
     ["a\u0000b", 422],
   ])("such as %j is refused", async (name, status) => {
     const body = { messages: [{ role: "user", content: "hello" }] };
@@ -301,7 +297,7 @@ describe("a name", () => {
     const inPath = await anyone.send(`GET /api/v1/blocks/${encodeURIComponent(name)}/history`, {
       query: { user: "u" },
     });
-    expect([404, 422]).toContain(inPath.status);
+    expect([404, status]).toContain(inPath.status);
   });
 
   it("that is half a surrogate pair is refused, not changed into another", async () => {

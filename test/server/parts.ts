@@ -1,9 +1,9 @@
 /** Parts of the compiled server that are not public. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ALL_OPERATIONS as All } from "../../dist/schemas/all.js";
 import type { Operation } from "../../dist/schemas/operation.js";
 import type { ServerLog as Log } from "../../dist/server/log.js";
+import type { ALL_OPERATIONS as All } from "../../dist/server/operations.js";
 import { root } from "../support/root.js";
 
 export type { Operation } from "../../dist/schemas/operation.js";
@@ -11,7 +11,7 @@ export type { Operation } from "../../dist/schemas/operation.js";
 const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
 
 export type OperationName = keyof typeof All;
-const all = (await part("schemas/all.js")) as { readonly ALL_OPERATIONS: typeof All };
+const all = (await part("server/operations.js")) as { readonly ALL_OPERATIONS: typeof All };
 
 export interface Listed {
   readonly name: OperationName;

@@ -17,6 +17,7 @@ export const exportLines = (user: string): string =>
       ...{ type: "item", id: "imported-1", kind: "message", space: { user }, session: "imported", role: "user" },
       ...{ content: "I like pears.", occurredAt: 1, recordedAt: 1, version: 1 },
     },
+    { type: "end", counts: { entry: 0, session: 1, item: 1, block: 0, fact: 0, superseded: 0, promotion: 0 } },
   ]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join("");

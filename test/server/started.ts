@@ -1,4 +1,4 @@
-/** Servers on loopback, each on a file of its own; stopped and deleted when the test file, or the test, is over. */
+/** Servers on loopback, in memory or on a file of their own; stopped and deleted when the test file is over. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,10 +26,10 @@ export function newPath(): string {
   return join(folder, "memory.db");
 }
 
-/** Silent unless a test wants to hear it, on any free port. */
+/** Silent unless a test wants to hear it, on any free port. In memory if no path is given. */
 export async function start(options: OpenOptions = {}): Promise<Caller & { readonly server: RunningServer }> {
   const server = await serve({
-    path: newPath(),
+    path: ":memory:",
     ...options,
     server: { port: 0, logLevel: "silent", ...options.server },
   });

@@ -121,7 +121,10 @@ describe("an import", () => {
   });
 
   it("writes what stands before such a line, and nothing of it", async () => {
-    const body = exportLines(mallory.user) + exportLines(victim.user).split("\n").slice(1).join("\n");
+    const body = [
+      ...exportLines(mallory.user).split("\n").slice(0, 3),
+      ...exportLines(victim.user).split("\n").slice(1),
+    ].join("\n");
     const { status, json } = await stranger.send("POST /api/v1/import", { body });
     expect(status).toBe(403);
     expect(json?.error?.details).toMatchObject({ line: 4 });
@@ -144,9 +147,53 @@ describe("an import", () => {
     await expectUntouched();
   });
 
+  const ended = (type: string, count = 1) => {
+    const counts = { entry: 0, session: 0, item: 0, block: 0, fact: 0, superseded: 0, promotion: 0, [type]: count };
+    return JSON.stringify({ type: "end", counts });
+  };
+
+  it("of a key that is bound to agents carries no other's name into the history of a block, or into the log", async () => {
+    const block = { type: "block", space: { user: mallory.user }, id: "b1", version: 1, name: "signed", content: "x" };
+    const promotion = { type: "promotion", space: { user: mallory.user }, id: "x2", reason: "r", at: 1 };
+    for (const actor of [`agent ${victim.agent}`, victim.agent, `user ${victim.user}`, "the operator"]) {
+      for (const line of [block, promotion]) {
+        const { status, json } = await send(JSON.stringify({ ...line, actor }), own());
+        expect([status, json?.error?.code], `${line.type} by ${actor}`).toEqual([403, "forbidden"]);
+      }
+    }
+    expect((await send(JSON.stringify({ ...promotion, actor: `agent ${mallory.agent}` }), own())).status).toBe(403);
+    const log = await stranger.send("GET /api/v1/promotions", { query: own() });
+    expect(log.text).not.toContain('"x2"');
+
+    const versions = [block, { ...block, version: 2, content: "y" }].map((line) => JSON.stringify(line)).join("\n");
+    const { status, text } = await send(`${versions}\n${ended("block", 2)}`);
+    expect(status, text).toBe(200);
+    const [edit] = await stranger.data<{ actor: string }[]>("GET /api/v1/blocks/signed/history", { query: own() });
+    expect(edit?.actor, "it signs as its own agent").toBe(`agent ${mallory.agent}`);
+
+    const restored = `${header}\n${JSON.stringify({ ...promotion, actor: "agent of old" })}\n${ended("promotion")}`;
+    expect((await admin.send("POST /api/v1/import", { body: restored })).status, "an admin restores the log").toBe(200);
+    expect((await admin.send("GET /api/v1/promotions", { query: own() })).text).toContain("agent of old");
+    await expectUntouched();
+  });
+
+  it("answers with the outcome as its status, also for one line of garbage", async () => {
+    for (const body of ["hello", "hello\nworld", "", header, `${header}\n{"type":"it`]) {
+      const { status, json } = await stranger.send("POST /api/v1/import", { query: own(), body });
+      expect([status, json?.error?.code, json?.error?.details], body).toEqual([
+        422,
+        "invalid_input",
+        expect.objectContaining({ line: expect.any(Number), report: expect.any(Object) }),
+      ]);
+    }
+  });
+
   it("names no other's space as the origin of a promotion", async () => {
     const promotion = { type: "promotion", id: "x1", reason: "r", at: 1, from: { user: victim.user } };
-    const { status, text } = await send(JSON.stringify({ ...promotion, space: { user: mallory.user } }));
+    const line = JSON.stringify({ ...promotion, space: { user: mallory.user } });
+    const { status, text } = await unbound.send("POST /api/v1/import", {
+      body: `${header}\n${line}\n${ended("promotion")}`,
+    });
     expect(status, text).toBe(200);
     const log = await stranger.send("GET /api/v1/promotions", { query: own() });
     expect(log.text).toContain('"x1"');
@@ -212,7 +259,7 @@ describe("a name", () => {
     const next = await makeWorld(admin, "phoenix", MARKER);
     for (const listed of OPERATIONS.filter(({ operation }) => operation.access !== "none")) {
       const answer = await ask(key, listed, next);
-      // Agents are not to be seen by users only: a key that names none may say that it is any.
+      // To a key that names no agent MemFuse's routes name any agent, whether there is one or not.
       const isOpen = listed.name === "listEntries" || listed.path.startsWith("/agents");
       if (!isOpen) expect([403, 404], listed.name).toContain(answer.status);
       expect(answer.text).not.toContain(MARKER);
@@ -263,7 +310,7 @@ describe("what others have", () => {
       const told = async (id: string) => {
         const filled = JSON.stringify(body)?.replaceAll("ID", id);
         const answer = await stranger.send(route.replace("ID", id), { query: own(), ...(filled && { body: filled }) });
-        return [answer.status, answer.text.replaceAll(id, "id").replaceAll(/"commit":\d+/g, "")];
+        return [answer.status, answer.text.replaceAll(id, "id")];
       };
       const id = route.includes("facts") ? victim.fact : victim.item;
       expect(await told(id), route).toEqual(await told(id.replaceAll(/\d/g, "7")));

@@ -9,11 +9,11 @@ const ADA = { user: "ada", session: "s" };
 const said = (content: string) => ({ role: "user" as const, content });
 
 /** A memory with a clock of its own. */
-async function opened(buffer: OpenOptions["buffer"], path = newPath()) {
+async function opened(buffer: OpenOptions["buffer"], path = ":memory:") {
   const clock = new FakeClock();
   const embedder = new HashEmbedder();
   const memory = await open({ path, clock, embedder, buffer });
-  return { path, clock, embedder, memory, session: memory.session(ADA) };
+  return { clock, embedder, memory, session: memory.session(ADA) };
 }
 
 const transfers = async (memory: Memory) => (await memory.stats()).meaning?.round.transferTriggers;
@@ -170,28 +170,35 @@ describe("the option buffer.hybridBuffer.", () => {
 
   it("embeddingModel names the model, or none: then nothing is embedded", async () => {
     const model = "all-MiniLM-L6-v2";
-    const memory = await open({ path: newPath(), buffer: { hybridBuffer: { embeddingModel: model } } });
+    const memory = await open({ path: ":memory:", buffer: { hybridBuffer: { embeddingModel: model } } });
     await memory.session(ADA).add([said("hello")]);
     await memory.flush();
     expect((await memory.stats()).store).toMatchObject({ embedded: 1, vectorSpace: { model, dimensions: 384 } });
-    const words = await open({ path: newPath(), buffer: { hybridBuffer: { embeddingModel: "none" } } });
+    const words = await open({ path: ":memory:", buffer: { hybridBuffer: { embeddingModel: "none" } } });
     await words.session(ADA).add([said("hello")]);
     await words.flush();
     expect((await words.stats()).store).toMatchObject({ embedded: 0, pending: 1 });
   });
 
   it("leaseMs sets how long a silent process keeps a session from others", async () => {
-    const takenOver = async (leaseMs: number) => {
-      const holder = await opened({ hybridBuffer: { leaseMs: 1_000 } }); // its clock stands: it shows no sign of life
+    const heldBeside = async (leaseMs: number) => {
+      const path = newPath();
+      const holder = await opened({ hybridBuffer: { leaseMs: 1_000 } }, path); // its clock stands: no sign of life
       const release = holder.embedder.stall();
       await holder.session.add([said("hello")]);
       await until(() => holder.embedder.waiting === 1);
-      const other = await opened({ hybridBuffer: { leaseMs } }, holder.path);
-      for (let ms = 0; ms < 10_000 && other.embedder.texts === 0; ms += 250) await pass(other.clock, 250);
-      release();
-      return other.embedder.texts > 0;
+      const other = await opened({ hybridBuffer: { leaseMs } }, path);
+      return { release, other };
     };
-    expect(await takenOver(1_000)).toBe(true);
-    expect(await takenOver(60_000)).toBe(false);
+    const short = await heldBeside(1_000);
+    await until(async () => {
+      await pass(short.other.clock, 250);
+      return short.other.embedder.texts > 0;
+    });
+    short.release();
+    const long = await heldBeside(60_000);
+    await pass(long.other.clock, 10_000);
+    expect(long.other.embedder.texts).toBe(0);
+    long.release();
   });
 });

@@ -12,7 +12,7 @@ const said = (city: string): string => `I saw ${city}.`;
 
 describe("a session's conversation", () => {
   it("keeps the last five turns, and the store keeps all of them, searchable", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session(SCOPE);
     const conversation = await session.conversation();
     expect(conversation).toBeInstanceOf(SessionConversation);

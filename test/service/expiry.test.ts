@@ -6,12 +6,10 @@ import { newPath, open } from "../support/opened.js";
 
 const DAY = 86_400_000;
 
-describe.each(["file", ":memory:"])("in %s", (where) => {
-  const path = () => (where === "file" ? newPath() : where);
-
+describe("what is over", () => {
   it("an expired message is in no answer, and its id is free", async () => {
     const clock = new FakeClock();
-    const memory = await open({ path: path(), clock });
+    const memory = await open({ path: ":memory:", clock });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([
       { id: "short", role: "user", content: "fleeting thought", expiresAt: clock.now() + DAY },
@@ -31,7 +29,7 @@ describe.each(["file", ":memory:"])("in %s", (where) => {
 
   it("retention counts from when an item was recorded, and can be taken back", async () => {
     const clock = new FakeClock();
-    const memory = await open({ path: path(), clock });
+    const memory = await open({ path: ":memory:", clock });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([{ id: "old", role: "user", content: "thought", occurredAt: 0 }]);
     await memory.users.retain("ada", 10 * DAY);

@@ -67,14 +67,24 @@ describe("the option", () => {
     expect(await Promise.all(waiting)).toHaveLength(20);
   });
 
-  it("buffer.query.maxSize bounds an answer unless topK asks for more", async () => {
-    const memory = await open({ path: ":memory:", buffer: { query: { maxSize: 3 } } });
-    await memory.session({ user: "ada" }).add(boats);
-    expect(await memory.session({ user: "ada" }).query("boat")).toHaveLength(3);
-    expect(await memory.session({ user: "ada" }).query("boat", { topK: 15 })).toHaveLength(15);
-    const usual = await open({ path: ":memory:" });
-    await usual.session({ user: "ada" }).add(boats);
-    expect(await usual.session({ user: "ada" }).query("boat")).toHaveLength(10);
+  it("buffer.query.maxSize is the most that a query returns, also if topK asks for more", async () => {
+    const counts = async (options: Parameters<typeof open>[0]) => {
+      const session = (await open({ path: ":memory:", ...options })).session({ user: "ada", session: "s" });
+      await session.add(boats);
+      for (const { content } of boats) await session.facts.upsert({ category: "seen", content });
+      const { facts } = session;
+      const page = await session.query("boat", { topK: 20, offset: 2 });
+      return {
+        asked: (await session.query("boat", { topK: 15, kind: "message" })).length,
+        usual: (await session.query("boat", { kind: "message" })).length,
+        page: page.length,
+        facts: (await facts.query("boat", { topK: 15 })).length,
+        past: (await facts.query("boat", { topK: 15, asOf: Date.now() + 1_000 })).length,
+      };
+    };
+    const three = { asked: 3, usual: 3, page: 3, facts: 3, past: 3 };
+    expect(await counts({ buffer: { query: { maxSize: 3 } } })).toEqual(three);
+    expect(await counts({})).toEqual({ asked: 15, usual: 10, page: 20, facts: 15, past: 15 });
   });
 
   it("buffer.query.defaultSortBy and defaultOrder sort when the caller does not say", async () => {

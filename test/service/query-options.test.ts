@@ -5,7 +5,7 @@ import type { Hit, Hits, Memory, OpenOptions, QueryOptions, Session } from "hold
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { MirrorEmbedder, mirrored } from "../meaning/mirror.js";
-import { newPath, open } from "../support/opened.js";
+import { open } from "../support/opened.js";
 import { until } from "../support/until.js";
 
 const DAY = 86_400_000;
@@ -21,7 +21,7 @@ interface Desk {
 
 async function opened(buffer: OpenOptions["buffer"] = {}): Promise<Desk> {
   const [clock, embedder] = [new FakeClock(NOW), new MirrorEmbedder()];
-  const memory = await open({ path: newPath(), clock, embedder, buffer });
+  const memory = await open({ path: ":memory:", clock, embedder, buffer });
   return { memory, session: memory.session(ADA, { grants: [{ team: "crew" }] }), clock, embedder };
 }
 
@@ -145,10 +145,10 @@ describe("the option", () => {
     await memory.flush();
     const release = embedder.stall();
     for (let time = 1; time <= 2; time++) {
-      const asking = session.query("kettle", { deadlineMs: 50, explain: true });
+      const asking = session.query("kettle", { deadlineMs: 100, explain: true });
       await until(() => embedder.waiting > 0);
-      for (let turns = 0; turns < 3; turns++) await turn(); // words are searched here, in a turn of the event loop
-      clock.advance(49);
+      for (let turns = 0; turns < 10; turns++) await turn(); // the second time, the embedder is waiting already
+      clock.advance(74); // the rest is left for words
       expect(await Promise.race([asking, session.list()])).not.toHaveProperty("partial");
       clock.advance(1);
       const hits = await asking;
@@ -158,7 +158,7 @@ describe("the option", () => {
       );
     }
     release();
-    const whole = await session.query("kettle", { deadlineMs: 50 });
+    const whole = await session.query("kettle", { deadlineMs: 60_000 });
     expect([whole.partial, ids(whole)]).toEqual([false, ["a", "b"]]);
     expect(memory.service.buffers.query).toMatchObject({ misses: 3, answers: { hits: 0 } });
     await session.query("kettle"); // what is whole answers for any deadline
@@ -188,6 +188,7 @@ describe("the option explain", () => {
   const sumOf = ({ why }: Hit) =>
     (why?.words?.share ?? 0) +
     (why?.meaning?.share ?? 0) +
+    Number(why?.exact) +
     Number(why?.role) +
     Number(why?.date) +
     Number(why?.session) +
@@ -234,7 +235,7 @@ describe("the option explain", () => {
     });
     expect(await sources("kettle")).toMatchObject({ query: 1, words: 1 });
     expect(await sources("?!")).toMatchObject({ words: "the question has no words" });
-    const words = await open({ path: newPath() });
+    const words = await open({ path: ":memory:" });
     const { explanation } = await words.session(ADA).query("kettle", { explain: true });
     expect(explanation?.sources.filter(({ asked }) => !asked).map(({ why }) => why)).toEqual(
       Array(3).fill("there is no embedding model"),

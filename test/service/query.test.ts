@@ -1,7 +1,7 @@
 /** Every option of query and list changes something, and nothing shows what it must not. */
 import type { Hits, Memory, QueryOptions, Session } from "holdfast";
 import { beforeEach, describe, expect, it } from "vitest";
-import { newPath, open } from "../support/opened.js";
+import { open } from "../support/opened.js";
 
 const DAY = 86_400_000;
 const T0 = Date.UTC(2026, 4, 1);
@@ -10,7 +10,7 @@ let memory: Memory;
 let session: Session;
 
 beforeEach(async () => {
-  memory = await open({ path: newPath() });
+  memory = await open({ path: ":memory:" });
   session = memory.session(
     { user: "ada", agent: "tutor", session: "s1" },
     { grants: [{ team: "crew" }, { user: "nobody" }] },

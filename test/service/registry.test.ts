@@ -1,6 +1,6 @@
 /** Users, agents, teams and sessions by name. */
 import { describe, expect, it } from "vitest";
-import { newPath, open } from "../support/opened.js";
+import { open } from "../support/opened.js";
 
 const ODD_NAMES = [
   "Ada & Bob",
@@ -19,7 +19,7 @@ const ODD_NAMES = [
 
 describe("the registry", () => {
   it("registers who is named by an add, and tells every odd name apart", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     for (const name of ODD_NAMES) {
       await memory
         .session({ user: name, agent: name, session: name })
@@ -35,7 +35,7 @@ describe("the registry", () => {
   });
 
   it("creates, finds, renames, describes and deletes", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const ada = await memory.users.create("ada", "a mathematician");
     expect(await memory.users.get("ada")).toEqual(ada);
     expect(await memory.users.byId(ada.id)).toEqual(ada);
@@ -56,7 +56,7 @@ describe("the registry", () => {
   });
 
   it("keeps sessions by name within their space", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const first = await memory.sessions.create({ user: "ada" }, "monday", "tutor");
     await memory.sessions.create({ user: "bob" }, "monday");
     await expect(memory.sessions.create({ user: "ada" }, "monday")).rejects.toMatchObject({ code: "conflict" });
@@ -76,7 +76,7 @@ describe("the registry", () => {
   });
 
   it("pages through many entries", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     for (let at = 0; at < 25; at++) await memory.teams.create(`team ${at}`);
     const first = await memory.teams.list({ limit: 10 });
     const second = await memory.teams.list({ limit: 10, ...(first.next !== undefined && { cursor: first.next }) });

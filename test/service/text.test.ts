@@ -45,7 +45,7 @@ describe("text", () => {
   });
 
   it("with lone surrogates or NUL is repaired in content and refused in names", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     const { ids } = await session.add([
       { role: "user", content: "a\ud800b\u0000c", name: "\udfff", metadata: { "k\u0000": "v\ud800" } },
@@ -60,7 +60,7 @@ describe("text", () => {
   });
 
   it("in parts is searched; other parts are kept and described", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     const image = { type: "image", url: "https://example.com/cat.png", description: "a tabby on a sofa" };
     const call = { type: "tool_call", arguments: { nested: [1, { deep: "x" }] } };
@@ -74,7 +74,7 @@ describe("text", () => {
   });
 
   it("over a limit is refused with a hint, and nothing is written", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     let deep: Json = "x";
     for (let level = 0; level < 100; level++) deep = { deep };
@@ -100,7 +100,7 @@ describe("text", () => {
   });
 
   it("of eight megabytes is stored and found", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([{ role: "user", content: `${"lorem ipsum dolor ".repeat(440_000)} needle` }]);
     expect((await session.query("needle"))[0]?.content.length).toBeGreaterThan(7_900_000);

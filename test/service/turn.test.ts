@@ -1,11 +1,11 @@
 /** A turn through the service: one transaction, and nothing lost when it fails. */
 import { Turn } from "holdfast";
 import { describe, expect, it } from "vitest";
-import { newPath, open } from "../support/opened.js";
+import { open } from "../support/opened.js";
 
 describe("a turn", () => {
   it("commits messages and facts in one transaction", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", agent: "tutor", session: "s" });
     const turn = session.turn(3);
     expect(turn.push({ op: "save_message", message: { role: "user", content: "I like tea" } })).toBe(false);
@@ -24,11 +24,23 @@ describe("a turn", () => {
       tier: "semantic",
       metadata: { category: "preference", confidence: 0.8 },
     });
-    expect(await memory.service.store.versions([{ user: "ada" }])).toEqual([added.commit]);
+    expect(await memory.service.store.versions([{ user: "ada" }])).toMatchObject([{ version: 1 }]);
+  });
+
+  it("saves a message with its role, content and tier in the session that commits it", async () => {
+    const memory = await open({ path: ":memory:" });
+    const session = memory.session({ user: "ada", session: "s" });
+    const turn = session.turn();
+    turn.push({ op: "save_message", message: { role: "assistant", content: "Boil the water", tier: "semantic" } });
+    await session.commit(turn);
+    const { items } = await memory.session({ user: "ada" }).list();
+    expect(items).toMatchObject([
+      { kind: "message", session: "s", role: "assistant", content: "Boil the water", tier: "semantic" },
+    ]);
   });
 
   it("updates a known fact instead of adding it again", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     for (const confidence of [0.5, 0.9]) {
       const turn = new Turn();
@@ -41,7 +53,7 @@ describe("a turn", () => {
   });
 
   it("says what a fact rests on, and which one it takes the place of", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     const { fact } = await session.facts.upsert({ category: "home", content: "lives in Porto" });
     const turn = session.turn();
@@ -60,7 +72,7 @@ describe("a turn", () => {
   });
 
   it("that cannot be committed loses nothing and can be tried again", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([{ id: "taken", role: "user", content: "here first" }]);
     const turn = session.turn();
@@ -77,7 +89,7 @@ describe("a turn", () => {
   });
 
   it("with bad input in it is kept whole, with a clear error", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     const turn = session.turn();
     turn.push({ op: "save_message", message: { role: "user", content: "fine" } });
@@ -88,9 +100,9 @@ describe("a turn", () => {
   });
 
   it("without writes commits nothing", async () => {
-    const memory = await open({ path: newPath() });
+    const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     expect(await session.commit(session.turn())).toMatchObject({ ids: [] });
-    expect((await memory.stats()).store.commit).toBe(0);
+    expect((await memory.stats()).write.totalGroups).toBe(0);
   });
 });

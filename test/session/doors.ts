@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApiKeys, type Extractor, type MemoryHandle, openMemory } from "holdfast";
+import { type ApiKeys, type Extractor, exportLines, type MemoryHandle, openMemory } from "holdfast";
 import { connect } from "holdfast/client";
 import { serve } from "holdfast/server";
 import { FakeClock, HashEmbedder } from "holdfast/testing";
@@ -15,6 +15,9 @@ export interface Opened {
   readonly clock: FakeClock;
   /** Refuses texts with the word poison. */
   readonly embedder: HashEmbedder;
+  /** What moves in a user's space, and its export. */
+  events(scope: { readonly user: string }, signal: AbortSignal): AsyncIterable<object>;
+  lines(scope: { readonly user: string }): AsyncIterable<string>;
   close(): Promise<void>;
 }
 
@@ -39,7 +42,14 @@ function partsOf() {
 async function local(): Promise<Opened> {
   const { options, clock, embedder, remove } = partsOf();
   const memory = await openMemory(options);
-  return { memory, clock, embedder, close: () => memory.close().then(remove) };
+  return {
+    memory,
+    clock,
+    embedder,
+    events: (space, signal) => memory.events.stream({ spaces: [space], signal }),
+    lines: (space) => exportLines(memory, { spaces: [space] }),
+    close: () => memory.close().then(remove),
+  };
 }
 
 async function remote(): Promise<Opened> {
@@ -50,6 +60,8 @@ async function remote(): Promise<Opened> {
     memory,
     clock,
     embedder,
+    events: (scope, signal) => memory.events({ scope, signal }),
+    lines: (scope) => memory.export({ scope }),
     close: async () => {
       await memory.close();
       await server.stop();

@@ -53,9 +53,46 @@ export function itItems(opened: () => Opened): void {
         version: 1,
       },
     ]);
-    expect(await ada.add([])).toEqual({ ids: [], sequences: [], commit: 0, repeated: false });
+    expect(await ada.add([])).toMatchObject({ ids: [], sequences: [], repeated: false });
     const own = await ada.add([{ role: "user", content: "an id is made" }]);
     expect(own.ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+  });
+
+  it("keeps metadata.__proto__ and its like, on every level, and filters by them", async () => {
+    const ada = session("prototypes");
+    const odd = [
+      '{"__proto__":"x"}',
+      '{"__proto__":{"__proto__":"x"}}',
+      '{"constructor":"x"}',
+      '{"toString":"x","hasOwnProperty":"x"}',
+      '{"a":{"__proto__":"x"},"list":[{"__proto__":"x"}]}',
+      '{"$":"x","$.a":"x","it\'s \\"quoted\\"":"x","[0]":"x"}',
+    ];
+    const parts = () => JSON.parse('[{"type":"text","text":"tea","__proto__":{"own":1}}]') as NewMessage["content"];
+    const metadataOf = (text: string) => ({ metadata: JSON.parse(text) as { [key: string]: string } });
+    for (const [at, text] of odd.entries()) await ada.add([said(`p${at}`, "tea", metadataOf(text))]);
+    await ada.add([said("parts", "", { content: parts() }), said("plain", "tea")]);
+
+    const items = await ada.get(odd.map((_, at) => `p${at}`));
+    expect(items.map(({ metadata }) => JSON.stringify(metadata))).toEqual(odd);
+    expect(JSON.stringify((await ada.get(["parts"]))[0]?.parts)).toBe(JSON.stringify(parts()));
+
+    const found = async (filter: string) => {
+      const hits = idsOf(await ada.query("tea", { topK: 50, ...metadataOf(filter) })).toSorted();
+      expect(idsOf((await ada.list(metadataOf(filter))).items).toSorted()).toEqual(hits);
+      return hits;
+    };
+    expect(await found('{"__proto__":"x"}')).toEqual(["p0"]);
+    expect(await found('{"__proto__.__proto__":"x"}')).toEqual(["p1"]);
+    expect(await found('{"__proto__":["y","z"]}')).toEqual([]);
+    expect(await found('{"constructor":"x"}')).toEqual(["p2"]);
+    expect(await found('{"toString":"x","hasOwnProperty":"x"}')).toEqual(["p3"]);
+    expect(await found('{"a.__proto__":"x"}')).toEqual(["p4"]);
+    expect(await found('{"$":"x","it\'s \\"quoted\\"":"x","[0]":"x"}')).toEqual(["p5"]);
+    expect(await found('{"valueOf":null}')).toEqual([]);
+
+    await ada.update("plain", metadataOf('{"__proto__":"y"}'));
+    expect(await found('{"__proto__":"y"}')).toEqual(["plain"]);
   });
 
   it("adds nothing twice under one idempotency key, in whatever letters it is written", async () => {
@@ -181,7 +218,9 @@ export function itItems(opened: () => Opened): void {
     const ada = session("gone");
     await ada.add([said("g1", "one"), said("g2", "two"), said("g3", "three")]);
     const receipt = await ada.delete(["g1", "nowhere"]);
-    expect(receipt).toMatchObject({ items: 1, missing: ["nowhere"], purged: true, left: [] });
+    expect(receipt).toMatchObject({ items: 1, missing: ["nowhere"], purged: true });
+    // A client's adds carry keys, which are kept for its retries.
+    expect(receipt.left.filter(({ what }) => !what.startsWith("idempotency keys"))).toEqual([]);
     expect(await ada.forget()).toMatchObject({ items: 2, sessions: 1, missing: [], purged: true });
     expect((await ada.list()).items).toEqual([]);
   });
@@ -210,7 +249,33 @@ export function itItems(opened: () => Opened): void {
     expect(failed).toMatchObject({ op: "edit_block" });
     expect(kept).toMatchObject({ op: "save_message", message: { content: "again", id: expect.any(String) } });
     expect((await ada.list()).items).toHaveLength(1);
-    expect(await ada.commit(ada.turn())).toEqual({ ids: [], sequences: [], commit: 0, repeated: false });
+    expect(await ada.commit(ada.turn())).toMatchObject({ ids: [], sequences: [], repeated: false });
+  });
+
+  it.each([
+    ["another user", { user: "turn-thief", agent: "tutor", session: "s" }],
+    ["another session of the same user", { user: "turn-owner", agent: "tutor", session: "t" }],
+    ["another agent of the same user", { user: "turn-owner", agent: "critic", session: "s" }],
+    ["the same user without a session", { user: "turn-owner", agent: "tutor" }],
+  ])("refuses to let %s commit its turn", async (_, scope) => {
+    const { memory } = opened();
+    const owner = memory.session({ user: "turn-owner", agent: "tutor", session: "s" });
+    const turn = owner.turn();
+    turn.push({ op: "save_message", message: { role: "user", content: "the owner's alone" } });
+    const other = memory.session(scope);
+    const refused = { code: "invalid_input", message: "turn belongs to another scope", hint: expect.any(String) };
+    await expect(other.commit(turn)).rejects.toMatchObject(refused);
+    expect(turn.length).toBe(1);
+    expect((await other.list()).items).toEqual([]);
+    await memory.session(owner.scope).commit(turn);
+    expect((await owner.list()).items).toMatchObject([{ content: "the owner's alone" }]);
+    expect(await owner.commit(turn)).toMatchObject({ ids: [] });
+    await owner.forget();
+  });
+
+  it.each([[undefined], [null], [{}], [[]]])("refuses to commit %o, which is no turn", async (turn) => {
+    const refused = { code: "invalid_input", hint: expect.any(String) };
+    await expect(session("no-turns").commit(turn as never)).rejects.toMatchObject(refused);
   });
 
   it("keeps a conversation of the last turns", async () => {

@@ -57,6 +57,12 @@ const BY_THE_ENGINE: Calls = {
   "a promotion into the own space": (s) => s.promote(["m1"], { to: { user: "ada" }, reason: "r" }),
   "a turn of no capacity": (s) => s.turn(0),
   "a vector in a turn": (s) => s.turn().push({ op: "store_embedding" } as never),
+  "a filter by undefined": (s) => s.query("x", { metadata: { tenant: undefined as never } }),
+  "a list filtered by undefined": (s) => s.list({ metadata: { tenant: undefined as never } }),
+  "a filter that is a Map": (s) => s.query("x", { metadata: new Map([["tenant", "a"]]) as never }),
+  "a filter with inherited keys": (s) => s.query("x", { metadata: Object.create({ tenant: "a" }) }),
+  "a filter by an object under __proto__": (s) => s.query("x", { metadata: JSON.parse('{"__proto__":{"a":1}}') }),
+  "a filter of many values that are none": (s) => s.query("x", { metadata: { tenant: ["a", undefined as never] } }),
   "a block of a taken name": (s) => s.blocks.create({ name: "persona" }),
   "a block that is not there": (s) => s.blocks.edit("nobody", { append: "x" }),
   "a deletion of a block that is not there": (s) => s.blocks.delete("nobody"),
@@ -86,29 +92,37 @@ const BY_THE_ENGINE: Calls = {
   "a session that is not there": (_, memory) => memory.sessions.rename({ user: "ada" }, "none", "x"),
   "an admin of less than all": (_, memory) => memory.keys.create({ access: "admin", spaces: ["user"] }),
   "a key that has expired": (_, memory) => memory.keys.create({ access: "read", spaces: ["user"], expiresAt: 5 }),
+  "an unknown role": (s) => s.add(message({ role: "boss" })),
+  "an item of kind message": (s) => s.addItems([{ kind: "message", content: "x" }] as never),
+  "no hits at all": (s) => s.query("x", { topK: 0 }),
+  "a page of too many": (s) => s.list({ limit: 5000 }),
+  "a confidence above one": (s) => s.facts.upsert({ category: "c", content: "x", confidence: 2 }),
+  "a policy that is none": (s) => s.blocks.create({ name: "p", policy: "hope" as never }),
+  "a name of 513 characters": (s) => s.get(["x".repeat(513)]),
 };
 
-/** Refused by the server's schemas: the code is equal, and the fields are named. */
+/** Of another shape, and refused by the server's schemas: the code is equal, and the fields are named. */
 const BY_THE_SCHEMAS: Calls = {
   "messages that are no list": (s) => s.add("hello" as never),
   "a message that is null": (s) => s.add([null] as never),
-  "an unknown role": (s) => s.add(message({ role: "boss" })),
   "a message without content": (s) => s.add([{ role: "user" }] as never),
   "an unknown key of a message": (s) => s.add(message({ rol: "user" })),
-  "an item of kind message": (s) => s.addItems([{ kind: "message", content: "x" }] as never),
   "rounds that are no list": (s) => s.addBatch({} as never),
   "a query that is no text": (s) => s.query(5 as never),
-  "no hits at all": (s) => s.query("x", { topK: 0 }),
   "a number that is none": (s) => s.query("x", { topK: Number.NaN }),
   "an unknown option": (s) => s.query("x", { top: 5 } as never),
-  "a page of too many": (s) => s.list({ limit: 5000 }),
   "ids that are no list": (s) => s.get("m1" as never),
   "an edit in two ways": (s) => s.blocks.edit("persona", { append: "x", content: "y" } as never),
   "a fact without content": (s) => s.facts.upsert({ category: "c" } as never),
-  "a confidence above one": (s) => s.facts.upsert({ category: "c", content: "x", confidence: 2 }),
   "an unknown option of a history": (s) => s.blocks.history("persona", { last: 5 } as never),
   "an unknown option of promotions": (s) => s.promotions({ last: 5 } as never),
-  "a policy that is none": (s) => s.blocks.create({ name: "p", policy: "hope" as never }),
+  "a message with a key __proto__": (s) => s.add([JSON.parse('{"role":"user","content":"x","__proto__":{}}')]),
+  "a query with an option __proto__": (s) => s.query("x", JSON.parse('{"__proto__":{"topK":1}}')),
+  "an edit in a turn with a key __proto__": async (s) => {
+    const turn = s.turn();
+    turn.push({ op: "edit_block", block: "persona", ...JSON.parse('{"append":"z","__proto__":{"x":1}}') });
+    await s.commit(turn);
+  },
   "a key for nothing": (_, memory) => memory.keys.create({ access: "read", spaces: [] }),
   "a retention of no time": (_, memory) => memory.users.retain("ada", 0),
 };

@@ -1,5 +1,6 @@
 /** The one suite: the whole Session interface, in this process and behind a server. */
 import { afterAll, beforeAll, describe } from "vitest";
+import { itTellsNothingOfOthers } from "./alone.js";
 import { itCarried } from "./carried.js";
 import { DOORS, type Opened } from "./doors.js";
 import { itItems } from "./items.js";
@@ -20,6 +21,8 @@ describe.each(DOORS)("a memory %s", (_, open) => {
   describe("has sessions; one", () => itItems(opened));
   describe("has what a session carries, which", () => itCarried(opened));
 });
+
+describe.each(DOORS)("a user of a memory %s", (_, open) => itTellsNothingOfOthers(open));
 
 describe("both memories", () => {
   let doors: readonly Opened[];

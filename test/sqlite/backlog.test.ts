@@ -19,7 +19,7 @@ async function backlog(): Promise<Embedding> {
      ${numbers} INSERT INTO session (key, id, space, agent, name, created_at, updated_at, next_seq)
        SELECT value, 'session ' || value, 1, NULL, 's' || value, 0, 0, 2 FROM numbers;
      ${numbers} INSERT INTO item (key, space, id, kind, session, seq, round, role, content, tier, occurred_at,
-         recorded_at, updated_at, version, commit_no, words, length)
+         recorded_at, updated_at, version, space_version, words, length)
        SELECT value, 1, 'item ' || value, 0, value, 1, 1, 0, 'what was said in session ' || value, 1, 0, ${NOW}, 0, 1, 1,
          '', 0 FROM numbers;
      UPDATE head SET item_key = ${SESSIONS + 9}, items = items + ${SESSIONS};
@@ -39,7 +39,7 @@ describe("a backlog of 100,000 sessions", () => {
       items: 1,
       newest: SESSIONS + 9,
     });
-    const pending = await store.pending({ lanes, limit: 20, maxBytes: 1e6, now: NOW });
+    const { items: pending } = await store.pending({ lanes, limit: 20, maxBytes: 1e6, now: NOW });
     expect(pending.map(({ key }) => key)).toEqual(lanes.slice(0, 20).map(({ newest }) => newest));
     const { items, more } = await store.tail({ spaces: [{ user: "ada" }], filter: {}, limit: 16, now: NOW });
     expect([items.length, items[0]?.key, more]).toEqual([16, SESSIONS + 9, true]);

@@ -1,11 +1,13 @@
 /** A store on a file, as an embedder uses it: add, claim, embed, ask. Closed after each test. */
 import { SqliteStore } from "holdfast/stores";
+import { searchVectors, type VectorsRequest } from "holdfast/testing";
 import { afterEach } from "vitest";
+import { rounded } from "../support/product.js";
 import { Random } from "../support/random.js";
 
 type Lane = { readonly space: { readonly user: string }; readonly session?: string };
 type Write = Parameters<SqliteStore["commit"]>[0][number][number];
-type Filter = Parameters<SqliteStore["searchVectors"]>[0]["filter"];
+type Filter = VectorsRequest["filter"];
 
 export const NOW = Date.UTC(2026, 10, 15, 12);
 
@@ -66,7 +68,7 @@ export class Embedding {
     const fence = claim?.op === "claim" && claim.claims[0] && "fence" in claim.claims[0] ? claim.claims[0].fence : 0;
     const given = new Map<string, Float32Array>();
     for (;;) {
-      const pending = await this.store.pending({ lanes: [{ lane }], limit: 256, maxBytes: 1e6, now: NOW });
+      const { items: pending } = await this.store.pending({ lanes: [{ lane }], limit: 256, maxBytes: 1e6, now: NOW });
       if (pending.length === 0) return given;
       const items = pending.map(({ key, version, id }, at) => {
         const vectors = vectorsOf(id);
@@ -87,7 +89,7 @@ export class Embedding {
   }
 
   near(spaces: readonly { readonly user: string }[], vector: Float32Array, limit: number, filter: Filter = {}) {
-    return this.store.searchVectors({ spaces, vectorSpace: this.vectorSpace, vector, filter, limit, now: NOW });
+    return searchVectors(this.store, { spaces, vectorSpace: this.vectorSpace, vector, filter, limit, now: NOW });
   }
 
   /** Forgets the whole target, slice by slice. */
@@ -99,7 +101,10 @@ export class Embedding {
   }
 }
 
-/** Vectors of unit length that no two calls give twice. */
+/**
+ * Vectors of unit length that no two calls give twice. They are rounded as the file keeps them, so that a sum of their
+ * products is exact: what a search finds can be compared with brute force place by place.
+ */
 export class RandomVectors {
   readonly #random: Random;
   readonly #dimensions: number;
@@ -116,7 +121,7 @@ export class RandomVectors {
       const vector = vectors.subarray(at * this.#dimensions, (at + 1) * this.#dimensions);
       for (const place of vector.keys()) vector[place] = this.#random.fraction() - 0.5;
       const length = Math.hypot(...vector);
-      for (const [place, value] of vector.entries()) vector[place] = value / length;
+      vector.set(rounded(vector.map((value) => value / length)));
     }
     return vectors;
   }

@@ -40,6 +40,15 @@ async function usedFile(): Promise<string> {
   return path;
 }
 
+/** The rollback journal of a file's first transaction: a header that says that the file had no page before. */
+function journalOfEmptyFile(): Buffer {
+  const journal = Buffer.alloc(512);
+  journal.write("d9d505f920a163d7", "hex");
+  journal.writeUInt32BE(512, 20); // sector
+  journal.writeUInt32BE(4096, 24); // page
+  return journal;
+}
+
 describe("the file", () => {
   it("is made with mode 0600, its log too, whatever the umask", async () => {
     const path = newPath();
@@ -51,6 +60,15 @@ describe("the file", () => {
     } finally {
       process.umask(before);
     }
+  });
+
+  it("opens after a power cut in the middle of its making", async () => {
+    const path = newPath();
+    writeFileSync(path, readFileSync(await usedFile()).subarray(0, 4096), { mode: 0o600 });
+    writeFileSync(`${path}-journal`, journalOfEmptyFile(), { mode: 0o600 });
+    const memory = await open({ path, ...BY_WORDS });
+    await memory.session({ user: "ada" }).add([{ role: "user", content: "hello again" }]);
+    expect(existsSync(`${path}-journal`)).toBe(false);
   });
 
   it("is refused when other accounts can read it", async () => {
@@ -141,6 +159,22 @@ describe("the file", () => {
     expect(readFileSync(path, "utf8")).toContain("Dear diary");
   });
 
+  it.each([1, 100, 511])("is refused when it was cut to %i bytes, and left as it is", async (bytes) => {
+    const path = newPath();
+    const left = readFileSync(await usedFile()).subarray(0, bytes);
+    writeFileSync(path, left, { mode: 0o600 });
+    expect(await refusal(path)).toMatchObject({ code: "store_failed", message: expect.stringContaining("cut short") });
+    expect(readFileSync(path)).toEqual(left);
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
+  });
+
+  it("is made where an empty file is", async () => {
+    const path = newPath();
+    writeFileSync(path, "", { mode: 0o600 });
+    const memory = await open({ path, ...BY_WORDS });
+    expect((await memory.session({ user: "ada" }).list()).items).toEqual([]);
+  });
+
   it("says what to do when the folder is missing or the path is a folder", async () => {
     const folder = newFolder();
     expect((await refusal(join(folder, "missing", "memory.db"))).hint).toContain("mkdir -p");
@@ -149,11 +183,14 @@ describe("the file", () => {
     expect((await refusal(join(folder, "taken"))).message).toContain("is a folder");
   });
 
-  it("keeps its data, commit numbers and settings across a reopen", async () => {
+  it("keeps its data, versions and settings across a reopen", async () => {
     const path = await usedFile();
     const memory = await open({ path, ...BY_WORDS });
-    const added = await memory.session({ user: "ada" }).add([{ role: "user", content: "again" }]);
-    expect(added.commit).toBe(2);
+    const ada = [{ user: "ada" }];
+    const [before] = await memory.service.store.versions(ada);
+    await memory.session({ user: "ada" }).add([{ role: "user", content: "again" }]);
+    expect(before?.version).toBe(1);
+    expect(await memory.service.store.versions(ada)).toEqual([{ ...before, version: 2 }]);
     expect((await memory.session({ user: "ada" }).list({ order: "asc" })).items.map((item) => item.content)).toEqual([
       "hello",
       "again",
@@ -161,6 +198,21 @@ describe("the file", () => {
     const raw = openRaw(path);
     expect(raw.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     raw.close();
+  });
+
+  it("takes a cursor that it gave before it was closed", async () => {
+    const path = await usedFile();
+    const before = await open({ path, ...BY_WORDS });
+    await before.session({ user: "ada" }).add([{ role: "user", content: "again" }]);
+    const { next = "" } = await before.session({ user: "ada" }).list({ limit: 1 });
+    await before.close();
+    const after = await open({ path, ...BY_WORDS });
+    const { items } = await after.session({ user: "ada" }).list({ limit: 1, cursor: next });
+    expect(items.map(({ content }) => content)).toEqual(["hello"]);
+    const elsewhere = await open({ path: await usedFile(), ...BY_WORDS });
+    await expect(elsewhere.session({ user: "ada" }).list({ cursor: next })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
   });
 
   it("lets the process end although nobody closed the memory", async () => {

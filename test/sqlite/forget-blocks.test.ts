@@ -1,7 +1,7 @@
 /** Forgotten blocks leave the bytes of the files: every version, name, description, reason and actor. */
-import { existsSync, readFileSync } from "node:fs";
 import { type Block, type PutBlockWrite, SqliteStore } from "holdfast/stores";
 import { afterEach, expect, it } from "vitest";
+import { stillInFiles } from "../support/bytes.js";
 import { newPath } from "../support/opened.js";
 import { unsoundness } from "../support/raw.js";
 
@@ -18,13 +18,6 @@ async function opened(path: string): Promise<SqliteStore> {
   const store = await SqliteStore.open({ path, busyTimeoutMs: 10_000 });
   stores.push(store);
   return store;
-}
-
-/** Which of the texts can still be read in the files. */
-function stillInFiles(path: string, texts: readonly string[]): string[] {
-  const files = ["", "-wal", "-shm"].map((suffix) => path + suffix).filter(existsSync);
-  const bytes = files.map((file) => readFileSync(file));
-  return texts.filter((text) => bytes.some((file) => file.includes(text)));
 }
 
 /** A word that occurs nowhere else. Not one of them is part of another. */

@@ -96,6 +96,31 @@ const ending = (at: number, as: "ended" | "retracted"): Write => ({
   at: NOW + 1,
 });
 
+describe("a fact that was written under an idempotency key", () => {
+  it("leaves neither its id nor the hash of the request, whether it was recorded, ended or superseded", async () => {
+    const path = newPath();
+    const store = await open(path);
+    const hashOf = (at: number, part: number): string => unique(at * 10 + 500_000 + part);
+    const once = (at: number, part: number) =>
+      ({ op: "once", space: ADA, key: `key ${at} ${part}`, hash: hashOf(at, part) }) as const;
+    for (let at = 0; at < 60; at++) {
+      await write(store, said(at));
+      await write(store, once(at, 0), fact(at));
+      if (at % 3 === 1) await write(store, once(at, 1), ending(at, "ended"));
+      if (at % 3 === 2) await write(store, once(at, 1), fact(at + 1_000, { supersedes: [fact(at).id], source: {} }));
+    }
+    const going = Array.from({ length: 30 }, (_, at) => 2 * at);
+    const ids = going.map((at) => fact(at).id);
+    const hashes = going.flatMap((at) => [hashOf(at, 0), ...(at % 3 === 0 ? [] : [hashOf(at, 1)])]);
+    expect(stillInFiles(path, [...ids, ...hashes])).toHaveLength(ids.length + hashes.length);
+    expect(await forget(store, ids)).toBe(30);
+    expect(stillInFiles(path, [...ids, ...hashes])).toEqual([]);
+    // Nothing comes back by a late retry.
+    expect(await write(store, once(0, 0), fact(0))).toMatchObject([{ first: [{ op: "put_fact", id: "" }] }]);
+    expect(stillInFiles(path, ids)).toEqual([]);
+  });
+});
+
 describe("a fact that is forgotten with its message", () => {
   it("leaves no bytes, whether it held, had ended or was retracted", async () => {
     const path = newPath();

@@ -54,6 +54,24 @@ describe("forget", () => {
     );
   });
 
+  it("takes a long message of very many distinct words out of the bytes of the files", async () => {
+    const path = newPath();
+    const memory = await open({ path, buffer: { hybridBuffer: { embeddingModel: "none" } } });
+    const ada = memory.session({ user: "ada", session: "s" });
+    await fill(memory, { user: "ada", session: "s" }, 0, 60);
+    const words = Array.from({ length: 60_000 }, (_, at) => unique(1_000 + at));
+    const content = words.join(" ");
+    const { ids } = await ada.add([{ role: "user", content }]);
+    const samples = words.filter((_, at) => at % 997 === 0);
+    expect(stillInFiles(path, samples)).toHaveLength(samples.length);
+    expect((await ada.get(ids))[0]?.content).toBe(content);
+    expect((await ada.query(words[59_000] as string)).map(({ id }) => id)).toContain(ids[0]);
+    expect(await ada.delete(ids)).toMatchObject({ items: 1, purged: true, left: [] });
+    expect(stillInFiles(path, samples)).toEqual([]);
+    expect((await ada.query(words[59_000] as string)).map(({ id }) => id)).not.toContain(ids[0]);
+    expect(await contents(ada.query(unique(7)))).toContainEqual(expect.stringContaining(unique(7)));
+  });
+
   it("takes a whole user out, with sessions, registry entry and name, and leaves others alone", async () => {
     const path = newPath();
     // By words alone: what an embedder has come to would change the answers in between.
@@ -147,7 +165,10 @@ describe("forget", () => {
     after.close();
   });
 
-  it("is finished later if the process ended between the delete and the purge", async () => {
+  it.each([
+    ["", 0],
+    [", also by a clock that was set back since", Date.UTC(2200, 0)],
+  ])("is finished later if the process ended between the delete and the purge%s", async (_, since) => {
     const path = newPath();
     const memory = await open({ path });
     await fill(memory, { user: "ada", session: "s" }, 0, 100);
@@ -156,7 +177,7 @@ describe("forget", () => {
     alter(
       path,
       `INSERT INTO words (words, rank) VALUES ('secure-delete', 0);
-       UPDATE head SET purge = 2, purge_since = 0, unpurged = 1`,
+       UPDATE head SET purge = 2, purge_since = ${since}, unpurged = 1`,
     );
     const again = await open({ path });
     await again.service.sweep();

@@ -2,7 +2,7 @@
  * Vectors in memory: what they find is what a look at every vector of the file would find, under every filter, whatever
  * this or another process has changed; and they stay within their budget.
  */
-import type { SqliteStore } from "holdfast/stores";
+import { searchVectors, type VectorsRequest } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { newPath } from "../support/opened.js";
 import { Random, testSeed } from "../support/random.js";
@@ -20,7 +20,7 @@ interface Kept {
   readonly vectors: Float32Array;
 }
 
-type Filter = Parameters<SqliteStore["searchVectors"]>[0]["filter"];
+type Filter = VectorsRequest["filter"];
 type Lane = { readonly space: { readonly user: string }; readonly session?: string };
 
 /** What must be found: every vector of every item that passes, looked at one by one. */
@@ -51,8 +51,6 @@ class World {
   readonly #chance: Random;
   readonly #roles = new Map<string, string>();
   #ids = 0;
-  /** How often something was told by the way, and was true. */
-  told = 0;
 
   constructor(seed: number) {
     this.#random = new RandomVectors(seed, DIMENSIONS);
@@ -90,23 +88,6 @@ class World {
     );
     expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
     for (const [at, { score }] of found.entries()) expect(score).toBeCloseTo(expected[at]?.score ?? 2, 6);
-    if (Object.keys(filter).length === 0) await this.#checkEstimates(embedding, users, question);
-  }
-
-  /** What is told by the way of all items is true of each, and of no other. */
-  async #checkEstimates({ store, vectorSpace }: Embedding, users: readonly string[], vector: Float32Array) {
-    const request = { spaces: users.map((user) => ({ user })), vectorSpace, vector, filter: {}, now: NOW };
-    const all = await store.searchVectors({ ...request, limit: 100_000 });
-    const { estimates } = await store.searchVectors({ ...request, limit: 3, estimates: true });
-    if (!estimates) return;
-    this.told++;
-    expect([...estimates.keys].sort()).toEqual(all.map(({ key }) => key).sort());
-    const scores = new Map(all.map(({ key, score }) => [key, score]));
-    for (const [at, key] of estimates.keys.entries()) {
-      const most = estimates.most[at] as number;
-      expect(scores.get(key)).toBeLessThanOrEqual(most);
-      expect(scores.get(key)).toBeGreaterThanOrEqual(most - estimates.slack);
-    }
   }
 }
 
@@ -166,14 +147,13 @@ describe("vectors in memory", () => {
       ];
       await world.check(chance.pick(processes), asked, chance.pick(filters), chance.pick([1, 5, 30, 10_000]));
     }
-    expect(world.told).toBeGreaterThan(5);
     for (const embedding of processes) {
       for (const user of users) await world.check(embedding, [user], {}, 1_000);
       expect((await mirrors(embedding)).hits).toBeGreaterThan(20);
     }
   });
 
-  it("are compared with the file after so many writes that edits are not looked for among them", async () => {
+  it("find nothing that has lost its vectors, also after so many writes that edits are not looked for among them", async () => {
     const embedding = await Embedding.open(newPath(), DIMENSIONS);
     const world = new World(5);
     const lane = { space: { user: "ada" } };
@@ -182,42 +162,19 @@ describe("vectors in memory", () => {
     const [vector] = [...world.all.values()].map(({ vectors }) => vectors.subarray(0, DIMENSIONS));
     const ask = async () => {
       const request = { spaces: [lane.space], vectorSpace, vector: vector as Float32Array, filter: {}, now: NOW };
-      return store.searchVectors({ ...request, limit: 100, estimates: true });
+      return searchVectors(store, { ...request, limit: 100 });
     };
-    expect((await ask()).estimates?.keys).toHaveLength(50);
+    expect(await ask()).toHaveLength(50);
     await embedding.unit({ op: "update", space: lane.space, id: "m7", patch: { content: " ", parts: null } });
     await embedding.embed(lane, () => new Float32Array(0));
     const others = Array.from({ length: 8_193 }, (_, at) => ({ id: `b${at}`, content: "text" }));
     await embedding.add({ space: { user: "bob" } }, others);
     for (let times = 0; times < 2; times++) {
-      const found = await ask();
-      expect(found).toHaveLength(49);
-      expect([...(found.estimates?.keys ?? [])].sort()).toEqual(found.map(({ key }) => key).sort());
+      expect(await ask()).toHaveLength(49);
     }
   });
 
-  it("tell nothing by the way where much waits, and nothing of the little that does", async () => {
-    const embedding = await Embedding.open(newPath(), DIMENSIONS);
-    const world = new World(6);
-    const lane = { space: { user: "ada" } };
-    await world.add(embedding, lane, 50);
-    const { store, vectorSpace } = embedding;
-    const vector = (world.all.get("m1") as Kept).vectors.subarray(0, DIMENSIONS);
-    const told = async () => {
-      const request = { spaces: [lane.space], vectorSpace, vector, filter: {}, limit: 10, now: NOW };
-      return (await store.searchVectors({ ...request, estimates: true })).estimates?.keys.length;
-    };
-    expect(await told()).toBe(50);
-    await embedding.unit({ op: "update", space: lane.space, id: "m7", patch: { content: "new", parts: null } });
-    expect(await told()).toBe(49);
-    const drafts = Array.from({ length: 257 }, (_, at) => ({ id: `w${at}`, content: "text" }));
-    await embedding.add(lane, drafts);
-    expect(await told()).toBeUndefined();
-    await world.embed(embedding, lane);
-    expect(await told()).toBe(307);
-  });
-
-  it("tell nothing by the way of what has lost its vectors with a text that it had borrowed, waiting or set aside", async () => {
+  it("find nothing that has lost its vectors with a text that it had borrowed, waiting or set aside", async () => {
     const embedding = await Embedding.open(newPath(), DIMENSIONS);
     const random = new RandomVectors(7, DIMENSIONS);
     const lane = { space: { user: "ada" }, session: "s" };
@@ -226,18 +183,14 @@ describe("vectors in memory", () => {
     await embedding.embed(lane, () => random.next(), true); // each carries text of the one before
     const { store, vectorSpace } = embedding;
     const request = { spaces: [lane.space], vectorSpace, vector: random.next(), filter: {}, limit: 100, now: NOW };
-    const ask = async () => {
-      const found = await store.searchVectors({ ...request, estimates: true });
-      expect([...(found.estimates?.keys ?? [])].sort()).toEqual(found.map(({ key }) => key).sort());
-      return found.length;
-    };
+    const ask = async () => (await searchVectors(store, request)).length;
     expect(await ask()).toBe(20);
     await embedding.unit({ op: "update", space: lane.space, id: "m7", patch: { content: "new", parts: null } });
     expect(await ask(), "without it and who had borrowed from it").toBe(18);
     const owner = { id: "me", process: "test" };
     const [claim] = await embedding.unit({ op: "claim", owner, lanes: [lane], evict: [] });
     const fence = claim?.op === "claim" && claim.claims[0] && "fence" in claim.claims[0] ? claim.claims[0].fence : 0;
-    const pending = await store.pending({ lanes: [{ lane }], limit: 10, maxBytes: 1e6, now: NOW });
+    const { items: pending } = await store.pending({ lanes: [{ lane }], limit: 10, maxBytes: 1e6, now: NOW });
     const items = pending.map(({ key, version }) => ({ key, version, error: "too long" }));
     const [parked] = await embedding.unit({ op: "park", owner: "me", lane, fence, items });
     expect(parked).toMatchObject({ parked: 2 });
@@ -383,7 +336,7 @@ describe("vectors in memory", () => {
     expect(await mirrors(one)).toMatchObject({ spaces: 1, loads: 2, vectors: 800 });
   });
 
-  it("that take too long to load reject with `loading`, and are there a moment later", async () => {
+  it("that take too long to load are said to be missing, and are there a moment later", async () => {
     const path = newPath();
     const world = new World(8);
     const one = await Embedding.open(path, DIMENSIONS);
@@ -391,14 +344,14 @@ describe("vectors in memory", () => {
     await world.add(one, lane, 5_000);
     const question = new RandomVectors(9, DIMENSIONS).next();
     const request = { spaces: [lane.space], vectorSpace: one.vectorSpace, vector: question, limit: 5, now: NOW };
-    await expect(one.store.searchVectors({ ...request, filter: {}, readyMs: 0 })).rejects.toMatchObject({
+    await expect(searchVectors(one.store, { ...request, filter: {}, readyMs: 0 })).rejects.toMatchObject({
       code: "loading",
-      retryable: true,
-      hint: expect.any(String),
     });
-    // What needs no mirror is answered at once: items by their keys, and a search of a small session.
+    // What needs no mirror is answered at once: a search of a small session.
     await one.add({ space: { user: "ada" }, session: "small" }, [{ id: "few", content: "few" }]);
-    const [waiting] = await one.store.pending({
+    const {
+      items: [waiting],
+    } = await one.store.pending({
       lanes: [{ lane: { space: lane.space, session: "small" } }],
       limit: 1,
       maxBytes: 1,
@@ -407,13 +360,8 @@ describe("vectors in memory", () => {
     await one.embed({ space: lane.space, session: "small" }, () => question);
     const key = Number(waiting?.key);
     const small = { ...request, filter: { sessions: ["small"] }, readyMs: 0 };
-    expect(await one.store.searchVectors(small)).toMatchObject([{ key }]);
-    const { limit: _, now: __, ...scoring } = request;
-    const { scored } = await one.store.scoreVectors({ ...scoring, items: [{ key, floor: 2 }] });
-    expect(scored).toEqual([]);
-    const reaching = await one.store.scoreVectors({ ...scoring, items: [{ key, floor: 0.9 }] });
-    expect(reaching.scored).toMatchObject([{ key }]);
-    expect(await one.store.searchVectors({ ...request, filter: {}, readyMs: 60_000 })).toMatchObject([
+    expect(await searchVectors(one.store, small)).toMatchObject([{ key }]);
+    expect(await searchVectors(one.store, { ...request, filter: {}, readyMs: 60_000 })).toMatchObject([
       { id: "few" },
       {},
       {},
@@ -421,7 +369,7 @@ describe("vectors in memory", () => {
       {},
     ]);
     expect(await mirrors(one), "the load went on, and was not begun anew").toMatchObject({ loads: 1, spaces: 1 });
-    expect(await one.store.searchVectors({ ...request, filter: {}, readyMs: 0 })).toHaveLength(5);
+    expect(await searchVectors(one.store, { ...request, filter: {}, readyMs: 0 })).toHaveLength(5);
   });
 
   it("of a large space are loaded in slices, between which others are searched", async () => {
@@ -445,11 +393,22 @@ describe("vectors in memory", () => {
     await world.add(one, { space }, 3_000);
     const question = new RandomVectors(12, DIMENSIONS).next();
     const request = { spaces: [space], vectorSpace: one.vectorSpace, vector: question, filter: {}, limit: 3, now: NOW };
-    await expect(one.store.searchVectors({ ...request, readyMs: 0 })).rejects.toMatchObject({ code: "loading" });
-    const last = one.store.searchVectors(request);
+    await expect(searchVectors(one.store, { ...request, readyMs: 0 })).rejects.toMatchObject({ code: "loading" });
+    const hints = { refersBack: false, dates: [], recency: 0, askedAt: NOW };
+    const vector = { space: one.vectorSpace, numbers: question, fresh: [], freshOnly: false, readyMs: 60_000 };
+    const last = one.store.search({
+      spaces: [space],
+      filter: {},
+      now: NOW,
+      terms: [],
+      lookups: [],
+      vector,
+      hints,
+      limit: 3,
+    });
     await mirrors(one); // the search has reached its thread
     await one.store.close();
-    expect(await last, "what was asked before is answered").toHaveLength(3);
+    expect((await last).found, "what was asked before is answered").toHaveLength(3);
   });
 
   it("are of the vector space that the file keeps, and of no other", async () => {
@@ -460,7 +419,7 @@ describe("vectors in memory", () => {
     const vectorSpace = { ...one.vectorSpace, dimensions: 16 };
     const vector = new RandomVectors(14, 16).next();
     const other = { spaces: [{ user: "ada" }], vectorSpace, vector, filter: {}, limit: 5, now: NOW };
-    expect(await one.store.searchVectors(other)).toEqual([]);
+    expect(await searchVectors(one.store, other)).toEqual([]);
     await world.check(one, ["ada"], {}, 5);
     expect(await mirrors(one)).toMatchObject({ loads: 1 });
   });

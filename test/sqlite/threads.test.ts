@@ -1,9 +1,12 @@
-/** How the reading threads answer: what ends a search does not wait for searches that have just begun. */
+/** How the storage threads answer, start and end. */
 import { once } from "node:events";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { expect, it, onTestFinished } from "vitest";
+import type { Worker } from "node:worker_threads";
+import { HoldfastError } from "holdfast";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Searcher } from "../../dist/stores/sqlite/search/searcher.js";
 import type { Thread as ThreadOf } from "../../dist/stores/sqlite/thread.js";
 import { newPath } from "../support/opened.js";
 import { root } from "../support/root.js";
@@ -17,16 +20,6 @@ const ADA = { user: "ada" };
 const DIMENSIONS = 16;
 const MANY = 40;
 
-/** The names of the calls, in the order in which they were answered. */
-async function answered(calls: readonly (readonly [name: string, call: () => Promise<unknown>])[]): Promise<string[]> {
-  const order: string[] = [];
-  await Promise.all(calls.map(([name, call]) => call().then(() => order.push(name))));
-  return order;
-}
-
-const lined = (name: string, call: () => Promise<unknown>) =>
-  Array.from({ length: MANY }, (_, at) => [`${name} ${at}`, call] as const);
-
 const page = (limit: number) =>
   ({ spaces: [ADA], filter: {}, order: "asc", sortBy: "arrival", limit, now: NOW }) as const;
 
@@ -36,58 +29,31 @@ async function opened() {
   const items = Array.from({ length: 200 }, (_, at) => ({ id: `m${at}`, content: `the garden by the river ${at}` }));
   await embedding.add({ space: ADA, session: "s" }, items);
   await embedding.embed({ space: ADA, session: "s" }, () => random.next());
-  const [hit] = await embedding.near([ADA], random.next(), 1);
+  await embedding.near([ADA], random.next(), 1);
   await embedding.store.list({ ...page(1), filter: { roles: ["user"] } }); // from here on both threads are there
-  return { embedding, random, key: hit?.key ?? 0 };
+  return embedding;
 }
 
-it("what scores by words goes before searches by words that wait, which keep their order", async () => {
-  const { embedding, key } = await opened();
-  const request = { spaces: [ADA], terms: ["garden"], filter: {}, limit: 100, now: NOW };
-  const search = () => embedding.store.searchWords(request);
-  await search();
-  const ending = () => embedding.store.searchWords({ ...request, keys: [key] });
-  const order = await answered([...lined("search", search), ["ending", ending]]);
-  expect(order.indexOf("ending")).toBeLessThan(MANY / 2);
-  expect(order.filter((name) => name !== "ending")).toEqual(lined("search", search).map(([name]) => name));
-});
-
-it("what scores by vectors goes before searches by vectors that wait", async () => {
-  const { embedding, random, key } = await opened();
-  const { store, vectorSpace } = embedding;
-  const vector = random.next();
-  const score = { spaces: [ADA], vectorSpace, vector, items: [{ key, floor: Number.NEGATIVE_INFINITY }] };
-  const search = () => embedding.near([ADA], vector, 10);
-  const order = await answered([...lined("search", search), ["ending", () => store.scoreVectors(score)]]);
-  expect(order.indexOf("ending")).toBeLessThan(MANY / 2);
-});
-
-it("a search is answered though others score without end", async () => {
-  const { embedding, key } = await opened();
-  const request = { spaces: [ADA], terms: ["garden"], filter: {}, limit: 100, now: NOW };
-  const scoring = () => embedding.store.searchWords({ ...request, keys: [key] });
-  const search = () => embedding.store.searchWords(request);
-  const order = await answered([["search", search], ["waits", search], ...lined("scoring", scoring)]);
-  expect(order.indexOf("waits")).toBeLessThan(MANY / 2);
-});
-
 it("a thread that is closed while calls wait answers all of them first", async () => {
-  const { embedding, key } = await opened();
-  const request = { spaces: [ADA], terms: ["river"], filter: {}, limit: 10, now: NOW };
-  const words = Array.from({ length: MANY }, () => embedding.store.searchWords(request));
-  const near = Array.from({ length: MANY }, (_, at) =>
-    embedding.near([ADA], new RandomVectors(at, DIMENSIONS).next(), 5),
-  );
-  const ending = embedding.store.searchWords({ ...request, keys: [key] });
+  const embedding = await opened();
+  const { store, vectorSpace: space } = embedding;
+  const hints = { refersBack: false, dates: [], recency: 0, askedAt: NOW };
+  const request = { spaces: [ADA], terms: ["river"], lookups: [], filter: {}, hints, limit: 10, now: NOW };
+  const words = Array.from({ length: MANY }, () => store.search(request));
+  const near = Array.from({ length: MANY }, (_, at) => {
+    const numbers = new RandomVectors(at, DIMENSIONS).next();
+    const vector = { space, numbers, fresh: [], freshOnly: false, readyMs: 60_000 };
+    return store.search({ ...request, terms: [], vector });
+  });
   await turn(); // they are on their way
   await embedding.store.close();
-  for (const found of await Promise.all([...words, ...near, ending])) expect(found.length).toBeGreaterThan(0);
+  for (const { found } of await Promise.all([...words, ...near])) expect(found.length).toBeGreaterThan(0);
 });
 
 it("a thread that could not open its file tries again with the next call", async () => {
   const path = newPath();
-  const options = { path, id: "x", busyTimeoutMs: 1_000, mirrorBytes: 0, rosterBytes: 0 };
-  const thread = new Thread({ role: "vectors", options });
+  const options = { path, id: "x", busyTimeoutMs: 1_000, mirrorBytes: 0 };
+  const thread = new Thread<Searcher>("search", options);
   await expect(thread.call("mirrorStats")).rejects.toThrow();
   await Embedding.open(path, DIMENSIONS);
   expect(await thread.call("mirrorStats")).toMatchObject({ spaces: 0 });
@@ -95,11 +61,14 @@ it("a thread that could not open its file tries again with the next call", async
 });
 
 /** The threads that are started from here on. */
-function started(): { count: number } {
+function started(onStart: (worker: Worker) => void = () => {}): { count: number } {
   const threads = { count: 0 };
-  const count = () => threads.count++;
-  process.on("worker", count);
-  onTestFinished(() => void process.off("worker", count));
+  const note = (worker: Worker) => {
+    threads.count++;
+    onStart(worker);
+  };
+  process.on("worker", note);
+  onTestFinished(() => void process.off("worker", note));
   return threads;
 }
 
@@ -120,7 +89,7 @@ it("short reads start no thread; what may look at every item does, and gives the
 
 it.each([
   ["a list by time", (store: Embedding["store"]) => store.list({ ...page(10), sortBy: "timestamp" })],
-  ["changes", (store: Embedding["store"]) => store.changes([ADA], 0)],
+  ["changes", (store: Embedding["store"]) => store.changes([{ space: ADA }])],
 ])("%s may look at every item, and is read by a thread", async (_, read) => {
   const threads = started();
   const { store } = await Embedding.open(newPath(), DIMENSIONS);
@@ -136,4 +105,58 @@ it("a read that turns out to be long has the reader's thread started for the nex
   expect((await embedding.store.list(page(4_000))).items).toHaveLength(4_000);
   await another;
   expect((await embedding.store.list(page(10))).items).toHaveLength(10);
+});
+
+describe("a thread that is lost during a read", () => {
+  /** What a reading thread does, and by which calls of the store. */
+  const READS: readonly (readonly [what: string, read: (embedding: Embedding) => Promise<unknown>])[] = [
+    ["a list", ({ store }) => store.list({ ...page(10), sortBy: "timestamp" })],
+    ["a search by vectors", (embedding) => embedding.near([ADA], new RandomVectors(1, DIMENSIONS).next(), 5)],
+    ["what changed", ({ store }) => store.changes([{ space: ADA }])],
+  ];
+
+  async function filled(): Promise<Embedding> {
+    const embedding = await Embedding.open(newPath(), DIMENSIONS);
+    const random = new RandomVectors(3, DIMENSIONS);
+    await embedding.add({ space: ADA, session: "s" }, [{ id: "a", content: "the garden" }]);
+    await embedding.embed({ space: ADA, session: "s" }, () => random.next());
+    return embedding;
+  }
+
+  it.each(READS)("costs %s nothing: it is read again in another thread", async (_, read) => {
+    const embedding = await filled();
+    let lost = 0;
+    const threads = started((worker) => {
+      if (lost++ === 0) void worker.terminate();
+    });
+    const found = await read(embedding);
+    expect(threads.count).toBe(2);
+    expect(found).toEqual(await read(embedding));
+  });
+
+  it.each(READS)("that cannot be kept alive fails %s as something to try again, not as unknown", async (_, read) => {
+    const embedding = await filled();
+    let isDeadly = true;
+    started((worker) => {
+      if (isDeadly) void worker.terminate();
+    });
+    const error = await read(embedding).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(HoldfastError);
+    expect(error).toMatchObject({ code: "store_failed", retryable: true, hint: expect.stringContaining("try again") });
+    isDeadly = false;
+    await read(embedding);
+  });
+
+  it("a writer that was lost while nothing was written is replaced by the next call", async () => {
+    let writer: Worker | undefined;
+    started((worker) => {
+      writer ??= worker;
+    });
+    const embedding = await Embedding.open(newPath(), DIMENSIONS);
+    await embedding.add({ space: ADA, session: "s" }, [{ id: "a", content: "the garden" }]);
+    await writer?.terminate();
+    expect(await embedding.store.stats()).toMatchObject({ items: 1 });
+    await embedding.add({ space: ADA, session: "s" }, [{ id: "b", content: "the river" }]);
+    expect(await embedding.store.stats()).toMatchObject({ items: 2 });
+  });
 });

@@ -1,4 +1,5 @@
 /** Search by words: what is found, and that nobody else's text moves a score. */
+import { searchWords } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { alter, newPath, open } from "../support/opened.js";
 import { openRaw } from "../support/raw.js";
@@ -12,34 +13,6 @@ const text = (at: number): string =>
   `${TOPICS[at % 12]} and ${TOPICS[(at * 5 + 3) % 12]} were what we talked about on day ${at}${" again".repeat(at % 7)}`;
 
 describe("words", () => {
-  it("tell every score that was made by the way, whether those are all, and as of when", async () => {
-    const embedding = await Embedding.open(newPath(), 4);
-    const { store } = embedding;
-    const lane = { space: { user: "ada" }, session: "s" };
-    const all = Array.from({ length: 600 }, (_, at) => ({ id: `m${at}`, content: text(at) }));
-    await embedding.add(lane, all);
-    const request = { spaces: [lane.space], filter: {}, now: NOW };
-    const search = (terms: readonly string[], limit: number) =>
-      store.searchWords({ ...request, terms, limit, estimates: true });
-    const rare = await search(["17"], 2);
-    expect(rare.asOf).toBe((await store.versions([lane.space]))[0]);
-    expect(rare.estimates?.isWhole).toBe(true);
-    expect(rare.estimates?.keys.length).toBeGreaterThan(5); // those beside it, too
-    const common = await search(["piano"], 2);
-    expect(common.estimates?.isWhole, "100 of 600 have it").toBe(true);
-    const everywhere = await search(["dai"], 2);
-    expect(everywhere.estimates?.isWhole).toBe(false);
-    for (const { estimates } of [rare, common, everywhere]) {
-      const keys = [...(estimates?.keys ?? [])];
-      const terms = estimates === rare.estimates ? ["17"] : estimates === common.estimates ? ["piano"] : ["dai"];
-      const scored = await store.searchWords({ ...request, terms, keys, limit: keys.length });
-      const scores = new Map(scored.map(({ key, score }) => [key, score]));
-      expect(keys.map((key) => scores.get(key))).toEqual([...(estimates?.most ?? [])]);
-    }
-    await embedding.add(lane, [{ id: "one more", content: "text" }]);
-    expect((await search(["17"], 2)).asOf).toBeGreaterThan(rare.asOf ?? Infinity);
-  });
-
   it("of many commits are brought together by housekeeping, a slice at a time, and are found as before", async () => {
     const path = newPath();
     const embedding = await Embedding.open(path, 4);
@@ -54,7 +27,7 @@ describe("words", () => {
       return rows.length;
     };
     const search = (terms: readonly string[]) =>
-      store.searchWords({ spaces: [lane.space], terms, filter: {}, limit: 5_000, now: NOW });
+      searchWords(store, { spaces: [lane.space], terms, filter: {}, limit: 5_000, now: NOW });
     const ask = async () => [await search(["piano"]), await search(["day", "17", "bakeri"]), await search(["again"])];
     const before = await ask();
     expect(before.map((hits) => hits.length > 10)).toEqual([true, true, true]);
@@ -155,7 +128,7 @@ describe("words", () => {
     );
     const found = async (term: string) => {
       const request = { spaces: [lane.space], terms: [term], filter: {}, limit: 10, now: NOW };
-      return (await embedding.store.searchWords(request)).map(({ id }) => id).sort();
+      return (await searchWords(embedding.store, request)).map(({ id }) => id).sort();
     };
     expect(await found("piano")).toEqual(["added", "edited"]);
     expect([await found("sea"), await found("ann")]).toEqual([["edited"], []]);

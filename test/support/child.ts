@@ -5,7 +5,14 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
 /** The pipe's number in the child. */
-const REPORTS = 3;
+export const REPORTS = 3;
+
+export interface ChildOptions {
+  /** Variables beside those of this process. */
+  readonly env?: { readonly [name: string]: string };
+  /** Node's own; none if left out. */
+  readonly execArgv?: readonly string[];
+}
 
 export interface End {
   readonly code: number | null;
@@ -20,10 +27,16 @@ export class Child<Order extends Serializable, Report> {
   readonly #process: ChildProcess;
 
   /** Requires a compiled module that calls `report`. Each report is handed over in order. */
-  constructor(module: URL, args: readonly string[], onReport: (report: Report) => void) {
+  constructor(
+    module: URL,
+    args: readonly string[],
+    onReport: (report: Report) => void,
+    { env = {}, execArgv = [] }: ChildOptions = {},
+  ) {
     const child = fork(module, args, {
       stdio: ["ignore", "inherit", "pipe", "pipe", "ipc"],
-      execArgv: [], // plain Node, not the test runner's
+      execArgv: [...execArgv], // not the test runner's
+      env: { ...process.env, ...env },
     });
     this.#process = child;
     let stderr = "";

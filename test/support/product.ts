@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import type { HashEmbedder as Embedder, HashEmbedderOptions } from "holdfast/testing";
 import type { chunkItems as chunk } from "../../dist/retrieval/chunks/chunks.js";
 import type { chunkStrategy as strategy } from "../../dist/retrieval/chunks/strategy.js";
+import type * as codes from "../../dist/retrieval/vectors/codes.js";
 import { root } from "./root.js";
 
 export type HashEmbedder = Embedder;
@@ -18,6 +19,8 @@ export const { HashEmbedder } = (await part("testing/hash-embedder.js")) as {
   readonly HashEmbedder: new (options?: HashEmbedderOptions) => Embedder;
 };
 export const { chunkItems } = (await part("retrieval/chunks/chunks.js")) as { readonly chunkItems: typeof chunk };
+/** Vectors as the file keeps them. */
+export const { decode, encode, rounded } = (await part("retrieval/vectors/codes.js")) as typeof codes;
 export const { chunkStrategy } = (await part("retrieval/chunks/strategy.js")) as {
   readonly chunkStrategy: typeof strategy;
 };

@@ -5,7 +5,7 @@
  * Requires that the file was embedded with a HashEmbedder (of default size, unless one is given), and with one chunk
  * strategy.
  */
-import { type ChunkRequest, chunkItems, chunkStrategy, HashEmbedder } from "./product.js";
+import { type ChunkRequest, chunkItems, chunkStrategy, encode, HashEmbedder } from "./product.js";
 import { openRaw, type RawDatabase } from "./raw.js";
 
 export type Strategy = "message" | "contextual";
@@ -128,7 +128,7 @@ function embeddedSince(database: RawDatabase, table: string, neighbours: number,
   return database
     .prepare(
       `SELECT key, version, name, content, session, seq, spans, vectors FROM item JOIN ${table} ON ${table}.item = item.key
-       WHERE item.commit_no > ?1 OR ${table}.commit_no > ?1`,
+       WHERE ${table}.commit_no > ?1 OR item.key IN (SELECT item FROM change WHERE change.commit_no > ?1)`,
     )
     .all(since)
     .map((row) => {
@@ -162,9 +162,8 @@ async function staleOf(embedded: readonly Embedded[], strategy: Strategy, embedd
   for (const [at, { key, spans, vectors }] of embedded.entries()) {
     const chunks = chunked[at]?.chunks ?? [];
     const made = await embedder.embed(chunks.map(({ text }) => text));
-    const expected = Buffer.concat(
-      made.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
-    );
+    const numbers = Float32Array.from(made.flatMap((vector) => [...vector]));
+    const expected = encode(numbers, embedder.dimensions);
     const places = Buffer.alloc(chunks.length * 8);
     for (const [part, { start, end }] of chunks.entries()) {
       places.writeUInt32LE(start, part * 8);

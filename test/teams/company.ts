@@ -1,7 +1,7 @@
-/** Two people, their team, and what each of them keeps: every text says whose it is. */
+/** Two people, their team, and the memory of each: every text says whose it is. */
 import type { Memory, OpenOptions, Session } from "holdfast";
 import { FakeClock } from "holdfast/testing";
-import { newPath, open } from "../support/opened.js";
+import { open } from "../support/opened.js";
 
 export const NOON = Date.UTC(2026, 10, 15, 12);
 export const ADA = { user: "ada" };
@@ -19,7 +19,7 @@ export interface Company {
 
 export async function gather(options: OpenOptions = {}): Promise<Company> {
   const clock = new FakeClock(NOON);
-  const memory = await open({ path: newPath(), clock, ...options });
+  const memory = await open({ path: ":memory:", clock, ...options });
   const grants = { grants: [CREW] };
   const company: Company = {
     clock,
@@ -40,7 +40,7 @@ export async function gather(options: OpenOptions = {}): Promise<Company> {
   return company;
 }
 
-/** Whose texts are in it. */
+/** The owners of its texts. */
 export function ownersIn(value: unknown): readonly string[] {
   const text = JSON.stringify(value);
   return ["ada", "bob", "crew"].filter((owner) => text.includes(` of ${owner}`));

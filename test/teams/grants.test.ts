@@ -1,4 +1,4 @@
-/** Who may read what: the scope's spaces, the granted ones, and nobody else's, by any call and any option. */
+/** Access: the scope's spaces and the granted ones, and no others, by any call and any option. */
 import type { Context, Memory, Session, SpaceRef } from "holdfast";
 import { HashEmbedder } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ describe.each([
   ["by words", () => ({})],
   ["by meaning", () => ({ embedder: new HashEmbedder() })],
 ])("reading %s", (_, options) => {
-  it("stays in the own space unless others are named, and spans those that may be read", async () => {
+  it("stays in its own space unless others are named, and spans those that may be read", async () => {
     const { memory, ada, crew } = await gather(options());
     await memory.flush();
     const member = memory.session({ ...ADA, ...CREW, session: "s" });
@@ -62,7 +62,7 @@ describe.each([
 });
 
 describe("a member's memory", () => {
-  it("is in no answer of another's, whatever is asked and however it is filtered", async () => {
+  it("is in no answer to another member, whatever the question and filter", async () => {
     const { memory, bob } = await gather();
     const fact = (await memory.session(ADA).facts.list()).items[0]?.id ?? "";
     const both = { spaces: [BOB, CREW] };
@@ -84,7 +84,7 @@ describe("a member's memory", () => {
     expect(ownersIn(answers[0])).toEqual(["bob", "crew"]);
   });
 
-  it("cannot be changed by another: not edited, deleted, ended, retracted, promoted or superseded", async () => {
+  it("cannot be changed by another member: not edited, deleted, ended, retracted, promoted or superseded", async () => {
     const { memory, bob } = await gather();
     const ada = memory.session(ADA);
     const fact = (await ada.facts.list()).items[0]?.id ?? "";
@@ -103,7 +103,7 @@ describe("a member's memory", () => {
 });
 
 describe("writes", () => {
-  it("go to exactly one space, which the scope chooses", async () => {
+  it("go to exactly one space, which the scope determines", async () => {
     const { memory } = await gather();
     const scope = { user: "eve", team: "pack", agent: "tutor", session: "s" };
     const write = async (session: Session, name: string): Promise<void> => {
@@ -145,7 +145,7 @@ describe("grants", () => {
   const session = (memory: Memory, options: unknown) =>
     memory.session(ADA, options as Parameters<typeof memory.session>[1]);
 
-  it("are checked when the handle is made", async () => {
+  it("are checked when the handle is created", async () => {
     const { memory } = await gather({ path: ":memory:" });
     for (const grants of [
       CREW,
@@ -166,7 +166,7 @@ describe("grants", () => {
     expect(ownersIn(await session(memory, { grants: [] }).query("orchid"))).toEqual(["ada"]);
   });
 
-  it("are of that handle alone, and are not changed by changing the list that was given", async () => {
+  it("apply to that handle alone, and are not affected by changes of the given list", async () => {
     const { memory } = await gather({ path: ":memory:" });
     const grants: SpaceRef[] = [CREW];
     const granted = memory.session(ADA, { grants });
@@ -183,7 +183,7 @@ describe("grants", () => {
     expect(await crewUser.query("orchid", { spaces: [{ agent: "crew" }] })).toHaveLength(0);
   });
 
-  it("what is no space at all is refused as bad input, not as forbidden", async () => {
+  it("an invalid space is refused as bad input, not as forbidden", async () => {
     const { ada } = await gather({ path: ":memory:" });
     for (const spaces of [[], [{}], [{ ...CREW, ...BOB }], CREW, [null], [{ team: "crew", session: "s" }]]) {
       for (const [name, read] of READS) {

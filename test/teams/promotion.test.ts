@@ -1,4 +1,4 @@
-/** Promotion: what is private becomes the team's on purpose, whole or not at all, and with a log. */
+/** Promotion: private items are copied to the team on purpose, all or nothing, and with a log. */
 import type { PromoteOptions, Promotion, Session } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { ADA, BOB, CREW, gather, NOON, ownersIn } from "./company.js";
@@ -10,7 +10,7 @@ const factOf = async (session: Session): Promise<string> => (await session.facts
 const log = async (session: Session): Promise<readonly Promotion[]> => (await session.promotions()).items;
 
 describe("promotion", () => {
-  it("copies an item for the team, keeps the original, and says who, why, whence and when", async () => {
+  it("copies an item for the team, keeps the original, and records who, why, from where and when", async () => {
     const { memory, ada, bob, crew, clock } = await gather();
     clock.advance(1_000);
     expect(await ada.promote(["ada note"], REASON)).toEqual(["ada note"]);
@@ -27,7 +27,7 @@ describe("promotion", () => {
     expect(await memory.session(BOB).get(["ada note"])).toEqual([]);
   });
 
-  it("copies with name, parts, metadata and tier; later edits of the one do not touch the other", async () => {
+  it("copies name, parts, metadata and tier; later edits of one do not affect the other", async () => {
     const { ada, crew } = await gather({ path: ":memory:" });
     const item = {
       id: "rich",
@@ -50,7 +50,7 @@ describe("promotion", () => {
     expect(await crew.query("rose")).toHaveLength(0);
   });
 
-  it("of a fact makes a fact of the team, on its own ground, since the same time", async () => {
+  it("of a fact creates a fact of the team, with its own source, since the same time", async () => {
     const { memory, ada, crew, clock } = await gather();
     const fact = await factOf(ada);
     clock.advance(1_000);
@@ -65,7 +65,7 @@ describe("promotion", () => {
     expect(await ada.facts.get([fact])).toMatchObject([{ state: "retracted" }]);
   });
 
-  it("of a fact that the team knows in other spelling is the same fact, on one more ground", async () => {
+  it("of a fact that the team knows in another spelling is the same fact, with one more source", async () => {
     const { ada, crew } = await gather();
     const { id } = (await crew.facts.upsert({ category: "Plan", content: "ORCHID fact of ada." })).fact;
     expect(await ada.promote([id], REASON)).toEqual([id]);
@@ -74,7 +74,7 @@ describe("promotion", () => {
     expect((await crew.facts.list()).items).toHaveLength(2);
   });
 
-  it("of a fact that holds no longer, or that the team has retracted, is refused", async () => {
+  it("of a fact that no longer holds, or that the team has retracted, is refused", async () => {
     const { ada, crew } = await gather();
     const fact = await factOf(ada);
     await ada.promote([fact], REASON);
@@ -86,7 +86,7 @@ describe("promotion", () => {
     expect(await crew.facts.get([fact])).toMatchObject([{ state: "retracted" }]);
   });
 
-  it("of the same again makes no second copy, and is logged as the act it is", async () => {
+  it("repeated creates no second copy, but is logged", async () => {
     const { ada, crew, clock } = await gather();
     await ada.promote(["ada note"], REASON);
     const before = (await crew.list({ limit: 100 })).items;
@@ -100,7 +100,7 @@ describe("promotion", () => {
     ]);
   });
 
-  it("is all or nothing: an item that is not there, or another one of its id, stops all of it", async () => {
+  it("is all or nothing: a missing item, or another one of its id, stops all of it", async () => {
     const { ada, crew } = await gather();
     await ada.add([{ id: "twin", role: "user", content: "ada's tulip" }]);
     await crew.add([{ id: "twin", role: "user", content: "the crew's tulip" }]);
@@ -117,7 +117,7 @@ describe("promotion", () => {
     expect((await crew.get(["twin"]))[0]?.content).toBe("the crew's tulip");
   });
 
-  it("names who did it: the one given, else the agent, else the space", async () => {
+  it("records the actor: the one given, else the agent, else the space", async () => {
     const { memory, ada, crew } = await gather({ path: ":memory:" });
     const tutored = memory.session({ ...ADA, agent: "tutor" }, { grants: [CREW] });
     await ada.promote(["ada note"], { ...REASON, actor: "Ada herself" });
@@ -126,7 +126,7 @@ describe("promotion", () => {
     expect((await log(crew)).map(({ actor }) => actor)).toEqual(["user ada", "agent tutor", "Ada herself"]);
   });
 
-  it("goes only where the handle may go: what the scope names and what was granted, not back to itself", async () => {
+  it("requires access to the target: what the scope names and what was granted, but not its own space", async () => {
     const { memory, ada } = await gather({ path: ":memory:" });
     const bare = memory.session(ADA);
     await expect(bare.promote(["ada note"], REASON)).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe("promotion", () => {
     await expect(ada.promote(["ada note"], { ...REASON, to: ADA })).rejects.toMatchObject({ code: "invalid_input" });
     const member = memory.session({ ...ADA, ...CREW });
     expect(await member.promote(["ada note"], REASON)).toEqual(["ada note"]);
-    // From the team back to a member, for one who stands in the team.
+    // From the team back to a member, for a handle in the team's space.
     const standing = memory.session({ ...ADA, ...CREW, space: "team" });
     expect(await standing.promote(["crew note"], { to: ADA, reason: "for later" })).toEqual(["crew note"]);
     expect(await memory.session(BOB).get(["ada note", "crew note"])).toEqual([]);
@@ -163,7 +163,7 @@ describe("promotion", () => {
 });
 
 describe("the log", () => {
-  it("comes newest first, in pages, and only to those who stand in the space", async () => {
+  it("is newest first, in pages, and visible only in its space", async () => {
     const { ada, bob, crew, clock } = await gather();
     const texts = Array.from({ length: 5 }, (_, at) => `n${at}`);
     await ada.add(texts.map((id) => ({ id, role: "user" as const, content: `note ${id}` })));
@@ -184,7 +184,7 @@ describe("the log", () => {
     }
   });
 
-  it("outlives the copy and the one who promoted, and goes with the team", async () => {
+  it("outlives the copy and the promoter, and is removed with the team", async () => {
     const { memory, ada, crew } = await gather({ path: ":memory:" });
     await ada.promote(["ada note"], REASON);
     await crew.delete(["ada note"]);

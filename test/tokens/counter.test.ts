@@ -26,7 +26,7 @@ function counterOf(model: string, clock?: FakeClock): TokenCounter {
   return counter;
 }
 
-/** Whether the thread of gpt-4o's encoding runs; looks without becoming a user of it for longer than that. */
+/** Whether the thread of gpt-4o's encoding runs; becomes a user of it only for the check. */
 async function isRunning(): Promise<boolean> {
   const thread = product.CountingThread.acquire("o200k_base");
   const { isRunning } = thread;
@@ -39,7 +39,7 @@ describe("a token counter", () => {
     await Promise.all(opened.splice(0).map((counter) => counter.close()));
   });
 
-  it("counts as its model does, each text for itself, in order", async () => {
+  it("counts as its model does, each text separately, in order", async () => {
     const texts = ["I moved to Lisbon in May.", "", "我五月搬到了里斯本。", "<|endoftext|>"];
     for (const [model, name] of [
       ["gpt-4o-mini", "o200k_base"],
@@ -50,7 +50,7 @@ describe("a token counter", () => {
     }
   });
 
-  it("refuses a model that it does not know", () => {
+  it("refuses an unknown model", () => {
     expect(() => counterOf("unheard-of")).toThrow(expect.objectContaining({ code: "config" }));
   });
 
@@ -72,7 +72,7 @@ describe("a token counter", () => {
     expect(await isRunning()).toBe(false);
   });
 
-  it("is closed once: a second close takes nothing from others", async () => {
+  it("is closed once: a second close does not affect others", async () => {
     const [first, second] = [counterOf("gpt-4o-mini"), counterOf("gpt-4o-mini")];
     await second.count(["one"]);
     await Promise.all([first.close(), first.close()]);
@@ -80,7 +80,7 @@ describe("a token counter", () => {
     expect(await isRunning()).toBe(true);
   });
 
-  it("lets what is under way finish when it is closed, and takes nothing after that", async () => {
+  it("lets pending counts finish on close, and accepts none afterwards", async () => {
     const counter = counterOf("gpt-4o-mini");
     const counting = counter.count(["under way"]);
     const closing = counter.close();
@@ -89,7 +89,7 @@ describe("a token counter", () => {
     await closing;
   });
 
-  it("ends the thread when it has been idle for a minute, and starts another one when needed", async () => {
+  it("ends the thread when it has been idle for a minute, and starts another when needed", async () => {
     const clock = new FakeClock();
     const counter = counterOf("gpt-4o-mini", clock);
     await counter.count(["one"]);
@@ -102,9 +102,9 @@ describe("a token counter", () => {
     expect(await counter.count(["three"])).toEqual([1]);
   });
 
-  it("fails who waits when the thread dies, and starts another one for the next call", async () => {
+  it("rejects pending counts when the thread dies, and starts another for the next call", async () => {
     const counter = counterOf("gpt-4o-mini");
-    // Not a text: the thread throws, as it would for want of memory.
+    // Not a text: the thread throws, as it would when out of memory.
     const poison = counter.count([7 as unknown as string]);
     const bystander = counter.count(["behind it"]);
     await expect(poison).rejects.toMatchObject({ code: "embedder_failed" });
@@ -112,7 +112,7 @@ describe("a token counter", () => {
     expect(await counter.count(["next"])).toEqual([1]);
   });
 
-  it("leaves the event loop free while it loads and counts", async () => {
+  it("does not block the event loop while it loads and counts", async () => {
     let turns = 0;
     let counting = true;
     const turn = (): void => {
@@ -125,7 +125,7 @@ describe("a token counter", () => {
     expect(turns).toBeGreaterThan(100);
   });
 
-  it("does not keep a process alive that has its counts, and is not closed", async () => {
+  it("does not keep a process alive that has its counts but has not closed it", async () => {
     const program = `
       import { TokenCounter } from ${JSON.stringify(urlOf("counter"))};
       console.log(await new TokenCounter("gpt-4o-mini").count(["two words"]));

@@ -49,7 +49,7 @@ describe("a block counted for a model", () => {
     );
   });
 
-  it("keeps nothing if the budget is less than its first character takes", async () => {
+  it("keeps nothing if the budget is too small for its first character", async () => {
     const content = "👨‍👩‍👧‍👦 family";
     const [tokens = 0] = await counter.count(["👨‍👩‍👧‍👦"]);
     expect(tokens).toBeGreaterThan(1);
@@ -57,7 +57,7 @@ describe("a block counted for a model", () => {
     expect((await product.splitOverflow(content, tokens, counter))?.kept).toBe("👨‍👩‍👧‍👦");
   });
 
-  it("is cut to a budget of thousands of tokens out of a megabyte without a blank", async () => {
+  it("is cut to a budget of thousands of tokens from a megabyte without a blank", async () => {
     for (const unit of ["漢字仮名", "👨‍👩‍👧‍👦", "a", "e\u0301"]) {
       const content = unit.repeat(Math.ceil(1_000_000 / unit.length));
       const { kept = "", overflow = "" } = (await product.splitOverflow(content, 4096, counter)) ?? {};
@@ -73,7 +73,7 @@ describe("a block counted for a model", () => {
 });
 
 describe("counters by name", () => {
-  it("share one counter for all models of an encoding, and end its thread when they are closed", async () => {
+  it("share one counter for all models of an encoding, and end its thread on close", async () => {
     const own = new product.Counters();
     const isRunning = async (): Promise<boolean> => {
       const thread = product.CountingThread.acquire("cl100k_base");

@@ -3,14 +3,13 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { backupFile, type UpkeepProgress } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { alter, newFolder, newPath } from "../support/opened.js";
 import { openRaw, unsoundness } from "../support/raw.js";
 import { until } from "../support/until.js";
 import { damage, faultsOf, forgetWords, inspect, openHashed, SCOPE, usedFile } from "./files.js";
-import { ROUND, User } from "./user.js";
+import { type Mark, ROUND, User } from "./user.js";
 
 const target = (): string => join(newFolder(), "backup.db");
 
@@ -64,13 +63,13 @@ describe("a backup", () => {
     await expect(backupFile({ path: newPath(), to })).rejects.toMatchObject({ code: "not_found" });
     const foreign = newPath();
     alter(foreign, "CREATE TABLE recipes (name TEXT)");
-    await expect(backupFile({ path: foreign, to })).rejects.toThrow("no file of Holdfast");
+    await expect(backupFile({ path: foreign, to })).rejects.toThrow("not a Holdfast file");
     const torn = await usedFile();
     damage(torn, "item", 0, 64);
     await expect(backupFile({ path: torn, to })).rejects.toMatchObject({ code: "store_failed" });
     const crooked = await usedFile();
     damage(crooked, "item_id", 4096 - 12, 4); // an id in the index that no item has
-    await expect(backupFile({ path: crooked, to })).rejects.toThrow("does not pass SQLite's check");
+    await expect(backupFile({ path: crooked, to })).rejects.toThrow("fails SQLite's check");
     await expect(backupFile({ path: torn, to: join(newFolder(), "no", "b.db") })).rejects.toMatchObject({
       code: "store_failed",
     });
@@ -112,13 +111,22 @@ describe("beside a process that writes as fast as it can", () => {
     fatten(path, 30);
     const user = await User.start(path, "write");
     await until(async () => (await user.mark()).rounds > 20);
-    const loop = monitorEventLoopDelay({ resolution: 5 });
-    loop.enable();
-    const before = await user.mark();
     const to = target();
-    const { tookMs } = await backupFile({ path, to });
-    const after = await user.mark();
-    loop.disable();
+    let before: Mark;
+    let after: Mark;
+    let turns: number;
+    do {
+      before = await user.mark();
+      let isDone = false;
+      const backup = backupFile({ path, to, overwrite: true }).finally(() => {
+        isDone = true;
+      });
+      for (turns = 0; !isDone; turns++) await new Promise(setImmediate);
+      await backup;
+      after = await user.mark();
+      // It went on writing meanwhile, and so did this process: whoever waited for the backup came no further than one round,
+      // and one turn. A backup on a fast disk may be done before that shows, so it is made again.
+    } while (after.rounds - before.rounds <= 10 || turns <= 10);
     await user.stop();
 
     // Each round whole, none missing up to the last one that is in it, all counts those of that moment.
@@ -133,10 +141,6 @@ describe("beside a process that writes as fast as it can", () => {
     expect(rounds.length).toBeGreaterThanOrEqual(before.rounds);
     expect(rounds.length).toBeLessThanOrEqual(after.rounds + 1);
     expect(unsoundness(to)).toEqual([]);
-    // It went on writing meanwhile, and no add waited for the backup to end.
-    expect(after.rounds - before.rounds).toBeGreaterThan(10);
-    expect(after.longestMs).toBeLessThan(tookMs);
-    expect(loop.max / 1e6).toBeLessThan(tookMs);
   });
 
   it("a backup whose process ends leaves no file under its name; the next one removes what a killed one left", async () => {

@@ -31,6 +31,30 @@ describe("a restore", () => {
     expect(await memory.flush()).toEqual({ pending: 0, parked: 0 });
   });
 
+  it("makes whoever has seen later versions of a space start over", async () => {
+    const [path, backup, to] = [await usedFile(), newPath(), newPath()];
+    await backupFile({ path, to: backup });
+    const space = { user: SCOPE.user };
+    const first = await openHashed(path);
+    const [before] = await first.service.store.versions([space]);
+    await first.session(SCOPE).add([{ role: "user", content: "after the backup" }]);
+    const [lost] = await first.service.store.versions([space]);
+    await first.close();
+    await restoreFile({ from: backup, to });
+    const second = await openHashed(to);
+    const { store } = second.service;
+    const [restored] = await store.versions([space]);
+    expect(restored).toMatchObject({ id: lost?.id });
+    expect(restored?.version).toBeGreaterThan(lost?.version ?? Number.NaN);
+    for (const since of [before, lost]) {
+      for (let added = 0; added < 2; added++) {
+        expect(await store.changes([{ space, since }])).toMatchObject([{ complete: false }]);
+        await second.session(SCOPE).add([{ role: "user", content: "another" }]);
+      }
+    }
+    expect(await store.changes([{ space, since: restored }])).toMatchObject([{ complete: true, removed: [] }]);
+  });
+
   it("replaces a file only if that is asked for, its log included", async () => {
     const [from, to] = [await backedUp(), await usedFile()];
     const user = await User.start(to, "write");

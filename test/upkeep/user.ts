@@ -2,7 +2,11 @@
 import { Child } from "../support/child.js";
 
 export type Order = "mark" | "stop";
-export type Report = { readonly ready: true } | { readonly rounds: number; readonly longestMs: number };
+/** How many rounds it has added. */
+export interface Mark {
+  readonly rounds: number;
+}
+export type Report = { readonly ready: true } | Mark;
 
 /** Messages of a round. */
 export const ROUND = 3;
@@ -28,11 +32,10 @@ export class User {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** How many rounds it has added, and how long the longest took since it was last asked. */
-  async mark(): Promise<{ readonly rounds: number; readonly longestMs: number }> {
+  async mark(): Promise<Mark> {
     const report = this.#next();
     this.#child.give("mark");
-    return (await report) as { readonly rounds: number; readonly longestMs: number };
+    return (await report) as Mark;
   }
 
   async stop(): Promise<void> {

@@ -1,13 +1,13 @@
 /**
- * Commits of writes that can be repeated without harm: claims, vectors, acknowledgements. They go past the WriteBuffer,
- * so that an add never waits for a flush to be put together, and a flush that hangs holds up no add.
+ * RepeatableCommits: commits writes that are safe to repeat: claims, vectors, acknowledgements. They bypass the
+ * WriteBuffer, so an add never waits while a flush is assembled, and a flush that hangs delays no add.
  */
 import type { Clock } from "../../clock.js";
 import { fromRecord, HoldfastError } from "../../errors.js";
 import type { Events } from "../../events/events.js";
 import type { Done, Store, Write } from "../../stores/store.js";
 
-/** What one write did, or why it did nothing. */
+/** The result of one write, or why it did nothing. */
 export type CommitResult = Done | HoldfastError;
 
 export class RepeatableCommits {
@@ -22,12 +22,15 @@ export class RepeatableCommits {
     this.#events = events;
   }
 
-  /** How many transactions these were. */
+  /** Number of transactions committed. */
   get count(): number {
     return this.#count;
   }
 
-  /** Commits the writes in one transaction, each standing for itself. Rejects if nothing is known to be written. */
+  /**
+   * Commits the writes in one transaction. Each write succeeds or fails independently. Rejects if no write is known to
+   * be committed.
+   */
   async commit(writes: readonly Write[]): Promise<readonly CommitResult[]> {
     const units = writes.map((write) => [write]);
     try {

@@ -1,107 +1,162 @@
 /**
- * Embeds a batch of items, so that one of them can spoil nothing for the others: a text that the embedder refuses, or on
- * which it fails again and again while it answers for others, is set aside with its error. An embedder that is down is
- * nobody's fault: then the run ends with its error, and what is done is kept.
+ * Embeds items slice by slice and isolates failures. A text that the embedder refuses is set aside with its error; so
+ * is one on which it fails repeatedly while it succeeds for others. If the embedder itself is down, no item is at
+ * fault: the slice rejects with the embedder's error, finished work is kept, and the next slice starts with the rest.
  */
-import type { EmbedOptions } from "../../embedding/embedder.js";
+import type { EmbedderDescription, EmbedOptions } from "../../embedding/embedder.js";
 import type { GuardedEmbedder } from "../../embedding/guarded.js";
 import { HoldfastError } from "../../errors.js";
-import type { Chunked } from "../../retrieval/chunks/chunk.js";
+import type { Fit } from "../../retrieval/chunks/chunk.js";
+import { fitDrafts, nextDrafts } from "../../retrieval/chunks/chunks.js";
 import type { PendingItem } from "../../stores/indexing.js";
 import type { CachedItem } from "./vector-cache.js";
+import type { Part, Work } from "./work.js";
 
-/** Texts per call: large enough to spare calls to a remote embedder, small enough to have something to show early. */
+/** Texts per call: large enough to save calls to a remote embedder, small enough to deliver the first results early. */
 const TEXTS_PER_CALL = 128;
+/** Default bytes of text per slice, if the embedder states none: several calls of short pieces, or one of long ones. */
+const SLICE_BYTES = 64 * 1024;
 
-/** A text that every embedder takes. */
+/** A text that every embedder accepts. */
 const PROBE = "ok";
-
-export interface ChunkedItem {
-  readonly item: PendingItem;
-  readonly chunked: Chunked;
-}
 
 export interface RunOptions extends EmbedOptions {
   readonly accept: (item: CachedItem) => void;
   readonly setAside: (item: PendingItem, error: HoldfastError) => void;
 }
 
-/** Rejects only for what is nobody's fault. Every item before that was accepted or set aside. */
-export async function embedItems(
+/** Bytes of text to embed before other lanes get their turn. */
+export const sliceBytesOf = ({ sliceBytes = SLICE_BYTES }: EmbedderDescription): number => sliceBytes;
+
+/** Embeds all of these items. Rejects only for errors that no item caused. */
+export async function embedAll(
   embedder: GuardedEmbedder,
-  batch: readonly ChunkedItem[],
+  description: EmbedderDescription,
+  works: readonly Work[],
   options: RunOptions,
 ): Promise<void> {
-  for (const part of partsOf(batch)) await embedPart(embedder, part, options);
+  for (let left = works; left.length > 0; left = left.filter(({ isOver }) => !isOver)) {
+    await embedSlice(embedder, description, left, sliceBytesOf(description), options);
+  }
 }
 
-async function embedPart(embedder: GuardedEmbedder, part: readonly ChunkedItem[], options: RunOptions): Promise<void> {
-  if (part.length === 0) return;
+/**
+ * Embeds the next pieces of these items, item by item, until `bytesMax` bytes of text are embedded. Rejects only for
+ * errors that no item caused.
+ */
+export async function embedSlice(
+  embedder: GuardedEmbedder,
+  { tokensMax }: EmbedderDescription,
+  works: readonly Work[],
+  bytesMax: number,
+  options: RunOptions,
+): Promise<void> {
+  if (works.every(({ parts }) => parts.length === 0)) {
+    const fit = { tokensMax, countTokens: (texts: readonly string[]) => embedder.countTokens(texts) };
+    await cut(works, bytesMax, fit, options);
+  }
+  for (const call of callsOf(works.flatMap(({ parts }) => parts))) await embedParts(embedder, call, options);
+}
+
+/** Cuts the next pieces. An item that cannot be cut to the model's token limit is set aside and delays no other. */
+async function cut(works: readonly Work[], bytesMax: number, fit: Fit, options: RunOptions): Promise<void> {
+  const { accept, setAside } = options;
+  const drafts = await nextDrafts(
+    works.map((work) => work.drafts),
+    bytesMax,
+  );
+  let begun = works.map((work, at) => ({ work, drafts: drafts[at] ?? [] }));
+  for (;;) {
+    try {
+      const chunked = await fitDrafts(
+        begun.map((one) => one.drafts),
+        fit,
+      );
+      for (const [at, { work }] of begun.entries()) {
+        work.cut(chunked[at] ?? { chunks: [], borrowed: [] }, TEXTS_PER_CALL);
+        if (work.isEmbedded && !work.isOver) finish(work, accept); // it has no text to embed
+      }
+      return;
+    } catch (error) {
+      const refused = error instanceof HoldfastError && error.code === "text_refused" ? error : undefined;
+      const guilty = refused && begun[Number(refused.details["index"])];
+      if (!refused || !guilty) {
+        for (const { work, drafts } of begun) work.drafts.putBack(drafts);
+        throw error;
+      }
+      guilty.work.end();
+      setAside(guilty.work.item, refused);
+      begun = begun.filter((one) => one !== guilty);
+    }
+  }
+}
+
+function finish(work: Work, accept: RunOptions["accept"]): void {
+  work.end();
+  accept(work.embedded);
+}
+
+/** Embeds these parts in one call, or in several calls if one of the parts makes it fail. */
+async function embedParts(embedder: GuardedEmbedder, parts: readonly Part[], options: RunOptions): Promise<void> {
+  const live = parts.filter(({ work }) => !work.isOver);
+  const [first] = live;
+  if (!first) return;
   const { accept, setAside, ...embedOptions } = options;
+  const drop = (guilty: Part, error: HoldfastError): void => {
+    guilty.work.end();
+    setAside(guilty.work.item, error);
+  };
   try {
-    const texts = part.flatMap(({ chunked }) => chunked.chunks.map(({ text }) => text));
-    const vectors = texts.length === 0 ? [] : await embedder.embed(texts, embedOptions);
+    const texts = live.flatMap(({ chunks }) => chunks.map(({ text }) => text));
+    const vectors = await embedder.embed(texts, embedOptions);
     let at = 0;
-    for (const { item, chunked } of part) {
-      accept(cached(item, chunked, vectors.slice(at, at + chunked.chunks.length)));
-      at += chunked.chunks.length;
+    for (const part of live) {
+      const { work, chunks } = part;
+      if (!work.isOver) work.add(part, vectors.slice(at, at + chunks.length));
+      at += chunks.length;
+      if (!work.isOver && work.isEmbedded) finish(work, accept);
     }
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     if (error.code === "text_refused") {
-      const guilty = itemAt(part, Number(error.details["index"]));
+      const guilty = partAt(live, Number(error.details["index"]));
       if (!guilty) throw error;
-      setAside(guilty.item, error);
-      await embedPart(
-        embedder,
-        part.filter((one) => one !== guilty),
-        options,
-      );
+      drop(guilty, error);
+      await embedParts(embedder, live, options);
       return;
     }
     if (error.code !== "embedder_failed" || options.urgent || embedder.status().circuit !== "closed") throw error;
-    // If the embedder answers for another text, one of these is at fault; else this throws. It also keeps the circuit
-    // closed while the text is looked for.
+    // If the embedder succeeds for another text, one of these is at fault; otherwise this throws. The probe also keeps
+    // the circuit breaker closed during the search for the bad text.
     await embedder.embed([PROBE], embedOptions);
-    const [first] = part;
-    if (part.length > 1) {
-      const half = Math.ceil(part.length / 2);
-      await embedPart(embedder, part.slice(0, half), options);
-      await embedPart(embedder, part.slice(half), options);
-    } else if (first) setAside(first.item, error);
+    if (live.length > 1) {
+      const half = Math.ceil(live.length / 2);
+      await embedParts(embedder, live.slice(0, half), options);
+      await embedParts(embedder, live.slice(half), options);
+    } else drop(first, error);
   }
 }
 
-function cached(item: PendingItem, { chunks, borrowed }: Chunked, vectors: readonly Float32Array[]): CachedItem {
-  const dimensions = vectors[0]?.length ?? 0;
-  const joined = new Float32Array(vectors.length * dimensions);
-  for (const [at, vector] of vectors.entries()) joined.set(vector, at * dimensions);
-  const { key, id, version, lane, round, recordedAt } = item;
-  const spans = chunks.map(({ start, end }) => ({ start, end }));
-  return { key, id, version, lane, round, recordedAt, spans, vectors: joined, borrowed };
-}
-
-function itemAt(part: readonly ChunkedItem[], index: number): ChunkedItem | undefined {
+function partAt(parts: readonly Part[], index: number): Part | undefined {
   let end = 0;
-  return part.find(({ chunked }) => {
-    end += chunked.chunks.length;
+  return parts.find(({ chunks }) => {
+    end += chunks.length;
     return index < end;
   });
 }
 
-function partsOf(batch: readonly ChunkedItem[]): readonly (readonly ChunkedItem[])[] {
-  const parts: ChunkedItem[][] = [];
+function callsOf(parts: readonly Part[]): readonly (readonly Part[])[] {
+  const calls: Part[][] = [];
   let texts = 0;
-  for (const one of batch) {
-    const size = one.chunked.chunks.length;
-    const last = parts.at(-1);
-    if (last && texts + size <= TEXTS_PER_CALL) {
-      last.push(one);
-      texts += size;
+  for (const part of parts) {
+    const last = calls.at(-1);
+    if (last && texts + part.chunks.length <= TEXTS_PER_CALL) {
+      last.push(part);
+      texts += part.chunks.length;
     } else {
-      parts.push([one]);
-      texts = size;
+      calls.push([part]);
+      texts = part.chunks.length;
     }
   }
-  return parts;
+  return calls;
 }

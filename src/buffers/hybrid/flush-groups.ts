@@ -1,4 +1,4 @@
-/** How queued items become transactions: small enough that an add never waits long behind one. */
+/** Splits queued items into transactions that are small enough that an add never waits long behind one. */
 import type { IndexWrite } from "../../stores/indexing.js";
 import type { VectorSpace } from "../../types.js";
 import type { Leases } from "./leases.js";
@@ -9,13 +9,13 @@ import { bytesOf, type CachedItem } from "./vector-cache.js";
 const GROUP_ITEMS = 128;
 const GROUP_BYTES = 1024 * 1024;
 
-/** A write and the entries it is made of. */
+/** A write and the cache entries it contains. */
 export interface FlushWrite {
   readonly write: IndexWrite;
   readonly items: readonly CachedItem[];
 }
 
-/** `release`: leases of lanes with nothing left end with the write. */
+/** `release`: the write that empties a lane also releases its lease. */
 export function flushGroups(
   queued: readonly QueuedLane[],
   leases: Leases,
@@ -53,7 +53,7 @@ export function flushGroups(
   return groups;
 }
 
-/** As many as there is room for; one at least. */
+/** As many items as fit, but at least one. */
 function fitting(items: readonly CachedItem[], room: { readonly items: number; readonly bytes: number }) {
   let bytes = 0;
   let count = 0;

@@ -1,44 +1,41 @@
 /**
- * HybridBuffer: a batch of rounds is chunked and embedded once; its vectors go to the VectorCache, where they are
- * searchable now, and to the RoundQueue, from where they are written in batches.
+ * HybridBuffer: chunks and embeds each round once, slice by slice. The vectors go to the VectorCache, where they are
+ * searchable at once, and to the RoundQueue, from which they are written in batches.
  *
  * Invariants:
- * - An item leaves cache and queue only when the store has answered for it: readable throughout, embedded once.
- * - Nothing is locked across an await: a flush that hangs delays neither a query nor an add nor the next transfer.
- * - What is in here is bounded: beyond `maxBytes` a transfer waits for the flush.
+ * - An item leaves the cache and the queue only when the store has answered for it. It stays readable throughout and is
+ *   embedded once.
+ * - No lock is held across an await: a flush that hangs delays no query, no add and no later transfer.
+ * - Memory is bounded: beyond `maxBytes`, a transfer waits for the flush.
  */
+import { backOff } from "../../back-off.js";
 import type { Clock } from "../../clock.js";
 import type { EmbedderDescription } from "../../embedding/embedder.js";
 import type { GuardedEmbedder } from "../../embedding/guarded.js";
 import { HoldfastError } from "../../errors.js";
 import type { Events } from "../../events/events.js";
 import type { ChunkStrategy } from "../../retrieval/chunks/strategy.js";
+import { spaceKey } from "../../space-key.js";
 import type { IndexWrite, Lane, PendingItem } from "../../stores/indexing.js";
 import type { Store } from "../../stores/store.js";
-import { isSameSpace } from "../../stores/vector-space.js";
 import type { SpaceRef } from "../../types.js";
-import { laneName, spaceName } from "../lane-name.js";
 import type { Meter } from "../meter.js";
+import { requireServed } from "../other-model.js";
 import type { DueLane } from "../round-buffer.js";
-import { chunkPending } from "./chunking.js";
 import type { CommitResult, RepeatableCommits } from "./commits.js";
-import { type ChunkedItem, embedItems } from "./embedding-run.js";
 import { flushGroups } from "./flush-groups.js";
 import { HybridNews } from "./hybrid-news.js";
 import type { Leases } from "./leases.js";
-import { Parking, type SetAside } from "./parking.js";
+import { Parking } from "./parking.js";
 import { RoundQueue } from "./round-queue.js";
-import { type Fate, type Outdated, UnderWay } from "./under-way.js";
+import { type Transferred, Transfers } from "./transfers.js";
+import type { Fate, Outdated } from "./under-way.js";
 import { type CachedItem, VectorCache } from "./vector-cache.js";
-
-/** A transfer reads at most so much at once; the rest stays on disk. */
-const BATCH_ITEMS = 256;
-const BATCH_BYTES = 1024 * 1024;
 
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 
-/** Why vectors were written. through: the buffers are switched off. */
+/** Why vectors were written. through: the buffers are turned off. */
 export const FLUSH_REASONS = ["rounds", "bytes", "idle", "forced", "manual", "close", "through"] as const;
 export type FlushReason = (typeof FLUSH_REASONS)[number];
 
@@ -55,13 +52,15 @@ export interface HybridBufferOptions {
   readonly maxBytes: number;
   readonly idleMs: number;
   readonly forceMs: number;
-  /** True while more is being transferred: then leases are kept, because they will be needed again at once. */
+  /** True while more is being transferred. Leases are then kept, because they are about to be needed again. */
   readonly isBusy: () => boolean;
-  /** Something of the lane waits again: more came meanwhile, or what was embedded is out of date. */
+  /** Called when items of the lane become pending again: new ones arrived, or embedded ones are outdated. */
   readonly onWaiting: (lane: Lane) => void;
-  /** What was embedded of a lane cannot be written: it is another process's by now, or has another name. */
+  /**
+   * Called when embedded items of a lane cannot be written, because another process holds the lane or it was renamed.
+   */
   readonly onLost: () => void;
-  /** A flush failed; it is repeated by whoever calls `flush` next. */
+  /** Called when a flush fails. The next call of `flush` repeats it. */
   readonly onFailure: (error: HoldfastError) => void;
 }
 
@@ -73,7 +72,7 @@ export interface HybridBufferStats {
   readonly flushOperations: number;
   readonly flushTriggers: { readonly [reason in FlushReason]: number };
   readonly itemsWritten: number;
-  /** Embedded, but edited, forgotten or taken over before they were written. */
+  /** Items that were embedded, but edited, forgotten or taken over before they were written. */
   readonly itemsDropped: number;
   readonly itemsParked: number;
 }
@@ -87,139 +86,95 @@ export class HybridBuffer {
   };
   readonly #counts = { flushOperations: 0, itemsWritten: 0, itemsDropped: 0, itemsParked: 0 };
   readonly #parking: Parking;
-  readonly #underWay = new UnderWay();
+  readonly #transfers: Transfers;
   readonly #news: HybridNews;
   /** Undefined until the embedder is loaded. */
   description: EmbedderDescription | undefined;
+  /** Number of items transferred. */
+  #accepted = 0;
   #flushing: Promise<void> | undefined;
   #flushNumber = 0;
   #cancelTimer: (() => void) | undefined;
-  /** After a flush that failed: not before this, and longer with each failure. */
+  /** Back-off after a failed flush: no flush before this time. The delay grows with each failure. */
   #notBefore = 0;
-  #retryMs = RETRY_MS;
+  #failures = 0;
   #failedReason: FlushReason | undefined;
 
   constructor(options: HybridBufferOptions) {
     this.#options = options;
     this.#news = new HybridNews(options.events);
     this.#parking = new Parking(options);
+    this.#transfers = new Transfers({
+      ...options,
+      cache: this.cache,
+      queue: this.#queue,
+      accept: (item) => this.#accept(item),
+      park: async (aside) => {
+        this.#counts.itemsParked += await this.#parking.park(aside);
+      },
+    });
   }
 
-  /** Loads the embedder and makes sure that the store keeps its kind of vectors; `vector_space` if it does not. */
+  /**
+   * Loads the embedder. Rejects with `vector_space` if the store holds vectors of another model. Commits nothing,
+   * because queries call it too: a store without vectors adopts the vector space of the first vectors written to it.
+   */
   async ready(): Promise<EmbedderDescription> {
     if (this.description) return this.description;
-    const { embedder, store, commits } = this.#options;
-    const description = await embedder.describe();
-    const { space: vectorSpace } = description;
-    const kept = await store.vectorSpace();
-    // Mostly it does, and the first question need not wait for a commit.
-    if (!kept || !isSameSpace(kept, vectorSpace)) await commits.one<"adopt">({ op: "adopt", vectorSpace });
+    const description = await this.#options.embedder.describe();
+    await requireServed(this.#options.store, description.space);
     this.description = description;
     return description;
   }
 
-  /**
-   * Embeds what waits in these lanes, as much as fits a batch; answers with those of which more may wait. Lanes that
-   * another process has are left to it.
-   */
-  async transfer(due: readonly DueLane[], signal: AbortSignal): Promise<readonly Lane[]> {
-    const { store, leases, clock, meter, maxBytes } = this.#options;
-    const started = clock.passed();
-    await this.ready();
+  /** Embeds a slice of the pending items in these lanes and reports what is left. */
+  async transfer(due: readonly DueLane[], signal: AbortSignal): Promise<Transferred> {
+    const { clock, meter, maxBytes } = this.#options;
+    const [started, accepted] = [clock.passed(), this.#accepted];
+    const description = await this.ready();
     if (this.cache.stats.bytes > maxBytes) await this.flush("bytes");
-    const mine = await leases.claim(due.map(({ lane }) => lane));
-    if (mine.length === 0) return [];
-    const read = await store.pending({
-      lanes: mine.map((lane) => ({ lane, after: this.#queue.knownUpTo(lane) })),
-      limit: BATCH_ITEMS,
-      maxBytes: BATCH_BYTES,
-      now: clock.now(),
-    });
-    const rest = this.#noteRead(mine, read);
+    const lanes = due.map(({ lane }) => lane);
     this.#news.begin(due);
     try {
-      await this.#embed(read, signal);
+      return await this.#transfers.transfer(lanes, description, signal);
     } finally {
       this.#news.end();
-    }
-    if (read.length > 0) meter.transferred(clock.passed() - started);
-    return rest;
-  }
-
-  /** Notes how far each lane was read. Answers with those that were not read to their end. */
-  #noteRead(lanes: readonly Lane[], read: readonly PendingItem[]): readonly Lane[] {
-    const bytes = read.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-    const last = read.at(-1);
-    const isAll = !last || (read.length < BATCH_ITEMS && bytes < BATCH_BYTES);
-    const end = isAll ? lanes.length : lanes.findIndex((lane) => laneName(lane) === laneName(last.lane));
-    for (const lane of lanes.slice(0, end)) this.#queue.wasRead(lane, Number.POSITIVE_INFINITY);
-    if (!isAll) this.#queue.wasRead(last.lane, last.key);
-    return lanes.slice(end);
-  }
-
-  async #embed(items: readonly PendingItem[], signal: AbortSignal): Promise<void> {
-    // A question may be having some of them embedded right now; that is soon done.
-    await Promise.allSettled(items.flatMap((item) => this.#underWay.of(item) ?? []));
-    const fresh: PendingItem[] = [];
-    for (const item of items) {
-      const known = this.cache.find(item.lane.space, item.key, item.version);
-      if (known) this.#accept(known);
-      else fresh.push(item);
-    }
-    const aside: SetAside[] = [];
-    const setAside = (item: PendingItem, error: HoldfastError) => aside.push({ item, error });
-    try {
-      await this.#underWay.run(fresh, async (lateFor) =>
-        embedItems(this.#options.embedder, await this.#chunk(fresh, setAside), {
-          signal,
-          accept: (item) => {
-            const fate = lateFor(item);
-            if (fate === undefined) this.#accept(item);
-            else if (fate === "again") this.#queue.readAgain(item);
-          },
-          setAside,
-        }),
-      );
-    } finally {
-      if (aside.length > 0) this.#counts.itemsParked += await this.#parking.park(aside);
       this.#arm();
+      if (this.#accepted > accepted) meter.transferred(clock.passed() - started);
     }
   }
 
-  /** Embeds these items ahead of their batch, because somebody asks. They are kept for the transfer. */
+  /** Embeds these items ahead of their batch, for a query. The vectors are kept for the transfer. */
   async embedAhead(items: readonly PendingItem[], signal: AbortSignal): Promise<void> {
-    const { embedder, meter, maxBytes } = this.#options;
+    const { meter, maxBytes } = this.#options;
     if (this.cache.stats.bytes > maxBytes) this.cache.dropRound();
-    const setAside = () => {}; // the transfer will meet it again, and park it
-    await this.#underWay.run(items, async (lateFor) =>
-      embedItems(embedder, await this.#chunk(items, setAside), {
-        signal,
-        urgent: true,
-        accept: (item) => {
-          if (lateFor(item) || this.cache.find(item.lane.space, item.key, item.version)) return;
-          this.cache.put(item, "round");
-          meter.searchable(item);
-        },
-        setAside,
-      }),
-    );
+    const accept = (item: CachedItem): void => {
+      if (this.cache.find(item.lane.space, item.key, item.version)) return;
+      this.cache.put(item, "round");
+      meter.searchable(item);
+    };
+    const description = this.description ?? (await this.ready());
+    await this.#transfers.embedAhead(items, description, signal, accept);
   }
 
-  /** Whoever is embedding this item right now. */
+  /** The embedding in progress for this item, if any. */
   underWay(item: PendingItem): Promise<void> | undefined {
-    return this.#underWay.of(item);
+    return this.#transfers.underWay(item);
   }
 
-  async #chunk(
-    items: readonly PendingItem[],
-    setAside: (item: PendingItem, error: HoldfastError) => void,
-  ): Promise<readonly ChunkedItem[]> {
-    if (items.length === 0) return [];
-    return chunkPending(this.#options, await this.ready(), items, this.#options.clock.now(), setAside);
+  /** Drops half-embedded items that are no longer current. */
+  async review(): Promise<void> {
+    for (const lane of await this.#transfers.review()) this.#options.onWaiting(lane);
+  }
+
+  /** From now on, embeds only what can be finished by this time on the monotonic clock. */
+  finishBy(passed: number): void {
+    this.#transfers.finishBy(passed);
   }
 
   #accept(item: CachedItem): void {
     const { clock, meter } = this.#options;
+    this.#accepted++;
     if (!this.cache.find(item.lane.space, item.key, item.version)) meter.searchable(item);
     this.#news.accepted(item);
     this.cache.put(item, "hybrid");
@@ -229,26 +184,29 @@ export class HybridBuffer {
 
   // Writing.
 
-  /** True when enough has gathered to be written. */
+  /** The reason to flush now, or undefined if too little is queued. */
   get isFlushDue(): FlushReason | undefined {
     if (this.#queue.items === 0 || this.#options.clock.passed() < this.#notBefore) return undefined;
     if (this.cache.stats.bytes > this.#options.maxBytes / 2) return "bytes";
     return this.#queue.rounds >= this.#options.maxSize ? "rounds" : undefined;
   }
 
-  /** Writes what is queued. One flush at a time: who comes meanwhile waits for it, then for the one after it. */
+  /**
+   * Writes the queued items. One flush runs at a time; a call made during a flush waits for it and then for the next
+   * one.
+   */
   async flush(reason: FlushReason): Promise<void> {
     const next = this.#flushNumber + 1;
     while (this.#flushing) {
-      if (this.#flushNumber >= next) return this.#flushing; // it began after this call, so it has all of it
-      await this.#flushing.catch(() => undefined); // whoever began it has its error
+      if (this.#flushNumber >= next) return this.#flushing; // it started after this call, so it covers everything
+      await this.#flushing.catch(() => undefined); // the caller that started it gets its error
     }
     if (this.#queue.items === 0) return;
     this.#flushNumber++;
     this.#flushing = this.#flush(reason).then(
       () => this.#ended(undefined, 0),
       (error: unknown) => {
-        this.#ended(reason, this.#retryMs * (0.75 + Math.random() / 2));
+        this.#ended(reason, backOff(this.#failures, RETRY_MS, RETRY_MAX_MS));
         throw error;
       },
     );
@@ -259,7 +217,7 @@ export class HybridBuffer {
     this.#flushing = undefined;
     this.#failedReason = failed;
     this.#notBefore = this.#options.clock.passed() + waitMs;
-    this.#retryMs = waitMs === 0 ? RETRY_MS : Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+    this.#failures = failed === undefined ? 0 : this.#failures + 1;
     this.#arm();
   }
 
@@ -305,12 +263,12 @@ export class HybridBuffer {
     for (const item of items) if (!written.has(item.key)) this.#queue.readAgain(item);
     if (result.released) this.#options.leases.forget(write.lane);
     const isStale = result.written.length < items.length;
-    if (isStale || (write.release && !result.released && this.#queue.count(write.lane) === 0)) {
+    if (isStale || (write.release && !result.released && this.queuedIn(write.lane) === 0)) {
       this.#options.onWaiting(write.lane);
     }
   }
 
-  /** These can no longer be written under this process's lease; whoever has it now embeds them. */
+  /** Drops items that can no longer be written under this process's lease. The current lease holder embeds them. */
   #drop(items: readonly CachedItem[]): void {
     this.#counts.itemsDropped += items.length;
     this.#remove(items);
@@ -322,17 +280,17 @@ export class HybridBuffer {
     for (const { lane, key, version } of items) this.cache.remove(lane.space, key, version);
   }
 
-  /** Items were edited or forgotten: their vectors leave at once, those on their way too. */
+  /** Drops the vectors of edited or forgotten items at once, including those still being embedded. */
   forget(space: SpaceRef, isOutdated: Outdated, fate: Fate): void {
-    const name = spaceName(space);
-    this.#underWay.forget((item) => spaceName(item.lane.space) === name && isOutdated(item), fate);
+    const name = spaceKey(space);
+    this.#transfers.forget((item) => spaceKey(item.lane.space) === name && isOutdated(item), fate);
     const dropped = this.cache.drop(space, isOutdated);
     this.#queue.remove(dropped);
     if (fate === "again") for (const item of dropped) this.#queue.readAgain(item);
     this.#counts.itemsDropped += dropped.length;
   }
 
-  /** One timer for both: nothing new for `idleMs`, or something older than `forceMs`. */
+  /** Sets one timer for both conditions: nothing new for `idleMs`, or an item older than `forceMs`. */
   #arm(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -350,12 +308,12 @@ export class HybridBuffer {
     });
   }
 
-  /** How many items of the lane wait to be written. */
+  /** Number of the lane's items held here: partly embedded, or waiting to be written. */
   queuedIn(lane: Lane): number {
-    return this.#queue.count(lane);
+    return this.#queue.count(lane) + this.#transfers.count(lane);
   }
 
-  /** Whether something of the lane has to be read again. */
+  /** Whether some of the lane's items must be read again. */
   isBehind(lane: Lane): boolean {
     return this.#queue.isBehind(lane);
   }
@@ -365,7 +323,7 @@ export class HybridBuffer {
   }
 
   isQueued(item: PendingItem): boolean {
-    return this.#queue.has(item);
+    return this.#queue.has(item) || this.#transfers.isUnfinished(item);
   }
 
   get stats(): HybridBufferStats {

@@ -1,11 +1,11 @@
 /**
- * What the HybridBuffer tells, lane by lane: what was transferred, at the end of the batch, or before it is told that some
- * of it was flushed, whichever comes first; and what was flushed. So no item is told to be written before it is told to be
- * embedded.
+ * HybridNews: publishes the HybridBuffer's `transferred` and `flushed` events, per lane. A `transferred` event is
+ * published at the end of the batch, or before the first `flushed` event for the same lane, whichever comes first. No
+ * item is therefore reported as written before it is reported as embedded.
  */
 import type { Events } from "../../events/events.js";
+import { laneKey } from "../../space-key.js";
 import type { Lane } from "../../stores/indexing.js";
-import { laneName } from "../lane-name.js";
 import type { DueLane, TransferReason } from "../round-buffer.js";
 import type { FlushReason } from "./hybrid-buffer.js";
 import type { CachedItem } from "./vector-cache.js";
@@ -26,11 +26,11 @@ export class HybridNews {
 
   begin(due: readonly DueLane[]): void {
     if (!this.#events?.isHeard) return;
-    for (const { lane, reason } of due) this.#batches.set(laneName(lane), { lane, reason, ids: [] });
+    for (const { lane, reason } of due) this.#batches.set(laneKey(lane), { lane, reason, ids: [] });
   }
 
   accepted({ lane, id }: CachedItem): void {
-    if (this.#batches.size > 0) this.#batches.get(laneName(lane))?.ids.push(id);
+    if (this.#batches.size > 0) this.#batches.get(laneKey(lane))?.ids.push(id);
   }
 
   end(): void {
@@ -40,7 +40,7 @@ export class HybridNews {
 
   flushed(lane: Lane, reason: FlushReason, items: readonly CachedItem[], written: ReadonlySet<number>): void {
     if (written.size === 0 || !this.#events?.isHeard) return;
-    const batch = this.#batches.get(laneName(lane));
+    const batch = this.#batches.get(laneKey(lane));
     if (batch) this.#tell(batch);
     const ids = items.flatMap(({ key, id }) => (written.has(key) ? id : []));
     this.#events.tell({ type: "flushed", ...lane, reason, ids });

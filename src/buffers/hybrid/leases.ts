@@ -1,14 +1,14 @@
 /**
- * Leases: which lanes this process embeds, so that no two embed the same.
+ * Leases: the lanes that this process embeds, so that no two processes embed the same lane.
  *
- * They save work; they do not keep the promise. What keeps it is the fence: whoever lost a lease, by being stopped or
- * cut off, can write nothing under it. No wall clock is read: an owner is silent when its beat has not changed for
- * `leaseMs` on the observer's own clock, which only grows.
+ * Leases only save work. Correctness comes from the fencing number: a process that lost a lease, because it was paused
+ * or disconnected, can write nothing under it. No wall clock is involved: an owner counts as silent when its heartbeat
+ * has not changed for `leaseMs` on the observer's own monotonic clock.
  */
 import type { Clock } from "../../clock.js";
 import { HoldfastError } from "../../errors.js";
+import { laneKey } from "../../space-key.js";
 import type { Holder, Lane, Owner } from "../../stores/indexing.js";
-import { laneName } from "../lane-name.js";
 import type { RepeatableCommits } from "./commits.js";
 import { isGone } from "./owner.js";
 
@@ -38,15 +38,17 @@ export class Leases {
   }
 
   fenceOf(lane: Lane): number | undefined {
-    return this.#held.get(laneName(lane))?.fence;
+    return this.#held.get(laneKey(lane))?.fence;
   }
 
-  /** The lease has ended, by release or by loss. */
+  /** Removes a lease that was released or lost. */
   forget(lane: Lane): void {
-    this.#held.delete(laneName(lane));
+    this.#held.delete(laneKey(lane));
   }
 
-  /** Takes leases; answers with the lanes that are this process's now. Those of silent or dead owners are taken over. */
+  /**
+   * Acquires leases and returns the lanes that this process now holds. Leases of silent or dead owners are taken over.
+   */
   async claim(lanes: readonly Lane[]): Promise<readonly Lane[]> {
     const wanted = lanes.filter((lane) => this.fenceOf(lane) === undefined);
     if (wanted.length > 0) {
@@ -61,7 +63,7 @@ export class Leases {
     return lanes.filter((lane) => this.fenceOf(lane) !== undefined);
   }
 
-  /** One round of claims; answers with the holders in the way that are gone or silent. */
+  /** One attempt to claim. Returns the conflicting holders that are dead or silent. */
   async #claim(lanes: readonly Lane[], evict: readonly Holder[]): Promise<readonly Holder[]> {
     const { commits, owner } = this.#options;
     const silent = new Map<string, Holder>();
@@ -74,14 +76,14 @@ export class Leases {
     for (const [at, claim] of claims.entries()) {
       const lane = lanes[at];
       if (!lane) continue;
-      if ("fence" in claim) this.#held.set(laneName(lane), { lane, fence: claim.fence });
+      if ("fence" in claim) this.#held.set(laneKey(lane), { lane, fence: claim.fence });
       else if ("holder" in claim && this.isSilent(claim.holder)) silent.set(claim.holder.id, claim.holder);
     }
     this.#keepBeating();
     return [...silent.values()];
   }
 
-  /** Whether the holder's process is gone, or has shown no beat for as long as a lease lasts. */
+  /** Whether the holder's process is dead, or its heartbeat has not changed for the duration of a lease. */
   isSilent({ id, process, beat }: Holder): boolean {
     const { clock, leaseMs } = this.#options;
     if (isGone(process)) return true;
@@ -107,14 +109,14 @@ export class Leases {
       const { alive } = await commits.one<"beat">({ op: "beat", owner });
       if (!alive) this.#held.clear();
     } catch (error) {
-      // The store is busy or failing: the next beat tries again, and the fence keeps what is written right.
+      // The store is busy or failing. The next heartbeat tries again, and the fencing number keeps writes correct.
       if (!(error instanceof HoldfastError)) throw error;
       if (error.code === "closed") return;
     }
     this.#keepBeating();
   }
 
-  /** Ends the leases of lanes with which nothing is done any more. */
+  /** Releases the leases of idle lanes. */
   async releaseIdle(isBusy: (lane: Lane) => boolean): Promise<void> {
     const lanes = [...this.#held.values()].flatMap(({ lane }) => (isBusy(lane) ? [] : [lane]));
     if (lanes.length === 0) return;
@@ -122,7 +124,7 @@ export class Leases {
     await this.#options.commits.one<"release">({ op: "release", owner: this.#options.owner.id, lanes });
   }
 
-  /** Ends all leases of this process, that of the outbox included. */
+  /** Releases all leases of this process, including the outbox lease. */
   async releaseAll(): Promise<void> {
     this.stop();
     this.#held.clear();

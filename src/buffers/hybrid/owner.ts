@@ -1,8 +1,8 @@
 /**
- * Who embeds: this process, in a form by which others on the same machine can tell whether it still lives.
+ * Owner: identifies this process so that others on the same machine can tell whether it is still alive.
  *
- * A process is named by host, process-id namespace, boot, id and start time. Without the last ones (other systems than
- * Linux) a reused process id may look alive; then its lease ends by silence, as that of a process on another host does.
+ * The name consists of host, PID namespace, boot id, PID and start time. Systems other than Linux lack some of these,
+ * so a reused PID may look alive. Its lease then expires by silence, like that of a process on another host.
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
@@ -13,7 +13,7 @@ export function newOwner(now: number): Owner {
   return { id: newId(now), process: nameOf(process.pid, startOf(process.pid)) };
 }
 
-/** True when that process surely no longer exists; false when it does, or when it cannot be known from here. */
+/** True if that process certainly no longer exists; false if it exists or if this cannot be determined from here. */
 export function isGone(name: string): boolean {
   const [place, pid, start] = parse(name);
   if (place !== thisPlace() || pid === undefined) return false;
@@ -35,7 +35,7 @@ function parse(name: string): readonly [place: string, pid: number | undefined, 
 
 let place: string | undefined;
 
-/** Where process ids mean the same. */
+/** The scope in which PIDs are comparable. */
 function thisPlace(): string {
   place ??= [
     hostname(),
@@ -45,19 +45,19 @@ function thisPlace(): string {
   return place;
 }
 
-/** When a process began, in ticks since boot. */
+/** The start time of a process, in ticks since boot. */
 const startOf = (pid: number): string => statOf(pid)[19] ?? "";
 
-/** Ended, and not yet taken note of by its parent. */
+/** Whether the process has exited but its parent has not reaped it. */
 const isZombie = (pid: number): boolean => statOf(pid)[0] === "Z";
 
-/** The fields of a process after its name, which may hold blanks and brackets. */
+/** The fields after the process name. The name itself may contain spaces and parentheses. */
 function statOf(pid: number): readonly string[] {
   const line = readOr("", () => readFileSync(`/proc/${pid}/stat`, "utf8"));
   return line.slice(line.lastIndexOf(")") + 2).split(" ");
 }
 
-/** There is no /proc on other systems, and no entry for a process that has just ended. */
+/** Other systems have no /proc, and a process that has just exited has no entry in it. */
 function readOr(fallback: string, read: () => string): string {
   try {
     return read();

@@ -1,4 +1,5 @@
-/** Setting aside an item that could not be embedded, and when it is tried again by itself. */
+/** Parking: sets aside items that could not be embedded and schedules their automatic retries. */
+import { backOff } from "../../back-off.js";
 import type { Clock } from "../../clock.js";
 import { HoldfastError } from "../../errors.js";
 import type { Untold } from "../../events/event.js";
@@ -12,13 +13,13 @@ const ATTEMPTS_MAX = 5;
 const FIRST_MS = 30_000;
 
 /**
- * A text that the model refuses will be refused again: it waits for `replay` or an edit. Any other failure is tried again
- * after half a minute, then after twice as long, and so on; after some attempts it waits too.
+ * The time of the next automatic retry. A text that the model refuses would be refused again, so it waits for `replay`
+ * or an edit. Any other failure is retried after half a minute, with the delay doubling each time. After `ATTEMPTS_MAX`
+ * attempts it waits for `replay` or an edit too.
  */
 export function retryAfter(error: HoldfastError, attempts: number, now: number): number | undefined {
   if (error.code === "text_refused" || attempts >= ATTEMPTS_MAX) return undefined;
-  const wait = FIRST_MS * 2 ** (attempts - 1);
-  return now + Math.round(wait * (0.75 + Math.random() / 2));
+  return now + Math.round(backOff(attempts - 1, FIRST_MS, Infinity));
 }
 
 /** An item that could not be embedded, and why. */
@@ -42,7 +43,10 @@ export class Parking {
     this.#options = options;
   }
 
-  /** Sets the items aside for which this process has a lease, and tells of it. Answers with how many. */
+  /**
+   * Parks the items whose lanes this process has leased, and publishes an event for each. Returns the number of items
+   * parked.
+   */
   async park(setAside: readonly SetAside[]): Promise<number> {
     const { commits, events } = this.#options;
     const parks = setAside.flatMap((one) => this.#write(one) ?? []);
@@ -57,12 +61,12 @@ export class Parking {
     return count;
   }
 
-  /** It was embedded: a failure would be its first. */
+  /** Resets the attempts of an item that was embedded. */
   forget(item: { readonly key: number; readonly version: number }): void {
     this.#attempts.delete(nameOf(item));
   }
 
-  /** What is told is the error's code: its message may be of the embedder's making. */
+  /** The event carries only the error code: the message may contain text from the embedder. */
   #write({ item, error }: SetAside): { readonly write: ParkWrite; readonly told: Untold } | undefined {
     const { leases, clock } = this.#options;
     const { key, id, version, lane } = item;

@@ -1,9 +1,10 @@
 /**
- * RoundQueue: embedded items in the order in which they came, per lane, waiting to be written. An item leaves it only
- * when the store has answered for it.
+ * RoundQueue: embedded items waiting to be written, per lane, in arrival order. An item leaves the queue only when the
+ * store has answered for it.
  */
+
+import { laneKey } from "../../space-key.js";
 import type { Lane } from "../../stores/indexing.js";
-import { laneName } from "../lane-name.js";
 import type { CachedItem } from "./vector-cache.js";
 
 /** The items of one lane. */
@@ -19,15 +20,15 @@ interface Waiting {
 
 export class RoundQueue {
   readonly #lanes = new Map<string, Waiting>();
-  /** Keys of items that left unwritten and may wait again, by lane. */
+  /** Keys of items that were removed without being written and may be pending again, by lane. */
   readonly #again = new Map<string, Set<number>>();
   #items = 0;
   #oldest: number | undefined;
   #newest = 0;
 
-  /** `passed`: the moment of arrival, on a clock that only grows. */
+  /** `passed`: the arrival time on the monotonic clock. */
   put(item: CachedItem, passed: number): void {
-    const name = laneName(item.lane);
+    const name = laneKey(item.lane);
     let waiting = this.#lanes.get(name);
     if (!waiting) {
       waiting = { lane: item.lane, items: new Map() };
@@ -40,13 +41,13 @@ export class RoundQueue {
   }
 
   has(item: { readonly key: number; readonly version: number; readonly lane: Lane }): boolean {
-    return this.#lanes.get(laneName(item.lane))?.items.get(item.key)?.version === item.version;
+    return this.#lanes.get(laneKey(item.lane))?.items.get(item.key)?.version === item.version;
   }
 
   /** Removes exactly these entries; a newer version of the same item stays. */
   remove(items: readonly CachedItem[]): void {
     for (const item of items) {
-      const name = laneName(item.lane);
+      const name = laneKey(item.lane);
       const waiting = this.#lanes.get(name);
       if (waiting?.items.get(item.key) !== item) continue;
       waiting.items.delete(item.key);
@@ -56,48 +57,51 @@ export class RoundQueue {
     if (this.#items === 0) this.#oldest = undefined;
   }
 
-  /** What waits now, lane by lane. The oldest moment starts anew with what comes from here on. */
+  /** All queued items, lane by lane. Resets the oldest arrival time to `passed`. */
   snapshot(passed: number): readonly QueuedLane[] {
     this.#oldest = this.#items > 0 ? passed : undefined;
     return [...this.#lanes.values()].map(({ lane, items }) => ({ lane, items: [...items.values()] }));
   }
 
-  /** The item may wait again on disk, in another version, behind others that are here. */
+  /**
+   * Marks an item that may be pending on disk again, in another version, with a lower key than items already queued.
+   */
   readAgain({ lane, key }: { readonly lane: Lane; readonly key: number }): void {
-    const name = laneName(lane);
+    const name = laneKey(lane);
     this.#again.set(name, (this.#again.get(name) ?? new Set()).add(key));
   }
 
-  /** Whether something of the lane is to be read again. */
+  /** Whether some of the lane's items must be read again. */
   isBehind(lane: Lane): boolean {
-    return this.#again.has(laneName(lane));
+    return this.#again.has(laneKey(lane));
   }
 
   /**
-   * All of the lane that waits on disk and is not here comes after this key: keys grow, so it comes after the newest
-   * here, unless something is to be read again.
+   * The key after which to read the lane's pending items; everything pending up to it has been read. Keys are
+   * increasing, so it is the highest key queued here or being embedded (`newest`), unless an item with a lower key must
+   * be read again.
    */
-  knownUpTo(lane: Lane): number {
-    const name = laneName(lane);
-    let last = 0;
+  knownUpTo(lane: Lane, newest: number): number {
+    const name = laneKey(lane);
+    let last = newest;
     for (const key of this.#lanes.get(name)?.items.keys() ?? []) last = Math.max(last, key);
     for (const key of this.#again.get(name) ?? []) last = Math.min(last, key - 1);
     return last;
   }
 
-  /** The lane was read up to this key; Infinity: to its end. */
+  /** Records that the lane was read up to this key; Infinity means to its end. */
   wasRead(lane: Lane, upTo: number): void {
-    const name = laneName(lane);
+    const name = laneKey(lane);
     const again = this.#again.get(name);
     for (const key of again ?? []) if (key <= upTo) again?.delete(key);
     if (again?.size === 0) this.#again.delete(name);
   }
 
   count(lane: Lane): number {
-    return this.#lanes.get(laneName(lane))?.items.size ?? 0;
+    return this.#lanes.get(laneKey(lane))?.items.size ?? 0;
   }
 
-  /** Rounds waiting, each counted once per lane; an item outside a session is a round of its own. */
+  /** Number of queued rounds, each counted once per lane. An item without a session counts as its own round. */
   get rounds(): number {
     let rounds = 0;
     for (const { items } of this.#lanes.values()) {
@@ -116,7 +120,7 @@ export class RoundQueue {
     return this.#items;
   }
 
-  /** When the oldest that waits came, and the newest; undefined when nothing waits. */
+  /** The arrival times of the oldest and the newest queued item; undefined if the queue is empty. */
   get times(): { readonly oldest: number; readonly newest: number } | undefined {
     return this.#oldest === undefined ? undefined : { oldest: this.#oldest, newest: this.#newest };
   }

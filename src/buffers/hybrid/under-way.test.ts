@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { Drafts } from "../../retrieval/chunks/chunks.js";
+import { chunkStrategy } from "../../retrieval/chunks/strategy.js";
 import type { PendingItem } from "../../stores/indexing.js";
-import { UnderWay } from "./under-way.js";
-import type { CachedItem } from "./vector-cache.js";
+import { UnderWay, type Verdict } from "./under-way.js";
+import { Work } from "./work.js";
 
 const lane = { space: { user: "ada" }, session: "s" };
 
@@ -9,22 +11,22 @@ function pending(key: number, content = "hello"): PendingItem {
   return { key, lane, id: `m${key}`, version: 1, content, recordedAt: 0 };
 }
 
-function embedded(key: number): CachedItem {
-  const rest = { round: 1, recordedAt: 0, spans: [], vectors: new Float32Array(), borrowed: [] };
-  return { key, id: `m${key}`, version: 1, lane, ...rest };
-}
+const workOf = (item: PendingItem): Work => new Work(item, new Drafts(chunkStrategy("message"), { item, earlier: [] }));
 
-/** A run that ends when the test says so. */
+/** A run that ends when the test says so, or when it is aborted. */
 function run(underWay: UnderWay, items: readonly PendingItem[]) {
+  const works = items.map(workOf);
   let end = (): void => {};
-  let lateFor: (item: CachedItem) => string | undefined = () => undefined;
-  const ended = underWay.run(items, async (verdict) => {
-    lateFor = verdict;
-    await new Promise<void>((resolve) => {
+  let lateFor: Verdict = () => undefined;
+  const ended = underWay.run(new AbortController().signal, [], async (run) => {
+    lateFor = run.lateFor;
+    run.embeds(works);
+    await new Promise<void>((resolve, reject) => {
       end = resolve;
+      run.signal.addEventListener("abort", () => reject(run.signal.reason));
     });
   });
-  return { end: () => end(), ended, lateFor: (item: CachedItem) => lateFor(item) };
+  return { end: () => end(), ended, works, lateFor: (item: PendingItem) => lateFor({ ...item, borrowed: [] }) };
 }
 
 describe("what is being embedded", () => {
@@ -54,17 +56,31 @@ describe("what is being embedded", () => {
 
   it("comes too late for what was edited or forgotten meanwhile, and for nothing else", async () => {
     const underWay = new UnderWay();
-    const { end, ended, lateFor } = run(underWay, [pending(1), pending(2), pending(3)]);
-    underWay.forget(({ id }) => id === "m1", "again");
-    underWay.forget(({ id }) => id === "m1" || id === "m2", "gone");
-    expect([1, 2, 3].map((key) => lateFor(embedded(key)))).toEqual(["gone", "gone", undefined]);
+    const items = [pending(1), pending(2), pending(3)];
+    const { end, ended, lateFor, works } = run(underWay, items);
+    expect(underWay.forget(({ id }) => id === "m1", "again")).toEqual([works[0]]);
+    expect(underWay.forget(({ id }) => id === "m1" || id === "m2", "gone")).toEqual([works[1]]);
+    expect(items.map(lateFor)).toEqual(["gone", "gone", undefined]);
+    expect(works.map(({ isOver }) => isOver)).toEqual([true, true, false]);
     end();
     await ended;
   });
 
+  it("is aborted when nothing of it is wanted any more", async () => {
+    const underWay = new UnderWay();
+    const { ended } = run(underWay, [pending(1), pending(2)]);
+    underWay.forget(({ id }) => id === "m1", "again");
+    expect(underWay.of(pending(2))).toBeDefined();
+    underWay.forget(({ id }) => id === "m2", "gone");
+    await ended;
+    expect(underWay.of(pending(2))).toBeUndefined();
+  });
+
   it("that fails is over as well", async () => {
     const underWay = new UnderWay();
-    await expect(underWay.run([pending(1)], () => Promise.reject(new Error("down")))).rejects.toThrow("down");
+    const failing = underWay.run(new AbortController().signal, [pending(1)], () => Promise.reject(new Error("down")));
+    expect(underWay.of(pending(1))).toBeDefined();
+    await expect(failing).rejects.toThrow("down");
     expect(underWay.of(pending(1))).toBeUndefined();
   });
 });

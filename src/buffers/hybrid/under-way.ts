@@ -1,56 +1,114 @@
 /**
- * UnderWay: what is being embedded right now. Others can wait for it instead of doing it again; and what is edited or
- * forgotten meanwhile is known when its vectors come, so that they are not kept.
+ * UnderWay: the items being embedded right now. Other callers can wait for an item instead of embedding it again. Edits
+ * and deletions during a run are recorded, so that outdated vectors are discarded when they arrive. A call is aborted
+ * once all its items are outdated.
  */
 import type { PendingItem } from "../../stores/indexing.js";
 import type { CachedItem } from "./vector-cache.js";
+import type { Work } from "./work.js";
 
 /**
- * A question waits for a batch that is being embedded if it is this small; else it has its items embedded first. One
+ * A query waits for a batch in progress only if the batch is this small; otherwise it embeds its items itself. A single
  * message of many pages makes a batch large.
  */
 const ITEMS_MAX = 16;
 const CHARACTERS_MAX = 4_096;
 
-/** Which items are out of date. */
-export type Outdated = (item: CachedItem) => boolean;
+/** Decides which items are outdated. */
+export type Outdated = (item: Pick<CachedItem, "id" | "lane" | "borrowed">) => boolean;
 
-/** gone: forgotten · again: edited, or what they borrowed was, so that they wait again. */
+/** gone: the item was forgotten · again: the item, or text it borrowed, was edited, so it is pending again. */
 export type Fate = "gone" | "again";
 
-type Verdict = (item: CachedItem) => Fate | undefined;
+/** What has happened to an item since a run began; undefined if nothing has. */
+export type Verdict = (item: Parameters<Outdated>[0]) => Fate | undefined;
+
+/** A run first reads items and then embeds them. */
+export interface Run {
+  /** Aborted together with the caller's signal, or when all items of the run are outdated. */
+  readonly signal: AbortSignal;
+  /** The verdict on items that are read but not yet being embedded. */
+  readonly lateFor: Verdict;
+  /** Registers the works that are embedded from now on. A work ends when it becomes outdated. */
+  embeds(works: readonly Work[]): void;
+}
+
+interface Running {
+  readonly verdicts: Verdict[];
+  readonly abort: AbortController;
+  works: readonly Work[];
+}
 
 export class UnderWay {
   readonly #items = new Map<string, Promise<void>>();
-  /** Of each run: what has become of its items since it began. */
-  readonly #runs = new Set<Verdict[]>();
+  readonly #runs = new Set<Running>();
 
-  /** Whoever is embedding this item right now. */
+  /** The embedding in progress for this item, if any. */
   of(item: PendingItem): Promise<void> | undefined {
     return this.#items.get(nameOf(item));
   }
 
-  /** Embeds these items; `work` can ask of each result whether it comes too late. */
-  async run(items: readonly PendingItem[], work: (lateFor: Verdict) => Promise<void>): Promise<void> {
-    const verdicts: Verdict[] = [];
-    this.#runs.add(verdicts);
-    const run = work((item) => {
-      const fates = verdicts.map((verdict) => verdict(item));
-      return fates.includes("gone") ? "gone" : fates.find((fate) => fate !== undefined);
-    });
-    const names = isSmall(items) ? items.map(nameOf) : [];
-    for (const name of names) this.#items.set(name, run);
+  /**
+   * Resolves when `task` has resolved, or when everything it embeds is outdated. `items`: those known from the start.
+   */
+  async run(signal: AbortSignal, items: readonly PendingItem[], task: (run: Run) => Promise<void>): Promise<void> {
+    const running: Running = { verdicts: [], abort: new AbortController(), works: [] };
+    const { verdicts, abort } = running;
+    const { promise: ended, resolve, reject } = withResolvers();
+    const names = new Set<string>();
+    const name = (named: readonly PendingItem[]): void => {
+      for (const item of isSmall(named) ? named : []) {
+        names.add(nameOf(item));
+        this.#items.set(nameOf(item), ended);
+      }
+    };
+    this.#runs.add(running);
+    name(items);
+    // Not AbortSignal.any: each call leaves state behind on a signal that lives as long as the memory is open.
+    const stop = (): void => abort.abort(signal.reason);
+    signal.addEventListener("abort", stop);
+    const run: Run = {
+      signal: abort.signal,
+      lateFor: (item) => {
+        const fates = verdicts.map((verdict) => verdict(item));
+        return fates.includes("gone") ? "gone" : fates.find((fate) => fate !== undefined);
+      },
+      embeds: (works) => {
+        running.works = works;
+        name(works.map(({ item }) => item));
+      },
+    };
+    task(run).then(resolve, reject);
     try {
-      await run;
+      await ended;
+    } catch (error) {
+      if (!abort.signal.aborted || signal.aborted) throw error;
     } finally {
-      this.#runs.delete(verdicts);
+      signal.removeEventListener("abort", stop);
+      this.#runs.delete(running);
       for (const name of names) this.#items.delete(name);
     }
   }
 
-  forget(isOutdated: Outdated, fate: Fate): void {
-    for (const verdicts of this.#runs) verdicts.push((item) => (isOutdated(item) ? fate : undefined));
+  /** Ends the outdated works and returns them. */
+  forget(isOutdated: Outdated, fate: Fate): readonly Work[] {
+    return [...this.#runs].flatMap(({ verdicts, abort, works }) => {
+      verdicts.push((item) => (isOutdated(item) ? fate : undefined));
+      const ended = works.filter((work) => !work.isOver && isOutdated(work.outline));
+      for (const work of ended) work.end();
+      if (ended.length > 0 && works.every(({ isOver }) => isOver)) abort.abort();
+      return ended;
+    });
   }
+}
+
+function withResolvers() {
+  let resolve = (): void => {};
+  let reject = (_: unknown): void => {};
+  const promise = new Promise<void>((onDone, onFailed) => {
+    [resolve, reject] = [onDone, onFailed];
+  });
+  return { promise, resolve, reject };
 }
 
 const isSmall = (items: readonly PendingItem[]): boolean =>

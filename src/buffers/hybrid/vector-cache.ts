@@ -1,14 +1,15 @@
 /**
- * VectorCache: vectors of items that are embedded but not yet written, searchable now.
+ * VectorCache: vectors of items that are embedded but not yet written. They are searchable at once.
  *
- * It holds numbers and references, no text. What it finds is only a candidate: the reader checks key and version against
- * the store before anyone sees it, so an entry of an item that was edited or forgotten elsewhere can do no harm.
+ * The cache holds numbers and references, no text. A result is only a candidate: the reader checks its key and version
+ * against the store before it is returned. An entry whose item was edited or forgotten elsewhere is therefore harmless.
  */
 import type { Span } from "../../graphemes.js";
 import { bestDot } from "../../retrieval/vectors/dot.js";
+import { spaceKey } from "../../space-key.js";
 import type { Lane } from "../../stores/indexing.js";
+import type { FreshScore } from "../../stores/search.js";
 import type { Level, SpaceRef } from "../../types.js";
-import { spaceName } from "../lane-name.js";
 
 /** An embedded item. */
 export interface CachedItem {
@@ -19,27 +20,13 @@ export interface CachedItem {
   readonly round: number | undefined;
   readonly recordedAt: number;
   readonly spans: readonly Span[];
-  /** The vectors of its chunks, one after the other. */
+  /** The vectors of its chunks, concatenated. */
   readonly vectors: Float32Array;
   readonly borrowed: readonly { readonly key: number; readonly version: number }[];
 }
 
-/** round: embedded ahead of its batch, for a question · hybrid: transferred, waiting to be written. */
+/** round: embedded ahead of its batch, for a query · hybrid: transferred, waiting to be written. */
 export type CacheLevel = Exclude<Level, "store">;
-
-/** What a vector was made from beside its own item's text. */
-export type Borrowed = CachedItem["borrowed"];
-
-export interface CacheHit {
-  readonly key: number;
-  readonly id: string;
-  readonly version: number;
-  readonly space: SpaceRef;
-  readonly score: number;
-  readonly part: number;
-  readonly level: CacheLevel;
-  readonly borrowed: Borrowed;
-}
 
 interface Entry {
   readonly item: CachedItem;
@@ -48,7 +35,7 @@ interface Entry {
 
 export class VectorCache {
   readonly #spaces = new Map<string, Map<number, Entry>>();
-  /** The name that the space of each item had when it was embedded; it may have another by now. */
+  /** The space key of each item when it was embedded. The space may have been renamed since. */
   readonly #names = new Map<number, string>();
   #items = 0;
   #chunks = 0;
@@ -56,13 +43,13 @@ export class VectorCache {
 
   /** The entry of this version, if there is one. */
   find(space: SpaceRef, key: number, version: number): CachedItem | undefined {
-    const item = this.#spaces.get(spaceName(space))?.get(key)?.item;
+    const item = this.#spaces.get(spaceKey(space))?.get(key)?.item;
     return item?.version === version ? item : undefined;
   }
 
   put(item: CachedItem, level: CacheLevel): void {
     this.#removeFrom(this.#names.get(item.key), item.key);
-    const name = spaceName(item.lane.space);
+    const name = spaceKey(item.lane.space);
     let entries = this.#spaces.get(name);
     if (!entries) {
       entries = new Map();
@@ -73,9 +60,9 @@ export class VectorCache {
     this.#count(item, 1);
   }
 
-  /** Removes the item's entry; of that version only, if one is given. */
+  /** Removes the item's entry. If a version is given, removes only that version. */
   remove(space: SpaceRef, key: number, version?: number): void {
-    this.#removeFrom(spaceName(space), key, version);
+    this.#removeFrom(spaceKey(space), key, version);
   }
 
   #removeFrom(name: string | undefined, key: number, version?: number): void {
@@ -89,14 +76,14 @@ export class VectorCache {
     this.#count(entry.item, -1);
   }
 
-  /** Removes what a predicate names, and answers with it. */
+  /** Removes the entries that match the predicate and returns them. */
   drop(space: SpaceRef, gone: (item: CachedItem) => boolean): readonly CachedItem[] {
-    const dropped = [...(this.#spaces.get(spaceName(space))?.values() ?? [])].filter(({ item }) => gone(item));
+    const dropped = [...(this.#spaces.get(spaceKey(space))?.values() ?? [])].filter(({ item }) => gone(item));
     for (const { item } of dropped) this.remove(space, item.key);
     return dropped.map(({ item }) => item);
   }
 
-  /** Entries embedded ahead of their batch: nobody counts on them. */
+  /** Drops entries that were embedded ahead of their batch. No other part relies on them. */
   dropRound(): void {
     for (const entries of [...this.#spaces.values()]) {
       for (const { item, level } of [...entries.values()])
@@ -104,30 +91,22 @@ export class VectorCache {
     }
   }
 
-  /** All items of these spaces, the one whose best chunk is nearest first. */
-  search(spaces: readonly SpaceRef[], vector: Float32Array): readonly CacheHit[] {
-    const hits: CacheHit[] = [];
+  /** The scores of all cached items in these spaces. */
+  scores(spaces: readonly SpaceRef[], vector: Float32Array): readonly FreshScore[] {
+    const scores: FreshScore[] = [];
     for (const space of spaces) {
-      for (const { item, level } of this.#spaces.get(spaceName(space))?.values() ?? []) {
+      for (const { item, level } of this.#spaces.get(spaceKey(space))?.values() ?? []) {
         const best = bestDot(item.vectors, vector);
-        if (!best) continue;
-        const { key, id, version, borrowed } = item;
-        hits.push({ key, id, version, space: item.lane.space, score: best.score, part: best.part, level, borrowed });
+        const { key, version, borrowed } = item;
+        if (best) scores.push({ key, version, score: best.score, level, borrowed });
       }
     }
-    return hits.sort((a, b) => b.score - a.score || b.key - a.key);
+    return scores;
   }
 
-  /** The scores of these items, as far as they are here in these versions. */
-  scores(
-    items: readonly { readonly key: number; readonly version: number; readonly space: SpaceRef }[],
-    vector: Float32Array,
-  ): readonly Pick<CacheHit, "key" | "score" | "level" | "borrowed">[] {
-    return items.flatMap(({ key, version, space }) => {
-      const entry = this.#spaces.get(spaceName(space))?.get(key);
-      const best = entry?.item.version === version ? bestDot(entry.item.vectors, vector) : undefined;
-      return entry && best ? { key, score: best.score, level: entry.level, borrowed: entry.item.borrowed } : [];
-    });
+  /** Removes the entry of this version, even if its space was renamed. */
+  forget(key: number, version: number): void {
+    this.#removeFrom(this.#names.get(key), key, version);
   }
 
   get stats(): { readonly items: number; readonly chunks: number; readonly bytes: number } {
@@ -141,5 +120,5 @@ export class VectorCache {
   }
 }
 
-/** What an entry weighs: its numbers, and a little for the rest. */
+/** Estimated size of an entry: its numbers plus a fixed overhead. */
 export const bytesOf = (item: CachedItem): number => item.vectors.byteLength + 96 * item.spans.length + 256;

@@ -1,10 +1,10 @@
-/** How an answer came about: what the QueryBuffer did, what the sources said when the ranking was made, and why not. */
+/** Explains an answer: what the QueryBuffer did, what each source found, and why items are missing. */
 
 import type { Presentation, Question } from "../../input/question.js";
 import type { Store } from "../../stores/store.js";
 import type { Explanation, Hit, SourceReport } from "../../types.js";
 import type { Origin } from "./query-stats.js";
-import type { Ranking } from "./ranking.js";
+import type { Ranking } from "./retriever.js";
 
 export interface ExplanationRequest {
   readonly question: Question;
@@ -15,11 +15,9 @@ export interface ExplanationRequest {
   readonly now: number;
 }
 
-/** Undefined if none is wanted. */
-export async function explain(store: Store, request: ExplanationRequest): Promise<Explanation | undefined> {
-  const { presentation, ranking, origin } = request;
+export async function explain(store: Store, request: ExplanationRequest): Promise<Explanation> {
+  const { ranking, origin } = request;
   const { found, sources, reading } = ranking;
-  if (!presentation.explain) return undefined;
   return {
     question: reading,
     sources: [reportOf(origin, found.length), ...sources],
@@ -28,7 +26,7 @@ export async function explain(store: Store, request: ExplanationRequest): Promis
   };
 }
 
-/** The finished answers are not asked: they do not say how they came about. */
+/** Finished answers carry no explanation, so `answers` is never the origin here. */
 function reportOf(origin: Origin, found: number): SourceReport {
   const report = { source: "query", asked: true, ms: 0 } as const;
   if (origin === "misses") return { ...report, found: 0 };
@@ -36,7 +34,7 @@ function reportOf(origin: Origin, found: number): SourceReport {
   return { ...report, found, why: "ranked before, and nothing has changed since; the other sources were asked then" };
 }
 
-/** Items that were asked about and are not in the answer, each with the reason. */
+/** The items that the caller asked about but that are not among the hits, each with the reason. */
 async function missing(store: Store, request: ExplanationRequest): Promise<Explanation["missing"]> {
   const { question, presentation, ranking, hits, now } = request;
   const shown = new Set(hits.map(({ id }) => id));

@@ -1,16 +1,21 @@
 /**
- * Hits: from what was ranked to what is answered. RAM and indexes give references; content is read here, at the end.
+ * Hits: turns a ranking into an answer. A ranking holds references only; content is read here, as the last step.
  *
- * Answers are shared by all who ask the same, so they are frozen down to the last object in them.
+ * Callers with equal questions share one answer, so the answer is deeply frozen.
  */
 
 import type { Presentation } from "../../input/question.js";
+import { spaceKey } from "../../space-key.js";
 import type { KeyedItem, ReadRequest, Store } from "../../stores/store.js";
-import type { Explanation, Hit, Hits, Level, Why } from "../../types.js";
-import { spaceName } from "../lane-name.js";
-import type { Place } from "./question-key.js";
+import type { Explanation, Hit, Hits, Level, SpaceRef, Why } from "../../types.js";
 
-/** What of a found item its hit is made of. */
+/** The asking scope. It decides which hits are `in_session`. */
+export interface Place {
+  readonly space: SpaceRef;
+  readonly session?: string;
+}
+
+/** The fields of a ranked item that are copied into its hit. */
 export interface Found {
   readonly key: number;
   readonly version: number;
@@ -22,7 +27,7 @@ export interface Found {
 export interface ReadHits {
   /** Best first. */
   readonly hits: readonly Hit[];
-  /** How many on the way had changed or gone since they were found. */
+  /** Number of items that were changed or deleted after they were ranked. */
   readonly dropped: number;
 }
 
@@ -30,11 +35,14 @@ export interface HitsRequest extends Omit<ReadRequest, "keys"> {
   readonly offset: number;
   readonly topK: number;
   readonly place: Place;
-  /** If given, hits say what their scores are made of. */
+  /** If present, each hit explains its score. */
   readonly explain?: Presentation["explain"];
 }
 
-/** The best `topK` from `offset` on that are still as they were found; the places of others are filled from below. */
+/**
+ * The best `topK` items from `offset` on that have not changed since they were ranked. Lower-ranked items replace the
+ * changed ones.
+ */
 export async function readHits(store: Store, ranked: readonly Found[], request: HitsRequest): Promise<ReadHits> {
   const { spaces, filter, now, offset, topK } = request;
   const hits: Hit[] = [];
@@ -53,10 +61,12 @@ export async function readHits(store: Store, ranked: readonly Found[], request: 
   return { hits, dropped };
 }
 
-/** All that an item has, but for what is the store's alone. Copied by name: rest and spread take five times as long. */
+/**
+ * The item without the store's private fields. The fields are copied by name: rest and spread take five times as long.
+ */
 function hitOf(item: KeyedItem, found: Found, { place, explain }: HitsRequest): Hit {
   const inSession =
-    place.session !== undefined && item.session === place.session && spaceName(item.space) === spaceName(place.space);
+    place.session !== undefined && item.session === place.session && spaceKey(item.space) === spaceKey(place.space);
   const hit: { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(item)) if (name !== "key" && name !== "until") hit[name] = value;
   hit["score"] = found.score;
@@ -66,7 +76,7 @@ function hitOf(item: KeyedItem, found: Found, { place, explain }: HitsRequest): 
   return hit as unknown as Hit;
 }
 
-/** What an answer says beside its hits. */
+/** The properties of an answer other than its hits. */
 export interface Remarks {
   readonly partial: boolean;
   readonly degraded?: string;
@@ -74,8 +84,8 @@ export interface Remarks {
 }
 
 /**
- * The answer: the hits of the page in the order asked for. Pages are cut by score, whatever they are sorted by:
- * `timestamp` shows the best `topK` from `offset` on by their time, and `asc` turns the page round.
+ * The answer: the hits of the page, in the requested order. Pages are always cut by score. `timestamp` sorts the best
+ * `topK` from `offset` on by time, and `asc` reverses the page.
  */
 export function answer(
   hits: readonly Hit[],
@@ -88,7 +98,7 @@ export function answer(
   return freeze(Object.assign(sorted, said));
 }
 
-/** Freezes an object with all that is in it. Nesting is bounded by what the input allows. */
+/** Freezes recursively. Input validation bounds the depth. */
 function freeze<T extends object>(value: T): T {
   for (const part of Object.values(value)) if (typeof part === "object" && part !== null) freeze(part);
   return Object.freeze(value);

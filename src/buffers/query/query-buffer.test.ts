@@ -1,46 +1,50 @@
-/** The QueryBuffer over the store in RAM, with a search by words that tests can hold up, change and count. */
-import { describe, expect, it } from "vitest";
+/** The QueryBuffer over the store in memory, with a search by words that tests can hold up, change and count. */
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Presentation, Question } from "../../input/question.js";
 import { analyse } from "../../retrieval/words/analyse.js";
-import { MemoryStore } from "../../stores/memory/memory-store.js";
-import type { ReadRequest, Write } from "../../stores/store.js";
+import { SqliteStore } from "../../stores/sqlite/store.js";
+import type { Write } from "../../stores/store.js";
 import { FakeClock } from "../../testing/fake-clock.js";
 import type { SpaceRef } from "../../types.js";
 import { Meter } from "../meter.js";
 import { QueryBuffer, type QueryBufferOptions } from "./query-buffer.js";
-import type { Ranking } from "./ranking.js";
+import type { Ranking } from "./retriever.js";
 
 const ADA = { user: "ada" };
 const BOB = { user: "bob" };
 const MIB = 1024 * 1024;
 
-/** Calls `before` when content is about to be read. */
-class WatchedStore extends MemoryStore {
-  before: () => Promise<unknown> = async () => {};
-  reads = 0;
-
-  override async read(request: ReadRequest): ReturnType<MemoryStore["read"]> {
-    this.reads++;
-    await this.before();
-    return super.read(request);
-  }
-}
-
 /** A store, a QueryBuffer on it, and the hands of a test on both. */
 class Desk {
-  readonly store = new WatchedStore();
+  readonly store: SqliteStore;
   readonly clock = new FakeClock();
   readonly meter = new Meter(this.clock);
   readonly buffer: QueryBuffer;
   /** What was searched for. */
   readonly searches: Question[] = [];
+  /** How often content was read, and what is called before. */
+  reads = 0;
+  beforeRead: () => Promise<unknown> = async () => {};
   /** Awaited before the store is searched, and after. */
   before: Promise<unknown> = Promise.resolve();
   after: Promise<unknown> = Promise.resolve();
   change: (ranking: Ranking) => Ranking = (ranking) => ranking;
 
-  constructor(options: Partial<QueryBufferOptions> = {}) {
-    const { store, clock, meter } = this;
+  static async open(options: Partial<QueryBufferOptions> = {}): Promise<Desk> {
+    const store = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
+    onTestFinished(() => store.close());
+    return new Desk(store, options);
+  }
+
+  private constructor(store: SqliteStore, options: Partial<QueryBufferOptions>) {
+    this.store = store;
+    const read = store.read.bind(store);
+    store.read = async (request) => {
+      this.reads++;
+      await this.beforeRead();
+      return read(request);
+    };
+    const { clock, meter } = this;
     const rank = (question: Question, now: number) => this.#rank(question, now);
     this.buffer = new QueryBuffer({ store, clock, meter, rank, cacheSize: 100, maxBytes: 16 * MIB, ...options });
   }
@@ -49,9 +53,12 @@ class Desk {
     this.searches.push(question);
     await this.before;
     const { text, spaces, filter, depth: limit } = question;
-    const scored = await this.store.searchWords({ spaces, terms: [...analyse(text).keys()], filter, limit, now });
-    const why = { role: 0, date: 0, session: 0, recency: 0 };
-    const found = scored.map((item) => ({ ...item, level: "store" as const, why: { ...why } }));
+    const result = await this.store.search({
+      ...{ spaces, filter, now, limit, terms: [...analyse(text).keys()], lookups: [] },
+      hints: { refersBack: false, dates: [], recency: 0, askedAt: now },
+    });
+    const why = { exact: 0, role: 0, date: 0, session: 0, recency: 0 };
+    const found = result.found.map((item) => ({ ...item, why: { ...why } }));
     const source = { source: "words", asked: true, found: found.length, ms: 1 } as const;
     const reading = { text, terms: [], refersBack: false };
     const ranking = this.change({
@@ -125,29 +132,29 @@ async function settle(): Promise<void> {
 
 describe("a question that is repeated", () => {
   it("gets the very same answer, without a search and without a read", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["a cat", "a dog"]);
     const first = await desk.ask("cat");
     expect(first.map(({ content }) => content)).toEqual(["a cat"]);
     expect(await desk.ask("cat")).toBe(first);
     expect(desk.searches.length).toBe(1);
-    expect(desk.store.reads).toBe(1);
+    expect(desk.reads).toBe(1);
     expect(desk.origins).toEqual({ ...none, answers: 1, misses: 1 });
   });
 
   it("is ranked once for all its pages, sortings and sizes: only content is read", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat", "cat and dog", "cat and dog and bird"]);
     expect(await desk.tell("cat", { topK: 2 })).toEqual(["cat", "cat and dog"]);
     expect(await desk.tell("cat", { topK: 2, offset: 2 })).toEqual(["cat and dog and bird"]);
     expect(await desk.tell("cat", { topK: 2, order: "asc" })).toEqual(["cat and dog", "cat"]);
     expect(desk.searches.length).toBe(1);
-    expect(desk.store.reads).toBe(3);
+    expect(desk.reads).toBe(3);
     expect(desk.origins).toEqual({ ...none, rankings: 2, misses: 1 });
   });
 
   it("is ranked anew if more is wanted than was ranked, unless there is no more", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2", "cat 3"]);
     await desk.ask("cat", { depth: 2, topK: 2 });
     expect((await desk.ask("cat", { depth: 3, topK: 2 })).length).toBe(2);
@@ -159,7 +166,7 @@ describe("a question that is repeated", () => {
   });
 
   it("keeps the deeper of two rankings, whichever came last", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2", "cat 3"]);
     const { passed, open } = gate();
     desk.after = passed;
@@ -174,14 +181,14 @@ describe("a question that is repeated", () => {
   });
 
   it("is ranked as deep as its page lies, whatever depth is asked for", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2", "cat 3"]);
     expect((await desk.ask("cat", { depth: 1, offset: 1, topK: 2 })).length).toBe(2);
     expect(desk.searches[0]?.depth).toBe(3);
   });
 
   it("is another question in another space, with another filter, time or weight; not with another deadline", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     await desk.add(["cat of bob"], { space: BOB });
     const others: Asking[] = [
@@ -200,7 +207,7 @@ describe("a question that is repeated", () => {
   });
 
   it("tells each session which hits are its own", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat in one"], { session: "one" });
     await desk.add(["cat in two"], { session: "two" });
     const scopes = async (asking: Asking) =>
@@ -215,7 +222,7 @@ describe("a question that is repeated", () => {
   });
 
   it("is forgotten by `clear`, also if its search was under way", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     await desk.ask("cat");
     desk.buffer.clear();
@@ -235,7 +242,7 @@ describe("a question that is repeated", () => {
 
 describe("after `clear`", () => {
   it("questions share the searches begun since, not those begun before", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     const old = gate();
     desk.after = old.passed;
@@ -258,7 +265,7 @@ describe("after `clear`", () => {
 
 describe("never stale:", () => {
   it("query; add; query sees the new message", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["a cat"]);
     expect(await desk.tell("cat")).toEqual(["a cat"]);
     await desk.add(["the cat sleeps well"]);
@@ -267,7 +274,7 @@ describe("never stale:", () => {
   });
 
   it("query of nothing; add; query sees the first message of a space", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     expect(await desk.tell("cat")).toEqual([]);
     expect(await desk.tell("cat")).toEqual([]);
     expect(desk.searches.length).toBe(1);
@@ -276,7 +283,7 @@ describe("never stale:", () => {
   });
 
   it("after an edit no answer has the old text, on any page", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat here", "cat there"]);
     await desk.ask("cat");
     await desk.ask("cat", { topK: 1 });
@@ -287,7 +294,7 @@ describe("never stale:", () => {
   });
 
   it("after a delete no answer has the item", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat here", "cat there"]);
     await desk.ask("cat");
     await desk.write({ op: "forget", target: { space: ADA, ids: ["cat here"] } });
@@ -295,7 +302,7 @@ describe("never stale:", () => {
   });
 
   it("after a session was renamed hits have its new name", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"], { session: "one" });
     await desk.ask("cat");
     await desk.write({ op: "amend", entry: { kind: "session", name: "one", space: ADA }, name: "uno" });
@@ -304,7 +311,7 @@ describe("never stale:", () => {
   });
 
   it("a space that was forgotten and made anew under its name has none of the old answers", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["old cat"]);
     await desk.ask("cat");
     await desk.write({ op: "forget", target: { space: ADA, entry: true } });
@@ -313,8 +320,8 @@ describe("never stale:", () => {
     expect(await desk.tell("cat")).toEqual(["new cat"]);
   });
 
-  it("a space that takes the name of another has none of its answers, though one commit gave both their version", async () => {
-    const desk = new Desk();
+  it("a space that takes the name of another has none of its answers, though both have the same version", async () => {
+    const desk = await Desk.open();
     const add = (space: SpaceRef, content: string): Write => ({
       op: "add",
       space,
@@ -322,7 +329,7 @@ describe("never stale:", () => {
       items: [{ id: content, kind: "message", content, metadata: {}, tier: "episodic", occurredAt: 1 }],
     });
     await desk.write(add(ADA, "cat of ada"), add(BOB, "cat of bob"));
-    expect(await desk.store.versions([ADA, BOB])).toEqual([1, 1]);
+    expect(await desk.store.versions([ADA, BOB])).toMatchObject([{ version: 1 }, { version: 1 }]);
     expect(await desk.tell("cat", { space: BOB })).toEqual(["cat of bob"]);
     await desk.write({ op: "forget", target: { space: BOB, entry: true } });
     await desk.write({ op: "amend", entry: { kind: "user", name: "ada" }, name: "bob" });
@@ -334,7 +341,7 @@ describe("never stale:", () => {
   });
 
   it("a search begun before an add is not served to a question asked after it, nor kept for it", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["old cat"]);
     const { passed, open } = gate();
     desk.after = passed; // it has searched, and is slow to answer
@@ -350,7 +357,7 @@ describe("never stale:", () => {
   });
 
   it("what expires is in no answer from that moment on, though nothing was written", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["short cat"], { expiresAt: desk.clock.now() + 1_000 });
     await desk.add(["long cat"]);
     expect((await desk.tell("cat")).length).toBe(2);
@@ -359,7 +366,7 @@ describe("never stale:", () => {
   });
 
   it("what the space's retention ends is in no answer from that moment on", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     await desk.ask("cat");
     await desk.write({ op: "amend", entry: { kind: "user", name: "ada" }, retentionMs: 1_000 });
@@ -369,7 +376,7 @@ describe("never stale:", () => {
   });
 
   it("what expires while an equal question is being answered is not in the answer of one asked later", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"], { expiresAt: desk.clock.now() + 1_000 });
     const { passed, open } = gate();
     desk.after = passed;
@@ -385,10 +392,10 @@ describe("never stale:", () => {
 
 describe("what changed between search and read", () => {
   it("is dropped, its place is filled from the ranking, and neither is kept", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat", "cat and dog", "cat and dog and bird", "cat and dog and bird and fish"]);
-    desk.store.before = async () => {
-      desk.store.before = async () => {};
+    desk.beforeRead = async () => {
+      desk.beforeRead = async () => {};
       await desk.write({ op: "update", space: ADA, id: "cat", patch: { content: "fish" } });
     };
     expect(await desk.tell("cat", { topK: 2 })).toEqual(["cat and dog", "cat and dog and bird"]);
@@ -397,10 +404,10 @@ describe("what changed between search and read", () => {
   });
 
   it("is searched for anew if too little is left", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2"]);
-    desk.store.before = async () => {
-      desk.store.before = async () => {};
+    desk.beforeRead = async () => {
+      desk.beforeRead = async () => {};
       await desk.write({ op: "update", space: ADA, id: "cat 1", patch: { content: "cat one" } });
     };
     expect((await desk.tell("cat")).toSorted()).toEqual(["cat 2", "cat one"]);
@@ -411,10 +418,10 @@ describe("what changed between search and read", () => {
   });
 
   it("is searched for three times at most", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2"]);
     let edits = 0;
-    desk.store.before = () =>
+    desk.beforeRead = () =>
       desk.write({ op: "update", space: ADA, id: "cat 1", patch: { content: `cat ${++edits} times` } });
     expect(await desk.tell("cat")).toEqual(["cat 2"]);
     expect(desk.searches.length).toBe(3);
@@ -422,11 +429,11 @@ describe("what changed between search and read", () => {
   });
 
   it("does not pass for what is kept: a ranking from L1 that lost an item is made anew", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2"]);
     await desk.ask("cat");
-    desk.store.before = async () => {
-      desk.store.before = async () => {};
+    desk.beforeRead = async () => {
+      desk.beforeRead = async () => {};
       await desk.write({ op: "forget", target: { space: ADA, ids: ["cat 1"] } });
     };
     expect(await desk.tell("cat", { topK: 2 })).toEqual(["cat 2"]);
@@ -436,7 +443,7 @@ describe("what changed between search and read", () => {
 
 describe("questions asked at the same time", () => {
   it("share one search and one read if they are equal", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     const [first, second, page] = await Promise.all([
       desk.ask("cat"),
@@ -447,19 +454,19 @@ describe("questions asked at the same time", () => {
     expect(page).toEqual(first);
     expect(page).not.toBe(first);
     expect(desk.searches.length).toBe(1);
-    expect(desk.store.reads).toBe(2);
+    expect(desk.reads).toBe(2);
     expect(desk.origins).toEqual({ ...none, shared: 2, misses: 1 });
   });
 
   it("do not share a search with another deadline: it may be cut shorter", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     await Promise.all([desk.ask("cat"), desk.ask("cat", { deadlineMs: 5 }), desk.ask("cat", { deadlineMs: 5 })]);
     expect(desk.searches.map(({ deadlineMs }) => deadlineMs)).toEqual([undefined, 5]);
   });
 
   it("fail together, and the next one searches again", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     desk.before = Promise.reject(new Error("the search failed"));
     const answers = await Promise.allSettled([desk.ask("cat"), desk.ask("cat")]);
@@ -471,13 +478,13 @@ describe("questions asked at the same time", () => {
   });
 
   it("fail together if the read fails, and the ranking is still good for the next", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
-    desk.store.before = () => Promise.reject(new Error("the read failed"));
+    desk.beforeRead = () => Promise.reject(new Error("the read failed"));
     const answers = await Promise.allSettled([desk.ask("cat"), desk.ask("cat")]);
     expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    expect(desk.store.reads).toBe(1);
-    desk.store.before = async () => {};
+    expect(desk.reads).toBe(1);
+    desk.beforeRead = async () => {};
     expect(await desk.tell("cat")).toEqual(["cat"]);
     expect(desk.searches.length).toBe(1);
   });
@@ -495,7 +502,7 @@ describe("not kept:", () => {
     ],
     ["what was asked of the buffers only", { bufferOnly: true }, (ranking) => ranking],
   ])("%s", async (_what, asking, change) => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     desk.change = change;
     await desk.ask("cat", asking);
@@ -508,7 +515,7 @@ describe("not kept:", () => {
   });
 
   it("anything, if the cache is switched off; equal questions at the same time still share a search", async () => {
-    const desk = new Desk({ cacheSize: 0 });
+    const desk = await Desk.open({ cacheSize: 0 });
     await desk.add(["cat"]);
     await desk.ask("cat");
     expect(await desk.tell("cat")).toEqual(["cat"]);
@@ -520,14 +527,14 @@ describe("not kept:", () => {
   });
 
   it("an answer that says how it came about; its ranking is", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat", "cat and dog", "bird"]);
     const explain = { ids: ["cat", "cat and dog", "bird", "fish"] };
     const plain = await desk.ask("cat", { topK: 1 });
     const told = await desk.ask("cat", { topK: 1, explain });
     expect(plain[0]).not.toHaveProperty("why");
     expect(plain).not.toHaveProperty("explanation");
-    expect(told[0]?.why).toEqual({ role: 0, date: 0, session: 0, recency: 0 });
+    expect(told[0]?.why).toEqual({ exact: 0, role: 0, date: 0, session: 0, recency: 0 });
     expect(told.explanation).toMatchObject({
       question: { text: "cat" },
       candidates: 2,
@@ -552,16 +559,16 @@ describe("not kept:", () => {
 
 describe("when L1 is full", () => {
   it("the least recently used goes to the victims, and from there back: ranked before, read anew", async () => {
-    const desk = new Desk({ cacheSize: 2 });
+    const desk = await Desk.open({ cacheSize: 2 });
     await desk.add(["cat", "dog", "bird"]);
     await desk.ask("cat");
     await desk.ask("dog");
     await desk.ask("cat");
     await desk.ask("bird"); // dog goes
     expect(desk.buffer.stats).toMatchObject({ answers: { entries: 2 }, victims: { entries: 1 } });
-    const reads = desk.store.reads;
+    const reads = desk.reads;
     expect(await desk.tell("dog")).toEqual(["dog"]); // cat goes
-    expect(desk.store.reads).toBe(reads + 1);
+    expect(desk.reads).toBe(reads + 1);
     expect(desk.searches.length).toBe(3);
     expect(desk.buffer.stats).toMatchObject({ answers: { entries: 2 }, victims: { entries: 1 } });
     expect(desk.origins).toEqual({ ...none, answers: 1, victims: 1, misses: 3 });
@@ -572,7 +579,7 @@ describe("when L1 is full", () => {
   });
 
   it("a victim is not served after a write", async () => {
-    const desk = new Desk({ cacheSize: 1 });
+    const desk = await Desk.open({ cacheSize: 1 });
     await desk.add(["a cat"]);
     await desk.ask("cat");
     await desk.ask("dog");
@@ -582,13 +589,13 @@ describe("when L1 is full", () => {
   });
 
   it("keeps four victims for each question in L1", async () => {
-    const desk = new Desk({ cacheSize: 2 });
+    const desk = await Desk.open({ cacheSize: 2 });
     for (let at = 0; at < 20; at++) await desk.ask(`cat ${at}`);
     expect(desk.buffer.stats).toMatchObject({ answers: { entries: 2 }, victims: { entries: 8 } });
   });
 
   it("a question asked again after writes takes one place, not one for every version", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     for (let at = 0; at < 20; at++) {
       await desk.add([`cat ${at}`]);
       await desk.ask("cat");
@@ -602,7 +609,7 @@ describe("the bytes", () => {
 
   it("of all that is kept stay within the bound: victims go first, then answers", async () => {
     const maxBytes = 100_000;
-    const desk = new Desk({ maxBytes });
+    const desk = await Desk.open({ maxBytes });
     const words = Array.from({ length: 60 }, (_, at) => `${"bcdfgh"[Math.floor(at / 10)]}o${"bcdfghjklm"[at % 10]}`);
     await desk.add(words.map((word) => `${word} ${LONG}`));
     for (const [at, word] of words.entries()) {
@@ -620,7 +627,7 @@ describe("the bytes", () => {
   });
 
   it("of one answer may take a quarter of the room at most; heavier ones are read anew from the ranking", async () => {
-    const desk = new Desk({ maxBytes: 100_000 });
+    const desk = await Desk.open({ maxBytes: 100_000 });
     await desk.add([`cat ${"x".repeat(20_000)}`]);
     await desk.ask("dog");
     await desk.ask("cat");
@@ -631,7 +638,7 @@ describe("the bytes", () => {
   });
 
   it("are gone with what they were of; a victim keeps no content", async () => {
-    const desk = new Desk({ cacheSize: 1 });
+    const desk = await Desk.open({ cacheSize: 1 });
     await desk.add([`cat ${LONG}`, `dog ${LONG}`]);
     await desk.ask("cat");
     const one = desk.buffer.stats.bytes;
@@ -646,8 +653,8 @@ describe("the bytes", () => {
   });
 
   it("count metadata and parts", async () => {
-    const light = new Desk();
-    const heavy = new Desk();
+    const light = await Desk.open();
+    const heavy = await Desk.open();
     await light.add(["cat"]);
     await heavy.add(["cat"], { metadata: { deep: { list: [LONG, 1, null] } } });
     await light.ask("cat");
@@ -656,7 +663,7 @@ describe("the bytes", () => {
   });
 
   it("do not grow with the pages of one question", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"]);
     const weights: number[] = [];
     for (let topK = 11; topK <= 40; topK++) {
@@ -671,7 +678,7 @@ describe("the bytes", () => {
 
 describe("an answer", () => {
   it("cannot be changed by those who got it, anywhere in it", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat"], { metadata: { deep: { list: [1, { a: 1 }] } } });
     const hits = await desk.ask("cat", { explain: { ids: ["dog"] } });
     const frozen = (value: unknown): boolean =>
@@ -686,7 +693,7 @@ describe("an answer", () => {
   });
 
   it("shows the best of the page by their time if asked, whatever page it is", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     for (const text of ["cat and dog", "cat", "cat and dog and bird", "cat and dog and bird and fish"]) {
       await desk.add([text]);
       desk.clock.advance(1_000);
@@ -701,7 +708,7 @@ describe("an answer", () => {
 
 describe("the numbers", () => {
   it("say where answers came from, how long they took, and which level found the hits", async () => {
-    const desk = new Desk();
+    const desk = await Desk.open();
     await desk.add(["cat", "cat and dog"]);
     desk.change = (ranking) => ({
       ...ranking,
@@ -719,7 +726,7 @@ describe("the numbers", () => {
   });
 
   it("count repeated questions apart from new ones, whatever was written between", async () => {
-    const desk = new Desk({ cacheSize: 2 });
+    const desk = await Desk.open({ cacheSize: 2 });
     await desk.add(["cat"]);
     for (const text of ["cat", "dog", "bird"]) await desk.ask(text);
     expect(desk.buffer.stats.repeated).toEqual({ questions: 0, hits: 0 });

@@ -1,54 +1,55 @@
 /**
- * QueryBuffer: the way of every question, from the fastest level to the slowest.
+ * QueryBuffer: answers every question from the fastest level that can.
  *
- *   versions  of the question's spaces, read first: what is kept answers for these versions and for no others
- *   L1        the finished answer, or the ranking it can be made of: content is read, nothing is searched
- *   victims   rankings that L1 had no room for
- *   search    with whoever asks the same at this moment (`rank`)
- *   read      content by key; what has changed since it was found is dropped, its place filled from the ranking
+ *   versions  of the question's spaces, read first: a cached entry is valid for exactly these versions
+ *   L1        the finished answer, or its ranking: then content is read, but nothing is searched
+ *   victims   rankings that L1 evicted
+ *   search    shared with concurrent equal questions (`rank`)
+ *   read      content by key; items that changed after ranking are dropped and replaced by lower-ranked ones
  *
- * Versions, not timers, keep it true: whatever changes an answer gives its space a commit number that no space had
- * before. A search sees what was committed when its versions were read, or more; so what is kept is never older than it
- * says, and a question never joins a search that began before something it must see. What would change by itself is not
- * kept (`Entry.isKeepable`).
+ * Entries are invalidated by version, not by TTL. Every write that changes an answer raises the version of its space,
+ * and a space that reuses the name of another has its own id. A search sees at least what was committed when its
+ * versions were read. A cached entry is therefore never older than its versions, and a question never joins a search
+ * that began before a commit it must see. Answers that change without a write are not cached (`Entry.isKeepable`).
  */
 import type { Clock } from "../../clock.js";
 import type { Presentation, Question } from "../../input/question.js";
-import type { Store } from "../../stores/store.js";
+import { SingleFlight } from "../../single-flight.js";
+import { spaceKey } from "../../space-key.js";
+import type { SpaceVersion, Store } from "../../stores/store.js";
 import type { Hits, SpaceRef } from "../../types.js";
-import { spaceName } from "../lane-name.js";
 import type { Meter } from "../meter.js";
-import { type Answered, Entry } from "./entry.js";
-import { EntryCache, type EntryCacheStats, type FoundEntry } from "./entry-cache.js";
+import { AnswerCache, type AnswerCacheStats, type Answered, Entry, type FoundEntry } from "./answer-cache.js";
+import { answerBytes } from "./budget.js";
 import { explain } from "./explanation.js";
-import { Flights } from "./flights.js";
-import { answer, readHits } from "./hits.js";
+import { answer, type Place, readHits } from "./hits.js";
 import { type Origin, type QueryBufferStats, QueryCounts } from "./query-stats.js";
-import { flightKey, type Place, pageKey, questionKey } from "./question-key.js";
-import type { Ranking } from "./ranking.js";
-import { Repeats } from "./repeats.js";
+import type { Ranking } from "./retriever.js";
 
-const NOTHING_KEPT: EntryCacheStats = { kept: 0, victims: 0, evictions: { kept: 0, victims: 0 }, bytes: 0 };
+const NOTHING_KEPT: AnswerCacheStats = { kept: 0, victims: 0, evictions: { kept: 0, victims: 0 }, bytes: 0 };
 
-/** How often a question is ranked in all if what it found keeps changing before it is read. */
+/** Upper bound on rankings per question if its hits keep changing before they are read. */
 const RANKINGS_MAX = 3;
-/** Questions whose repetition is noticed, for each that is cached; and at most, which is 1 MB. */
-const REPEATS_PER_ENTRY = 10;
-const REPEATS_MAX = 10_000;
 
 export interface QueryBufferOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly meter?: Meter;
-  /** Questions in L1; 0 keeps nothing. */
+  /** Number of questions in L1; 0 turns caching off. */
   readonly cacheSize: number;
-  /** What L1 and the victims may weigh together. Hashes of questions asked before stand beside it. */
+  /** Upper bound on the memory of both levels together. */
   readonly maxBytes: number;
-  /** The search: the question's `depth` best items at least, or all there are. `now` is the time of day. */
+  /** Searches. Returns at least the question's `depth` best items, or all matches. `now` is wall-clock time. */
   readonly rank: (question: Question, now: number) => Promise<Ranking>;
 }
 
-/** One question on its way. */
+/** The cache options of a QueryBuffer. */
+export const queryCache = ({ cacheSize, maxBytes }: { readonly cacheSize: number; readonly maxBytes: number }) => ({
+  cacheSize,
+  maxBytes: answerBytes(maxBytes),
+});
+
+/** One question in progress. */
 interface Asked {
   readonly place: Place;
   readonly question: Question;
@@ -64,24 +65,22 @@ interface RankedEntry {
 
 export class QueryBuffer {
   readonly #options: QueryBufferOptions;
-  /** Absent if nothing is kept. */
-  readonly #cache: EntryCache | undefined;
-  readonly #repeats: Repeats | undefined;
-  readonly #searches = new Flights<Entry>();
-  readonly #counts = new QueryCounts();
+  /** Absent if caching is off. */
+  readonly #cache: AnswerCache | undefined;
+  readonly #searches = new SingleFlight<Entry>();
+  readonly #counts: QueryCounts;
   #searched = 0;
-  /** Searches up to this one began before the last `clear`. */
+  /** Searches up to this sequence number began before the last `forget`. */
   #cleared = 0;
 
   constructor(options: QueryBufferOptions) {
     this.#options = options;
     const { cacheSize, maxBytes } = options;
-    if (cacheSize === 0) return;
-    this.#cache = new EntryCache(cacheSize, maxBytes);
-    this.#repeats = new Repeats(Math.min(cacheSize * REPEATS_PER_ENTRY, REPEATS_MAX));
+    this.#counts = new QueryCounts(cacheSize);
+    if (cacheSize > 0) this.#cache = new AnswerCache(cacheSize, maxBytes);
   }
 
-  /** The answer to a question, frozen: others may get the very same. */
+  /** Answers a question. The answer is frozen, because callers with equal questions share it. */
   async query(place: Place, question: Question, presentation: Presentation): Promise<Hits> {
     const started = performance.now();
     const asked = {
@@ -91,7 +90,7 @@ export class QueryBuffer {
       key: questionKey(question),
       page: pageKey(place, presentation),
     };
-    const isRepeat = this.#cache?.knows(asked.key) || this.#repeats?.isRepeat(asked.key) || false;
+    const isRepeat = this.#counts.isRepeat(asked.key);
     const { hits, origin } = await this.#answer(asked);
     const ms = performance.now() - started;
     this.#counts.answered(origin, isRepeat, ms);
@@ -99,29 +98,31 @@ export class QueryBuffer {
     return hits;
   }
 
-  /** Forgets what was found in a space, or everything. What is under way ends, and is not kept. */
+  /**
+   * Drops the cached entries of a space, or all entries. Searches in progress complete, but their results are not
+   * cached.
+   */
   forget(space?: SpaceRef): void {
-    this.#cache?.forget(space && spaceName(space));
+    this.#cache?.forget(space && spaceKey(space));
     this.#searches.clear();
     this.#cleared = this.#searched;
   }
 
-  /** Forgets everything, also which questions were asked. */
+  /** Drops everything, including the record of questions asked. */
   clear(): void {
     this.forget();
-    this.#repeats?.clear();
+    this.#counts.clear();
   }
 
   get stats(): QueryBufferStats {
-    const kept = this.#cache?.stats ?? NOTHING_KEPT;
-    return this.#counts.summary({ ...kept, bytes: kept.bytes + (this.#repeats?.bytes ?? 0) });
+    return this.#counts.summary(this.#cache?.stats ?? NOTHING_KEPT);
   }
 
   async #answer(asked: Asked): Promise<{ readonly hits: Hits; readonly origin: Origin }> {
     const { store } = this.#options;
     const { question, presentation } = asked;
     for (let rankings = 1; ; rankings++) {
-      const versions = (await store.versions(question.spaces)).join(" ");
+      const versions = (await store.versions(question.spaces)).map(nameOf).join(" ");
       const kept = this.#cache?.find(asked.key, versions, question.depth);
       const finished = kept?.entry.answer(asked.page);
       if (finished) return { hits: finished, origin: "answers" };
@@ -132,7 +133,7 @@ export class QueryBuffer {
     }
   }
 
-  /** Ranks the question, together with those who ask the same now. */
+  /** Ranks the question, or joins an equal search in progress. */
   async #search({ key, question }: Asked, versions: string): Promise<RankedEntry> {
     const flight = flightKey(key, versions, question);
     const underWay = this.#searches.find(flight);
@@ -147,7 +148,7 @@ export class QueryBuffer {
     return { entry, origin: "misses" };
   }
 
-  /** Equal answers are read once, unless they say how they came about. */
+  /** Reads concurrent equal answers once, unless they carry an explanation. */
   #read(asked: Asked, entry: Entry, origin: Origin): Promise<Answered> {
     const read = () => this.#readAnswer(asked, entry, origin);
     if (asked.presentation.explain) return read();
@@ -160,7 +161,8 @@ export class QueryBuffer {
     const { ranking } = entry;
     const now = clock.now();
     const { hits, dropped } = await readHits(store, ranking.found, { spaces, filter, now, place, ...presentation });
-    const explanation = await explain(store, { question, presentation, ranking, hits, origin, now });
+    const explanation =
+      presentation.explain && (await explain(store, { question, presentation, ranking, hits, origin, now }));
     const said = answer(hits, presentation, { ...ranking, ...(explanation && { explanation }) });
     this.#counts.read(said);
     if (dropped > 0) this.#cache?.drop(entry);
@@ -169,7 +171,9 @@ export class QueryBuffer {
   }
 }
 
-/** The page must be within what is ranked. */
+const nameOf = (version: SpaceVersion | undefined): string => (version ? `${version.id}@${version.version}` : "-");
+
+/** Raises the depth so that the ranking covers the requested page. */
 function deepEnough(question: Question, { offset, topK }: Presentation): Question {
   return question.depth >= offset + topK ? question : { ...question, depth: offset + topK };
 }
@@ -178,3 +182,21 @@ const fromCache = ({ entry, level }: FoundEntry): RankedEntry => ({
   entry,
   origin: level === "victim" ? "victims" : "rankings",
 });
+
+/**
+ * Cache keys include all fields by default, so a field added later is included without a change here. The deadline is
+ * excluded: a complete ranking is correct for any deadline.
+ */
+function questionKey({ depth: _depth, deadlineMs: _deadline, ...asked }: Question): string {
+  return JSON.stringify(asked);
+}
+
+/** Identifies how the answer is presented, and the asking session if that makes a difference. */
+function pageKey({ space, session }: Place, presentation: Presentation): string {
+  return JSON.stringify(session === undefined ? presentation : [presentation, space, session]);
+}
+
+/** Questions with the same key share a search: they see the same state of the store and have the same deadline. */
+function flightKey(key: string, versions: string, { depth, deadlineMs }: Question): string {
+  return `${versions}|${depth}|${deadlineMs ?? ""}|${key}`;
+}

@@ -1,42 +1,58 @@
-/** What the QueryBuffer has done, in numbers. */
+/** Counters and latencies of the QueryBuffer. */
+import { LRUCache } from "lru-cache";
 import type { Hits, Level } from "../../types.js";
 import { type Latency, Timings } from "../meter.js";
-import type { EntryCacheStats } from "./entry-cache.js";
+import type { AnswerCacheStats } from "./answer-cache.js";
 
 /**
- * Where an answer came from. answers: finished, from L1 · rankings: ranked before, only content was read · victims: the
- * same, from the victims · shared: from a search that was under way · misses: from a search of its own.
+ * Where an answer came from. answers: a finished answer in L1 · rankings: a ranking in L1, only content was read ·
+ * victims: a ranking in the victim cache · shared: a search already in progress · misses: a search of its own.
  */
 export type Origin = "answers" | "rankings" | "victims" | "shared" | "misses";
 
 /**
- * Every answered question counts once as one of the five origins. In the seed's names: `cache_hits` is the sum of the
- * hits of answers, rankings and victims, `cache_misses` is `misses + shared`.
+ * Each answered question counts once, under one of the five origins. In the seed's terms, `cache_hits` is the sum of
+ * the hits of answers, rankings and victims, and `cache_misses` is `misses + shared`.
  */
 export interface QueryBufferStats {
   readonly queries: number;
-  /** L1: questions whose answers are kept. */
+  /** L1: questions with cached answers. */
   readonly answers: { readonly hits: number; readonly entries: number; readonly evictions: number };
   readonly rankings: { readonly hits: number };
   readonly victims: { readonly hits: number; readonly entries: number; readonly evictions: number };
   readonly shared: number;
   readonly misses: number;
-  /** Questions that had been asked before, and how many of them needed no search of their own. */
+  /** Questions asked before, and how many of them needed no search of their own. */
   readonly repeated: { readonly questions: number; readonly hits: number };
-  /** What is kept, estimated. */
+  /** Estimated size of the cache contents. */
   readonly bytes: number;
-  /** Hits by the level that found them, counted when they were read. */
+  /** Hits by the level that found them, counted when they are read. */
   readonly levels: { readonly [level in Level]: number };
-  /** cached: without a search · cold: with one, own or shared. */
+  /** cached: answered without a search · cold: answered with a search, own or shared. */
   readonly latency: { readonly cached: Latency; readonly cold: Latency };
 }
 
+/** Number of questions remembered to detect repeats: per cached question, and in total. */
+const SEEN_PER_ENTRY = 10;
+const SEEN_MAX = 10_000;
+/** Estimated memory of one hash. */
+const HASH_BYTES = 100;
+
 export class QueryCounts {
+  /**
+   * Hashes of questions asked before, regardless of writes since. Only repeated questions show how well a cache works.
+   */
+  readonly #seen: LRUCache<number, true> | undefined;
   readonly #origins: { [origin in Origin]: number } = { answers: 0, rankings: 0, victims: 0, shared: 0, misses: 0 };
   readonly #repeated = { questions: 0, hits: 0 };
   readonly #levels: { [level in Level]: number } = { round: 0, hybrid: 0, store: 0 };
   readonly #cached = new Timings();
   readonly #cold = new Timings();
+
+  /** `cacheSize`: the number of questions cached; 0 if caching is off. */
+  constructor(cacheSize: number) {
+    if (cacheSize > 0) this.#seen = new LRUCache({ max: Math.min(cacheSize * SEEN_PER_ENTRY, SEEN_MAX) });
+  }
 
   answered(origin: Origin, isRepeat: boolean, ms: number): void {
     this.#origins[origin]++;
@@ -48,11 +64,23 @@ export class QueryCounts {
     timings.record(ms);
   }
 
+  /** Records the question. Returns true if it was asked before. */
+  isRepeat(key: string): boolean {
+    const hash = hashOf(key);
+    if (this.#seen?.get(hash)) return true;
+    this.#seen?.set(hash, true);
+    return false;
+  }
+
+  clear(): void {
+    this.#seen?.clear();
+  }
+
   read(hits: Hits): void {
     for (const { level } of hits) this.#levels[level]++;
   }
 
-  summary(kept: EntryCacheStats): QueryBufferStats {
+  summary(kept: AnswerCacheStats): QueryBufferStats {
     const { answers, rankings, victims, shared, misses } = this.#origins;
     return {
       queries: answers + rankings + victims + shared + misses,
@@ -62,9 +90,20 @@ export class QueryCounts {
       shared,
       misses,
       repeated: { ...this.#repeated },
-      bytes: kept.bytes,
+      bytes: kept.bytes + (this.#seen?.size ?? 0) * HASH_BYTES,
       levels: { ...this.#levels },
       latency: { cached: this.#cached.summary, cold: this.#cold.summary },
     };
   }
+}
+
+/** FNV-1a in two lanes, 53 bits in total. A collision makes a count off by one. */
+function hashOf(text: string): number {
+  let [low, high] = [0x811c9dc5, 0xcbf29ce4];
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    low = Math.imul(low ^ unit, 0x01000193);
+    high = Math.imul(high ^ unit, 0x01000193) ^ (low >>> 15);
+  }
+  return (high >>> 11) * 2 ** 32 + (low >>> 0);
 }

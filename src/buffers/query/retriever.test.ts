@@ -1,276 +1,466 @@
-import { describe, expect, it } from "vitest";
+/** The Retriever on the store in memory, with an embedder made of words and a clock in the test's hands. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { loadConfig } from "../../config.js";
+import { GuardedEmbedder } from "../../embedding/guarded.js";
+import { EmbeddingCache } from "../../embedding/question-cache.js";
 import type { Question } from "../../input/question.js";
-import { MemoryStore } from "../../stores/memory/memory-store.js";
-import type { Scored, Store, WordsRequest } from "../../stores/store.js";
+import { Reindexing } from "../../reindexing/reindexing.js";
+import type { SearchRequest, SearchResult } from "../../stores/search.js";
+import { SqliteStore } from "../../stores/sqlite/store.js";
+import type { Done, NewRow, Write } from "../../stores/store.js";
 import { FakeClock } from "../../testing/fake-clock.js";
-import type { Meaning, MeaningHit, MeaningRequest } from "../meaning.js";
+import { HashEmbedder } from "../../testing/hash-embedder.js";
+import { Meter } from "../meter.js";
+import { Pipeline } from "../pipeline.js";
+import { QuestionVectors } from "./question-vectors.js";
 import { Retriever } from "./retriever.js";
 
-const SPACE = { user: "ada" } as const;
-const NOW = Date.UTC(2026, 10, 15);
-const QUESTION: Question = { text: "cat", spaces: [SPACE], filter: {}, depth: 25, bufferOnly: false, recency: 0 };
+const ADA = { user: "ada" } as const;
+const QUESTION: Question = { text: "cat", spaces: [ADA], filter: {}, depth: 25, bufferOnly: false, recency: 0 };
+const LATE = "not done by the deadline";
+const NOTHING: SearchResult = {
+  ...{ found: [], candidates: 0, isClockBound: false, outdated: [], fresh: 0 },
+  words: { found: 0, ms: 0 },
+  vectors: { found: 0, ms: 0 },
+};
 
-const scored = (key: number, score: number, more: Partial<Scored> = {}): Scored => ({
-  ...{ space: SPACE, key, id: `item ${key}`, version: 1, score, occurredAt: NOW },
-  ...more,
-});
-const near = (key: number, score: number, more: Partial<Scored> = {}): MeaningHit => ({
-  ...scored(key, score, more),
-  level: "store",
-});
-
-/** Two arms that give what they are told to, and remember what they were asked. */
+/** A store, a Retriever on it, and the hands of a test on both. */
 class Desk {
   readonly clock = new FakeClock();
-  readonly #inner = new MemoryStore();
-  words: (request: WordsRequest) => Promise<readonly Scored[]> = async () => [];
-  meaning: (request: MeaningRequest) => Promise<Partial<Meaning>> = async () => ({});
-  readonly scoredByWords: (readonly number[])[] = [];
-  readonly scoredByMeaning: (readonly number[])[] = [];
+  readonly embedder = new HashEmbedder();
+  readonly store: SqliteStore;
+  readonly pipeline: Pipeline;
+  readonly retriever: Retriever;
+  /** What the store was asked. */
+  readonly requests: SearchRequest[] = [];
+  /** How the store answers; at first as it does by itself, however long it takes to load vectors. */
+  search: (request: SearchRequest) => Promise<SearchResult>;
+  #ids = 0;
 
-  rank(question: Partial<Question> = {}, withMeaning = true) {
-    const store: Store = Object.assign(Object.create(this.#inner) as Store, {
-      speakers: async () => [],
-      searchWords: async (request: WordsRequest) => {
-        if (request.keys) this.scoredByWords.push(request.keys);
-        return this.words(request);
+  static async open({ hasModel = true } = {}): Promise<Desk> {
+    const store = await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 });
+    const desk = new Desk(store, hasModel);
+    onTestFinished(async () => {
+      const closed = desk.pipeline.finish(0).then(() => desk.pipeline.release());
+      await settle();
+      desk.clock.advance(10_000);
+      await closed;
+      await store.close();
+    });
+    return desk;
+  }
+
+  private constructor(store: SqliteStore, hasModel: boolean) {
+    const { clock } = this;
+    this.store = store;
+    const search = store.search.bind(store);
+    this.search = ({ vector, ...request }) =>
+      search({ ...request, ...(vector && { vector: { ...vector, readyMs: Infinity } }) });
+    store.search = async (request) => {
+      this.requests.push(request);
+      return this.search(request);
+    };
+    const embedder = new GuardedEmbedder(this.embedder, { clock });
+    this.pipeline = new Pipeline({
+      ...{ store, clock, embedder, meter: new Meter(clock), enabled: true, onFlushed: () => {} },
+      countTokens: async (texts) => texts.map(() => 1),
+      roundBuffer: { maxTokens: 800, maxSize: 5, idleMs: 60_000, eager: false },
+      hybridBuffer: {
+        ...{ maxSize: 5, maxBytes: 32 * 1024 * 1024, idleMs: 60_000, forceMs: 1_800_000, leaseMs: 10_000 },
+        chunkStrategy: "message",
       },
     });
-    const searchMeaning = async (request: MeaningRequest): Promise<Meaning> => ({
-      ...{ hits: [], partial: false, sources: [] },
-      score: async (found) => {
-        this.scoredByMeaning.push(found.map(({ item }) => item.key));
-        const below = new Set(found.flatMap(({ item, floor }) => (floor > 0.1 ? item.key : [])));
-        const scored = found.flatMap(({ item }) => (below.has(item.key) ? [] : item.key));
-        return { scored: new Map(scored.map((key) => [key, { score: 0.1, level: "store" }])), below };
-      },
-      ...(await this.meaning(request)),
-    });
-    const retriever = new Retriever({ store, clock: this.clock, ...(withMeaning && { searchMeaning }) });
-    return retriever.rank({ ...QUESTION, ...question }, NOW);
+    const cache = new EmbeddingCache({ max: 10, maxBytes: 1_000_000 });
+    const vectors = new QuestionVectors({ store, clock, embedder, cache, pipeline: this.pipeline });
+    this.retriever = new Retriever({ store, clock, ...(hasModel && { vectors }) });
+  }
+
+  rank(question: Partial<Question> = {}) {
+    return this.retriever.rank({ ...QUESTION, ...question }, this.clock.now());
+  }
+
+  async commit(write: Write): Promise<Done> {
+    const [outcome] = (await this.store.commit([[write]], this.clock.now(), "")).outcomes;
+    if (!outcome?.ok) throw new Error(outcome?.error.message ?? "no outcome");
+    return outcome.done[0] as Done;
+  }
+
+  /** Adds messages that wait to be embedded. */
+  async add(contents: readonly string[], more: Partial<NewRow> & { readonly session?: string } = {}) {
+    const { session, ...rest } = more;
+    const items = contents.map(
+      (content): NewRow => ({
+        ...{ id: `m${++this.#ids}`, kind: "message", role: "user", content, metadata: {}, tier: "episodic" },
+        occurredAt: this.clock.now(),
+        ...rest,
+      }),
+    );
+    await this.commit({ op: "add", space: ADA, ...(session !== undefined && { session }), items, existing: "same" });
+    return items.map(({ id }) => id);
+  }
+
+  /** Gives everything that waits a vector with this cosine to the question "cat". */
+  async index(cosine: number, session?: string): Promise<void> {
+    const lane = session === undefined ? { space: ADA } : { space: ADA, session };
+    const owner = { id: "test", process: "1" };
+    const vectorSpace = (await this.embedder.describe()).space;
+    const vectors = await this.vectorAt(cosine);
+    const claimed = await this.commit({ op: "claim", owner, lanes: [lane], evict: [] });
+    const claim = claimed.op === "claim" ? claimed.claims[0] : undefined;
+    const fence = claim && "fence" in claim ? claim.fence : expect.fail("the lane was not given");
+    const page = { limit: 1_000, maxBytes: 2 ** 24, now: this.clock.now() };
+    const pending = await this.store.pending({ lanes: [{ lane }], ...page });
+    const items = pending.items.map(({ key, version, content }) => ({
+      ...{ key, version, vectors, borrowed: [], spans: [{ start: 0, end: content.length }] },
+    }));
+    await this.commit({ op: "index", owner: owner.id, lane, fence, vectorSpace, items, release: true });
+  }
+
+  async vectorAt(cosine: number): Promise<Float32Array> {
+    const [cat] = await new HashEmbedder().embed(["cat"]);
+    const vector = cat as Float32Array;
+    const axis = vector.indexOf(0);
+    return vector.map((value, at) => (at === axis ? Math.sqrt(1 - cosine ** 2) : value * cosine));
   }
 }
 
-const many = <T>(count: number, make: (key: number) => T): T[] =>
-  Array.from({ length: count }, (_, at) => make(at + 1));
+const many = (count: number, text: (at: number) => string): string[] =>
+  Array.from({ length: count }, (_, at) => text(at));
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const never = new Promise<never>(() => {});
 
 describe("a search", () => {
-  it("asks words and meaning side by side", async () => {
-    const desk = new Desk();
-    const began: string[] = [];
-    let go = (): void => {};
-    const both = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    const arrive = async (arm: string): Promise<void> => {
-      if (began.push(arm) === 2) go();
-      await both; // each waits for the other: one after the other would never end
-    };
-    desk.words = async () => {
-      await arrive("words");
-      return [scored(1, 2)];
-    };
-    desk.meaning = async () => {
-      await arrive("meaning");
-      return { hits: [near(2, 0.5)] };
-    };
-    const { found } = await desk.rank();
-    expect(found.map(({ key }) => key).sort()).toEqual([1, 2]);
+  it("is one call of the store, with the question's words, identifiers, vector, and what it says of when and by whom", async () => {
+    const desk = await Desk.open();
+    const askedAt = Date.UTC(2026, 4, 3);
+    await desk.rank({ text: "What did you tell me in May 2023 about E-1234?", askedAt, recency: 0.2, depth: 7 });
+    expect(desk.requests).toHaveLength(1);
+    const [request] = desk.requests;
+    expect(request).toMatchObject({ spaces: [ADA], filter: {}, limit: 7, now: desk.clock.now() });
+    expect(request?.terms).toContain("tell");
+    expect(request?.lookups.length).toBeGreaterThan(0);
+    expect(request?.vector).toMatchObject({ space: { model: "hash-of-words" }, fresh: [], freshOnly: false });
+    expect(request?.hints).toMatchObject({ refersBack: true, recency: 0.2, askedAt });
+    expect(request?.hints.dates).toEqual([{ from: Date.UTC(2023, 4, 1), to: Date.UTC(2023, 5, 1) }]);
   });
 
   it("finds an item once that both arms have found, with both scores", async () => {
-    const desk = new Desk();
-    desk.words = async () => [scored(1, 2)];
-    desk.meaning = async () => ({ hits: [{ ...near(1, 0.5), level: "hybrid" }] });
-    const { found } = await desk.rank();
-    expect(found).toHaveLength(1);
-    expect(found[0]).toMatchObject({ level: "hybrid", why: { words: { score: 2 }, meaning: { score: 0.5 } } });
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    const { found, candidates, sources, partial } = await desk.rank();
+    expect([found.length, candidates, partial]).toEqual([1, 1, false]);
+    expect(found[0]).toMatchObject({ id: "m1", version: 1, level: "round" });
+    expect(found[0]?.why.words?.score).toBeGreaterThan(0);
+    expect(found[0]?.why.meaning?.score).toBeGreaterThan(0);
+    expect(sources.map(({ source, asked, found: count }) => [source, asked, count])).toEqual([
+      ["words", true, 1],
+      ["round", true, 1],
+      ["hybrid", true, 1],
+      ["meaning", true, 0],
+    ]);
   });
 
-  it("does not add what belongs to another version of the text", async () => {
-    const desk = new Desk();
-    desk.words = async () => [scored(1, 2, { version: 2 })];
-    desk.meaning = async () => ({ hits: [near(1, 0.5, { version: 1 })] });
-    const { found } = await desk.rank();
-    expect(found[0]).toMatchObject({ version: 2, why: { words: { score: 2 } } });
-    expect(found[0]?.why.meaning).toBeUndefined();
-  });
-
-  it("has what one arm found scored by the other, unless that has told of all it has", async () => {
-    const desk = new Desk();
-    desk.words = async ({ keys, limit }) =>
-      keys ? keys.map((key) => scored(key, 1)) : many(limit, (key) => scored(key, 9));
-    desk.meaning = async () => ({ hits: [near(1_000, 0.5)] });
+  it("does not add what belongs to another version of the text, and drops that from the VectorCache", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps", "a cat barks"]);
     await desk.rank();
-    expect(desk.scoredByWords).toEqual([[1_000]]);
-    expect(desk.scoredByMeaning).toEqual([]);
-  });
-
-  it("asks neither arm again for what both know by the way", async () => {
-    const desk = new Desk();
-    const estimates = { keys: Float64Array.of(1_000), most: Float64Array.of(4), slack: 0, isWhole: true };
-    desk.words = async ({ limit }) =>
-      Object.assign(
-        many(limit, (key) => scored(key, 9 - key / 100)),
-        { estimates, asOf: 7 },
-      );
-    desk.meaning = async () => ({
-      hits: many(32, (rank) => near(999 + rank, 0.9 - rank / 1_000)),
-      estimates: {
-        keys: Float64Array.from(many(128, (key) => key)),
-        most: Float64Array.from(many(128, (key) => (key === 7 ? 0.8 : 0.1))),
-        slack: 0.01,
-        isWhole: false,
-      },
-      asOf: 7,
-    });
-    const { found } = await desk.rank({ depth: 1 });
-    expect(desk.scoredByMeaning, "but for who may be the best").toEqual([[1, 7]]);
-    expect(desk.scoredByWords).toEqual([]);
-    expect(found[0]?.key).toBe(1_000);
-    expect(found[0]?.why.words?.score).toBe(4);
-  });
-
-  it("is bound to the clock if words that count are lent by what ends by itself, also to what meaning alone has found", async () => {
-    const desk = new Desk();
-    const rank = async (more: Partial<Scored>) => {
-      desk.words = async ({ keys, limit }) =>
-        keys ? keys.map((key) => scored(key, 1, more)) : many(limit, (key) => scored(key, 9));
-      desk.meaning = async () => ({ hits: [near(1_000, 0.5)] });
-      return desk.rank();
-    };
-    expect((await rank({})).isClockBound).toBe(false);
-    expect((await rank({ until: NOW + 1 })).isClockBound).toBe(true);
-  });
-
-  it("has all that words found scored where vectors are missing: the nearest of all may be among them", async () => {
-    const desk = new Desk();
-    desk.words = async ({ limit }) => many(limit, (key) => scored(key, 200 - key));
-    desk.meaning = async () => ({ partial: true });
+    expect(desk.pipeline.hybrid.cache.stats.items).toBe(2);
+    desk.embedder.refuse((text) => text.includes("runs"));
+    await desk.commit({ op: "update", space: ADA, id: "m1", patch: { content: "the cat runs" } }); // nobody here is told
     const { found, partial } = await desk.rank();
+    const edited = found.find(({ id }) => id === "m1");
     expect(partial).toBe(true);
-    expect(desk.scoredByMeaning.map((keys) => keys.length)).toEqual([128]);
-    expect(found[0]?.why.meaning).toMatchObject({ score: 0.1 });
+    expect(edited).toMatchObject({ version: 2, level: "store" });
+    expect(edited?.why.words?.score).toBeGreaterThan(0);
+    expect(edited?.why.meaning).toBeUndefined();
+    expect(desk.pipeline.hybrid.cache.stats.items).toBe(1);
   });
 
-  it("says that it is partial if the vectors were replaced by those of another model between the two rounds", async () => {
-    const desk = new Desk();
-    desk.words = async ({ keys, limit }) => (keys ?? many(limit, (key) => key)).map((key) => scored(key, 1));
-    desk.meaning = async ({ limit }) => ({ hits: many(limit, (key) => near(key, 0.5)), score: async () => undefined });
-    const { found, partial } = await desk.rank();
-    expect([found.length > 0, partial]).toEqual([true, true]);
-  });
-
-  it("drops floors that were measured by something that is not the nearest of all", async () => {
-    const desk = new Desk();
-    const floors: (readonly number[])[] = [];
-    desk.words = async ({ keys, limit }) =>
-      keys ? keys.map((key) => scored(key, 0)) : many(limit, (key) => scored(key, 200 - key));
-    desk.meaning = async ({ limit }) => ({
-      hits: many(limit, (key) => near(key, 0.5 - key / 100)),
-      score: async (found) => {
-        floors.push(found.map(({ floor }) => floor));
-        const isBelow = (floor: number) => floor > 0.25;
-        const below = new Set(found.flatMap(({ item, floor }) => (isBelow(floor) ? item.key : [])));
-        const scores = found.flatMap(({ item }) => (below.has(item.key) ? [] : [[item.key, 0.9] as const]));
-        return { scored: new Map(scores.map(([key, score]) => [key, { score, level: "store" }])), below };
-      },
-    });
+  it("drops from the VectorCache what another process has forgotten, and nothing that a filter keeps out", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps", "a cat barks"]);
     await desk.rank();
-    expect(floors).toHaveLength(2);
-    expect(floors[0]?.some((floor) => floor > 0.25)).toBe(true);
-    expect(new Set(floors[1])).toEqual(new Set([Number.NEGATIVE_INFINITY]));
+    await desk.rank({ filter: { roles: ["assistant"] } });
+    expect(desk.pipeline.hybrid.cache.stats.items).toBe(2);
+    await desk.commit({ op: "forget", target: { space: ADA, ids: ["m1"] } });
+    expect((await desk.rank()).found.map(({ id }) => id)).toEqual(["m2"]);
+    expect(desk.pipeline.hybrid.cache.stats.items).toBe(1);
   });
 
-  it("takes a full list that ends at nothing for what it is: the others may have vectors that say as little", async () => {
-    const desk = new Desk();
-    desk.words = async () => [scored(1, 2), scored(2, 1)];
-    desk.meaning = async ({ limit }) => ({ hits: many(limit, (key) => near(key + 1_000, key === 1 ? 0.5 : 0)) });
+  it("drops from the VectorCache what was in a space that another process has forgotten", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
     await desk.rank();
-    expect(desk.scoredByMeaning.flat()).toEqual([1, 2]);
+    await desk.commit({ op: "forget", target: { space: ADA, entry: true } });
+    expect((await desk.rank()).found).toEqual([]);
+    expect(desk.pipeline.hybrid.cache.stats.items).toBe(0);
   });
 
-  it("does not score what cannot be among the best any more", async () => {
-    const desk = new Desk();
-    // Thirty are the best of both arms; the others have words that are worth little, and no vector that is worth more.
-    const isGood = (key: number): boolean => key <= 30;
-    desk.words = async ({ limit }) => many(limit, (key) => scored(key, isGood(key) ? 9 : 0.1));
-    desk.meaning = async ({ limit }) => ({
-      hits: [...many(30, (key) => near(key, 0.9)), ...many(limit - 30, (key) => near(key + 1_000, 0.1))],
-    });
-    const { found, candidates } = await desk.rank();
-    expect(desk.scoredByMeaning.flat()).toEqual([]);
-    expect(found.every(({ key }) => isGood(key))).toBe(true);
-    expect(found).toHaveLength(25);
-    expect(candidates).toBe(130);
+  it("has what words alone found scored by meaning", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    await desk.index(0.125);
+    await desk.add(many(200, (at) => `filler ${at}`));
+    await desk.index(0.875);
+    const { found } = await desk.rank({ depth: 40 });
+    const { why } = found.find(({ id }) => id === "m1") ?? expect.fail("it was not found");
+    expect(why.words?.score).toBeGreaterThan(0);
+    expect(why.meaning?.score).toBeCloseTo(0.125, 5);
+  });
+
+  it("has what meaning alone found scored by words", async () => {
+    const desk = await Desk.open();
+    await desk.add([`the cat ${many(500, (at) => `word${at}`).join(" ")}`]);
+    await desk.index(0.875);
+    await desk.add(many(200, () => "cat"));
+    await desk.index(0);
+    const { found } = await desk.rank();
+    expect(found[0]?.id).toBe("m1");
+    expect(found[0]?.why.meaning?.score).toBeCloseTo(0.875, 5);
+    expect(found[0]?.why.words?.score).toBeGreaterThan(0);
+    expect(found[0]?.why.words?.score).toBeLessThan(found[1]?.why.words?.score ?? 0);
+  });
+
+  it("is bound to the clock if words that count are lent by what expires, also to what meaning alone has found", async () => {
+    const rank = async (more: Partial<NewRow>) => {
+      const desk = await Desk.open();
+      await desk.add([`the cat ${many(500, (at) => `word${at}`).join(" ")}`], { session: "s", ...more });
+      await desk.index(0, "s");
+      const [near] = await desk.add(["it sleeps"], { session: "s" });
+      await desk.index(0.875, "s");
+      await desk.add(many(200, () => "cat"));
+      await desk.index(0);
+      const { found, isClockBound } = await desk.rank();
+      const lent = found.find(({ id }) => id === near);
+      expect(lent?.why.words?.score).toBeGreaterThan(0);
+      return { isClockBound, until: lent?.until, others: found.filter(({ until }) => until !== undefined).length };
+    };
+    const expiresAt = Date.UTC(2027, 0, 1);
+    expect(await rank({})).toEqual({ isClockBound: false, until: undefined, others: 0 });
+    expect(await rank({ expiresAt })).toEqual({ isClockBound: true, until: expiresAt, others: 1 });
+  });
+
+  it("is answered by words where the vectors of a space are still being loaded, and says so", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    await desk.index(0.5);
+    const search = desk.search;
+    desk.search = async ({ vector: _, ...request }) => {
+      const result = await search(request);
+      return { ...result, vectors: { found: 0, ms: 0, missing: "loading" } };
+    };
+    const { found, partial, degraded, sources } = await desk.rank();
+    expect([found.length, partial, degraded]).toEqual([1, true, undefined]);
+    expect(sources.find(({ source }) => source === "meaning")?.why).toContain("loaded into memory");
+  });
+
+  it("is answered by words if the file was embedded anew by another model, and says why", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    await desk.index(0.5);
+    expect((await desk.rank()).degraded).toBeUndefined();
+    const config = loadConfig({ file: undefined, env: {}, code: { path: ":memory:", clock: desk.clock } });
+    await new Reindexing(desk.store, config).run({ embedder: new HashEmbedder({ model: "another" }) });
+    const { found, partial, degraded, sources } = await desk.rank();
+    expect(found.map(({ id }) => id)).toEqual(["m1"]);
+    expect(found[0]?.why.meaning).toBeUndefined();
+    expect(partial).toBe(true);
+    expect(degraded).toContain("the file's vectors are now of another");
+    expect(sources.find(({ source }) => source === "meaning")).toMatchObject({ found: 0, why: expect.any(String) });
+  });
+
+  it("is whole where nothing is embedded yet: all there is was embedded for the question", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    const search = desk.search;
+    desk.search = async (request) => {
+      const result = await search(request);
+      return { ...result, vectors: { ...result.vectors, missing: "other_space" } }; // it has vectors of none
+    };
+    const { found, partial, degraded, sources } = await desk.rank();
+    expect([found.length, partial, degraded]).toEqual([1, false, undefined]);
+    expect(found[0]?.why.meaning?.score).toBeGreaterThan(0);
+    expect(sources.at(-1)).toMatchObject({ source: "meaning", why: "nothing is embedded by this model yet" });
+  });
+
+  it("is answered by words if the embedder fails, and says why", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    desk.embedder.refuse((text) => text === "cat");
+    const { found, partial, degraded, sources } = await desk.rank();
+    expect([found.length, partial]).toEqual([1, true]);
+    expect(degraded).toBeDefined();
+    expect(desk.requests[0]?.vector).toBeUndefined();
+    expect(sources.slice(1).every(({ asked, why }) => !asked && why === degraded)).toBe(true);
   });
 
   it("without an embedding model is by words, and says why the others were not asked", async () => {
-    const desk = new Desk();
-    desk.words = async () => [scored(1, 2)];
-    const { found, sources, partial } = await desk.rank({}, false);
-    expect(found.map(({ key }) => key)).toEqual([1]);
+    const desk = await Desk.open({ hasModel: false });
+    await desk.add(["the cat sleeps"]);
+    const { found, sources, partial, reading } = await desk.rank();
+    expect(found.map(({ id }) => id)).toEqual(["m1"]);
     expect(partial).toBe(false);
+    expect(reading).not.toHaveProperty("embedded");
     const silent = sources.filter(({ asked }) => !asked);
     expect(silent.map(({ source }) => source)).toEqual(["round", "hybrid", "meaning"]);
     expect(silent.every(({ why }) => why === "there is no embedding model")).toBe(true);
+    await expect(desk.rank({ by: "meaning" })).rejects.toMatchObject({ code: "unsupported", hint: expect.any(String) });
+  });
+
+  it("by words alone embeds nothing", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    const { found, partial, sources } = await desk.rank({ by: "words" });
+    expect([found.length, partial]).toEqual([1, false]);
+    expect(desk.embedder.calls).toBe(0);
+    expect(desk.requests[0]?.vector).toBeUndefined();
+    expect(sources.slice(1).every(({ asked, why }) => !asked && why === "asked for words alone")).toBe(true);
+  });
+
+  it("by meaning alone looks for no words and no identifiers", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    await desk.index(0.5);
+    await desk.add(["E-1234 is broken"]);
+    const { found, sources, reading } = await desk.rank({ text: "cat E-1234", by: "meaning" });
+    expect(desk.requests[0]).toMatchObject({ terms: [], lookups: [] });
+    expect(found.map(({ id }) => id)).toContain("m1");
+    expect(found.every(({ why }) => (why.words?.share ?? 0) === 0 && why.exact === 0)).toBe(true);
+    expect(sources[0]).toEqual({ source: "words", asked: false, why: "asked for meaning alone", found: 0, ms: 0 });
+    expect(reading.terms).toEqual([]);
   });
 
   it("does not ask for words where the question has none", async () => {
-    const desk = new Desk();
-    desk.words = async () => {
-      throw new Error("asked");
-    };
+    const desk = await Desk.open();
     const { sources } = await desk.rank({ text: "?!" });
+    expect(desk.requests.flatMap(({ terms }) => terms)).toEqual([]);
     expect(sources[0]).toEqual({ source: "words", asked: false, why: "the question has no words", found: 0, ms: 0 });
   });
 
   it("of the buffers alone looks at what is not indexed yet", async () => {
-    const desk = new Desk();
-    const filters: unknown[] = [];
-    desk.words = async ({ filter }) => {
-      filters.push(filter);
-      return [];
-    };
-    desk.meaning = async ({ filter, bufferOnly }) => {
-      filters.push(filter, bufferOnly);
-      return {};
-    };
-    await desk.rank({ bufferOnly: true, filter: { roles: ["user"] } });
-    expect(filters).toEqual([{ roles: ["user"], pending: true }, { roles: ["user"], pending: true }, true]);
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    await desk.index(0.875);
+    await desk.add(["a cat barks"]);
+    const { found, sources } = await desk.rank({ bufferOnly: true, filter: { roles: ["user"] } });
+    expect(desk.requests[0]).toMatchObject({ filter: { roles: ["user"], pending: true }, vector: { freshOnly: true } });
+    expect(found.map(({ id, level }) => [id, level])).toEqual([["m2", "round"]]);
+    expect(sources.at(-1)).toMatchObject({ asked: false, why: "only the buffers were to be asked" });
+  });
+
+  it("runs beside two others at most; the next waits until one of them is done", async () => {
+    const desk = await Desk.open();
+    const open: (() => void)[] = [];
+    desk.search = () => new Promise((resolve) => open.push(() => resolve(NOTHING)));
+    const ranked = [1, 2, 3, 4].map(() => desk.rank());
+    await settle();
+    expect(desk.requests).toHaveLength(3);
+    open[0]?.();
+    await settle();
+    expect(desk.requests).toHaveLength(4);
+    for (const one of open) one();
+    expect(await Promise.all(ranked)).toHaveLength(4);
   });
 });
 
 describe("at the deadline", () => {
-  const never = new Promise<never>(() => {});
-
-  it.each(["words", "meaning"] as const)("an answer without %s is made of the rest, and says so", async (late) => {
-    const desk = new Desk();
-    desk.words = async () => (late === "words" ? never : [scored(1, 2)]);
-    desk.meaning = async () => (late === "meaning" ? never : { hits: [near(2, 0.5)] });
+  it("half of it is spent on the vector; without that words answer, and say so", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    const release = desk.embedder.stall();
     const ranked = desk.rank({ deadlineMs: 20 });
-    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-    await new Promise((resolve) => setImmediate(resolve));
-    desk.clock.advance(20);
+    await settle();
+    desk.clock.advance(9);
+    await settle();
+    expect(desk.requests).toEqual([]);
+    desk.clock.advance(1);
     const { found, partial, sources } = await ranked;
-    expect(found.map(({ key }) => key)).toEqual([late === "words" ? 2 : 1]);
+    expect(found.map(({ id }) => id)).toEqual(["m1"]);
     expect(partial).toBe(true);
-    expect(sources.find(({ source }) => source === late)?.why).toBe("not done by the deadline");
+    expect(desk.requests[0]?.vector).toBeUndefined();
+    expect(sources[0]).toMatchObject({ source: "words", asked: true, found: 1 });
+    expect(sources.slice(1).map(({ source, asked, why }) => [source, asked, why])).toEqual([
+      ["round", true, LATE],
+      ["hybrid", true, LATE],
+      ["meaning", true, LATE],
+    ]);
+    release();
   });
 
-  it("an arm that fails afterwards is nobody's failure", async () => {
-    const desk = new Desk();
+  it("an answer without the store's is empty, and says so", async () => {
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"]);
+    desk.search = () => never;
+    const ranked = desk.rank({ deadlineMs: 20 });
+    await settle();
+    expect(desk.requests[0]?.vector?.readyMs).toBe(10);
+    desk.clock.advance(20);
+    const { found, candidates, partial, sources } = await ranked;
+    expect([found, candidates, partial]).toEqual([[], 0, true]);
+    const late = sources.filter(({ why }) => why === LATE).map(({ source }) => source);
+    expect(late).toEqual(["words", "hybrid", "meaning"]);
+  });
+
+  it("a question that still waits for its turn is answered with nothing, and the next ones get theirs", async () => {
+    const desk = await Desk.open();
+    const open: (() => void)[] = [];
+    desk.search = () => new Promise((resolve) => open.push(() => resolve(NOTHING)));
+    const before = [1, 2, 3].map(() => desk.rank());
+    await settle();
+    const hurried = desk.rank({ deadlineMs: 20 });
+    await settle();
+    desk.clock.advance(20);
+    expect(await hurried).toMatchObject({ found: [], partial: true });
+    for (const one of open) one();
+    await Promise.all(before);
+    desk.search = async () => NOTHING;
+    const after = [1, 2, 3].map(() => desk.rank());
+    expect((await Promise.all(after)).map(({ partial }) => partial)).toEqual([false, false, false]);
+  });
+
+  it("a store that fails afterwards is nobody's failure", async () => {
+    const desk = await Desk.open();
     let fail = (_error: Error): void => {};
-    desk.words = () =>
+    desk.search = () =>
       new Promise((_, reject) => {
         fail = reject;
       });
     const ranked = desk.rank({ deadlineMs: 20 });
-    await new Promise((resolve) => setImmediate(resolve));
+    await settle();
     desk.clock.advance(20);
     expect((await ranked).found).toEqual([]);
     fail(new Error("too late"));
-    await new Promise((resolve) => setImmediate(resolve));
+    await settle();
+  });
+
+  it("an embedder that fails afterwards is nobody's failure", async () => {
+    const desk = await Desk.open();
+    const release = desk.embedder.stall();
+    desk.embedder.failNext(9, new Error("too late"));
+    const ranked = desk.rank({ deadlineMs: 20 });
+    await settle();
+    desk.clock.advance(20);
+    expect((await ranked).partial).toBe(true);
+    release();
+    await settle();
+  });
+
+  it("nothing is left that waits for it", async () => {
+    const desk = await Desk.open();
+    const before = desk.clock.pending;
+    await desk.rank({ deadlineMs: 20, by: "words" });
+    expect(desk.clock.pending).toBe(before);
+  });
+
+  it("a store that fails in time fails the question", async () => {
+    const desk = await Desk.open();
+    desk.search = () => Promise.reject(new Error("the disk is full"));
+    await expect(desk.rank({ deadlineMs: 20 })).rejects.toThrow("the disk is full");
+    await expect(desk.rank()).rejects.toThrow("the disk is full");
   });
 });
 
@@ -281,17 +471,18 @@ describe("the clock binds", () => {
     ["being new", { recency: 0.2 }, true],
     ["nothing", {}, false],
   ] as const)("a question that has %s", async (_, question, isBound) => {
-    expect((await new Desk().rank(question)).isClockBound).toBe(isBound);
+    expect((await (await Desk.open()).rank(question)).isClockBound).toBe(isBound);
   });
 
   it("nothing that says itself when it is asked", async () => {
-    const question = { text: "what did she say last week?", recency: 0.2, askedAt: NOW };
-    expect((await new Desk().rank(question)).isClockBound).toBe(false);
+    const desk = await Desk.open();
+    const question = { text: "what did she say last week?", recency: 0.2, askedAt: desk.clock.now() };
+    expect((await desk.rank(question)).isClockBound).toBe(false);
   });
 
   it("a question that found something that expires", async () => {
-    const desk = new Desk();
-    desk.words = async () => [scored(1, 2, { until: NOW + 1 })];
+    const desk = await Desk.open();
+    await desk.add(["the cat sleeps"], { expiresAt: desk.clock.now() + 1 });
     expect((await desk.rank()).isClockBound).toBe(true);
   });
 });

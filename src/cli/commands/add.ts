@@ -1,6 +1,9 @@
 /** holdfast add: stores messages. */
 import { HoldfastError } from "../../errors.js";
+import type { WriteOptions } from "../../input/call.js";
+import { checkJsonBounds } from "../../input/json-text.js";
 import type { Session } from "../../session.js";
+import { withoutMark } from "../../text.js";
 import { type Added, type Metadata, type NewMessage, ROLES, type Role } from "../../types.js";
 import type { Call } from "../call.js";
 import { choiceFlag, type Definition, flag } from "../definition.js";
@@ -18,31 +21,30 @@ interface AddFlags {
   readonly metadata?: Metadata;
   readonly knowledge?: boolean;
   readonly jsonl?: boolean;
-  readonly idempotencyKey?: string;
 }
 
-/** Lines that become one commit: all or nothing. */
+/** Lines per commit, which is all or nothing. */
 const BATCH = 256;
 
 export const addCommand: Definition = {
   name: "add",
   args: "[text...]",
-  argHelp: { text: "what was said; - or nothing: what is piped in" },
-  purpose: "Store a message; when it returns, it is durable and can be found.",
+  argHelp: { text: "the message; - or nothing: read stdin" },
+  purpose: "Store a message. It is durable and searchable when the command returns.",
   about:
-    "Prints the ids. Its words can be found at once; what it means is computed later, by a server, by holdfast flush, or, if not much waits, by the next query.",
+    "Prints the ids. The message can be found by words at once. It is embedded later: by a server, by holdfast flush, or by the next query if little is waiting.",
   options: [
     choiceFlag("--role <role>", "who speaks", ROLES).default("user"),
-    flag("--name <name>", "the speaker's name, where the role is not enough"),
+    flag("--name <name>", "the speaker's name, if the role is not enough"),
     flag("--at <time>", `when it was said (default: now): ${TIME_FORM} ago`, moment),
-    flag("--expires <time>", "forget it then: a date, a time, or in a span such as 30d", futureMoment),
-    flag("--metadata <json>", "a JSON object that is kept with it", jsonObject),
-    flag("--id <id>", "an id of your own; adding it again with the same text adds nothing"),
-    flag("--knowledge", "something that is known, and that nobody said"),
+    flag("--expires <time>", "when to forget it: a date, a time, or a span such as 30d", futureMoment),
+    flag("--metadata <json>", "a JSON object to store with it", jsonObject),
+    flag("--id <id>", "your own id; adding the same id and text again adds nothing"),
+    flag("--knowledge", "store it as knowledge, not as a message"),
     flag("--jsonl", 'read messages, one JSON object per line: {"role":"user","content":"…"}'),
-    flag("--idempotency-key <key>", "a retry with the same key adds nothing, for 7 days"),
   ],
   isScoped: true,
+  isKeyed: true,
   examples: [
     'holdfast add "I moved to Lisbon in May."',
     'git log -1 --format=%B | holdfast add --user ada --session "code review" --role tool',
@@ -52,7 +54,7 @@ export const addCommand: Definition = {
 };
 
 async function addText(call: Call): Promise<void> {
-  const { role, name, id, at, expires, metadata, knowledge, idempotencyKey } = call.flags<AddFlags>();
+  const { role, name, id, at, expires, metadata, knowledge } = call.flags<AddFlags>();
   const content = await textFrom(call.io, call.words, true);
   if (content.trim() === "") throw nothingToAdd();
   const message = {
@@ -63,21 +65,20 @@ async function addText(call: Call): Promise<void> {
     ...(expires !== undefined && { expiresAt: expires }),
     ...(metadata !== undefined && { metadata }),
   };
-  const options = idempotencyKey === undefined ? {} : { idempotencyKey };
   await call.withSession({ create: true }, async (session) => {
     const added = knowledge
-      ? await session.addItems([{ kind: "knowledge", ...message }], options)
-      : await session.add([{ role, ...message }], options);
+      ? await session.addItems([{ kind: "knowledge", ...message }], call.key)
+      : await session.add([{ role, ...message }], call.key);
     await print(call, [added]);
   });
 }
 
-/** Lines are written as they come, 256 at a time, so that a file of any size can be piped in. */
+/** Writes lines as they come, 256 at a time, so that input of any size can be piped in. */
 async function addLines(call: Call): Promise<void> {
-  const { idempotencyKey } = call.flags<AddFlags>();
+  const { idempotencyKey } = call.key;
   if (call.args.length > 0) {
-    throw new HoldfastError("invalid_input", "--jsonl reads messages from stdin, and a text was given too", {
-      hint: "leave out the one or the other",
+    throw new HoldfastError("invalid_input", "--jsonl reads messages from stdin, but a text was given too", {
+      hint: "remove one of the two",
     });
   }
   if (call.io.stdin.isTTY) throw nothingToAdd();
@@ -104,7 +105,7 @@ async function addLines(call: Call): Promise<void> {
 
 interface Batch {
   readonly messages: readonly NewMessage[];
-  /** The number of each message's line. */
+  /** The line number of each message. */
   readonly lines: readonly number[];
 }
 
@@ -122,10 +123,11 @@ async function* batches(call: Call): AsyncGenerator<Batch> {
   if (messages.length > 0) yield { messages, lines };
 }
 
-/** The engine checks what it says. */
+/** The engine validates the message. */
 function messageOf(text: string, line: number): NewMessage {
+  checkJsonBounds(text, `line ${line}`, { line });
   try {
-    return JSON.parse(text) as NewMessage;
+    return JSON.parse(withoutMark(text)) as NewMessage;
   } catch (cause) {
     throw new HoldfastError("invalid_input", `line ${line} is not JSON`, {
       hint: 'each line is one message: {"role":"user","content":"…"}',
@@ -139,7 +141,7 @@ async function addBatch(
   session: Session,
   messages: readonly NewMessage[],
   lines: readonly number[],
-  options: { readonly idempotencyKey?: string },
+  options: WriteOptions,
 ): Promise<Added> {
   try {
     return await session.add(messages, options);
@@ -148,7 +150,7 @@ async function addBatch(
   }
 }
 
-/** The engine counts messages of a call; whoever piped them in counts lines. */
+/** The engine's errors count messages of a call; this counts input lines. */
 function inLines(error: unknown, lines: readonly number[]): unknown {
   if (!(error instanceof HoldfastError)) return error;
   const { code, message, hint, details, cause } = error;
@@ -159,7 +161,7 @@ function inLines(error: unknown, lines: readonly number[]): unknown {
 function withCount(error: unknown, count: number): unknown {
   if (!(error instanceof HoldfastError)) return error;
   const { code, message, hint, details, cause } = error;
-  const said = `${counted(count, "message")} before it were added; give the rest again${hint ? `. ${hint}` : ""}`;
+  const said = `${counted(count, "message")} before it were added; run it again with the rest${hint ? `. ${hint}` : ""}`;
   return new HoldfastError(code, message, { hint: said, details: { ...details, added: count }, cause });
 }
 
@@ -169,14 +171,14 @@ async function print(call: Call, added: readonly Added[]): Promise<void> {
   const repeated = added.every((one) => one.repeated);
   if (printer.json) {
     const sequences = added.flatMap((one) => one.sequences);
-    return printer.value({ scope, ids, sequences, commit: added.at(-1)?.commit, repeated });
+    return printer.value({ scope, ids, sequences, repeated });
   }
   for (const id of ids) await printer.line(id);
   const count = counted(ids.length, "message");
-  printer.note(styled("green", repeated ? `there already: ${count}` : `added ${count}`));
+  printer.note(styled("green", repeated ? `already there: ${count}` : `added ${count}`));
 }
 
 const nothingToAdd = (): HoldfastError =>
-  new HoldfastError("invalid_input", "there is nothing to add", {
-    hint: 'give a text: holdfast add "I moved to Lisbon in May.", or pipe one in',
+  new HoldfastError("invalid_input", "nothing to add", {
+    hint: 'pass a text: holdfast add "I moved to Lisbon in May.", or pipe one in',
   });

@@ -40,15 +40,15 @@ interface EditFlags extends NoteFlags {
 }
 
 const noteFlags = () => [
-  flag("--reason <text>", "why; kept in the history"),
-  flag("--actor <name>", "who (default: the agent, or whose memory it is)"),
+  flag("--reason <text>", "the reason, kept in the history"),
+  flag("--actor <name>", "who makes the edit (default: the agent, or the owner of the memory)"),
 ];
-const versionFlag = () => flag("--expect-version <n>", "refuse if it has another version by now", wholeNumber);
+const versionFlag = () => flag("--expect-version <n>", "fail if the block has another version", wholeNumber);
 const settingFlags = () => [
   flag("--description <text>", "what the block is for"),
   flag("--max-tokens <n>", "its budget (default: 4096)", wholeNumber),
-  flag("--counter <name>", "what counts its tokens (default: chars4): that, or the name of a model"),
-  choiceFlag("--policy <policy>", "what becomes of an edit over the budget (default: manual)", BLOCK_POLICIES),
+  flag("--counter <name>", "how to count its tokens: chars4, or the name of a model (default: chars4)"),
+  choiceFlag("--policy <policy>", "what to do with an edit over the budget (default: manual)", BLOCK_POLICIES),
 ];
 
 const NAME = { name: "the block" };
@@ -75,10 +75,11 @@ function settingsOf({ description, maxTokens, counter, policy, readOnly }: Setti
 const create: Definition = {
   name: "create",
   args: "<name> [text...]",
-  argHelp: { name: "what to call it", text: "its text; -: what is piped in" },
-  purpose: "Make a new block.",
-  options: [...settingFlags(), flag("--read-only", "nobody may edit it"), ...noteFlags()],
+  argHelp: { name: "the block's name", text: "its text; -: read stdin" },
+  purpose: "Create a block.",
+  options: [...settingFlags(), flag("--read-only", "forbid edits"), ...noteFlags()],
   isScoped: true,
+  isKeyed: true,
   examples: [
     'holdfast blocks create persona "Ada is a baker." --user ada --description "who Ada is"',
     "holdfast blocks create rules - --team docs --read-only < rules.md",
@@ -88,7 +89,8 @@ const create: Definition = {
     const [name = "", ...text] = call.args;
     const content = text.length === 0 ? "" : await textFrom(call.io, text.join(" "), false);
     await call.withSession({ create: true }, async (session) => {
-      await print(call, await session.blocks.create({ name, content, ...settingsOf(flags), ...noteOf(flags) }));
+      const block = { name, content, ...settingsOf(flags), ...noteOf(flags) };
+      await print(call, await session.blocks.create(block, call.key));
     });
   },
 };
@@ -99,21 +101,22 @@ const edit: Definition = {
   argHelp: NAME,
   purpose: "Edit a block.",
   about:
-    "The whole text, an addition, a replacement, an insertion or a patch. Without any of them your $EDITOR opens it. A text of - is what is piped in. Edits are never lost: what others write meanwhile is kept.",
+    "Set the whole text, append, replace, insert or patch. Without any of these, $EDITOR opens. A text of - reads stdin. Concurrent edits are never lost.",
   options: [
     flag("--content <text>", "the whole text"),
-    flag("--append <text>", "at the end, on a line of its own"),
-    flag("--replace <text>", "exactly this text, which must occur once, becomes that of --with"),
-    flag("--with <text>", "what takes its place; empty to remove it"),
-    flag("--all", "with --replace: all its occurrences"),
-    flag("--insert <text>", "on lines of its own, after the line that --line says"),
+    flag("--append <text>", "a line to add at the end"),
+    flag("--replace <text>", "the exact text to replace; it must occur once"),
+    flag("--with <text>", "the replacement; empty to remove the text"),
+    flag("--all", "with --replace: replace all occurrences"),
+    flag("--insert <text>", "lines to insert after --line"),
     flag("--line <n>", "counted from 1; 0 is the top", wholeNumber),
     flag("--patch <text>", "a unified diff, as `holdfast blocks diff` prints it"),
     versionFlag(),
-    flag("--merge", "with --expect-version: merge what does not overlap instead of refusing"),
+    flag("--merge", "with --expect-version: merge edits that do not overlap instead of failing"),
     ...noteFlags(),
   ],
   isScoped: true,
+  isKeyed: true,
   examples: [
     "holdfast blocks edit persona --user ada",
     'holdfast blocks edit persona --user ada --replace Porto --with Lisbon --reason "she moved"',
@@ -123,13 +126,13 @@ const edit: Definition = {
     const change = await changeOf(call);
     await call.withSession({}, async (session) => {
       const made = change ?? (await edited(call, await session.blocks.get(call.arg(0))));
-      if (!made) return call.printer.note("nothing was changed");
-      await print(call, await session.blocks.edit(call.arg(0), made));
+      if (!made) return call.printer.note("no change");
+      await print(call, await session.blocks.edit(call.arg(0), made, call.key));
     });
   },
 };
 
-/** What the flags say; the engine refuses what does not go together. Undefined: nothing but who, why and when. */
+/** The edit given by the flags; the engine refuses invalid combinations. Undefined if no flag describes a change. */
 async function changeOf(call: Call): Promise<BlockEditInput | undefined> {
   const flags = call.flags<EditFlags>();
   const { content, append, replace, insert, patch, all, line } = flags;
@@ -137,8 +140,8 @@ async function changeOf(call: Call): Promise<BlockEditInput | undefined> {
   const given = Object.entries(texts).filter(([, text]) => text !== undefined);
   if (given.length === 0 && call.io.stdin.isTTY) return undefined;
   if (given.length === 0) {
-    throw new HoldfastError("invalid_input", "nothing says how to edit it", {
-      hint: "give --content, --append, --replace and --with, --insert and --line, or --patch; - reads what is piped in",
+    throw new HoldfastError("invalid_input", "no edit was given", {
+      hint: "pass --content, --append, --replace with --with, --insert with --line, or --patch; - reads stdin",
     });
   }
   const change: { [key: string]: unknown } = {};
@@ -151,9 +154,9 @@ async function changeOf(call: Call): Promise<BlockEditInput | undefined> {
   } as BlockEditInput;
 }
 
-/** What came of it in an editor. Others may have written meanwhile: what does not overlap is merged. */
+/** The edit made in an editor. Concurrent edits that do not overlap are merged. */
 async function edited(call: Call, block: Block | undefined): Promise<BlockEditInput | undefined> {
-  if (!block) return { content: "" }; // there is none of this name: the engine says so, and what to do
+  if (!block) return { content: "" }; // the engine reports that there is no such block
   const content = await editText(call, block.content, `${block.name}.md`);
   const note = noteOf(call.flags<EditFlags>());
   return content === block.content ? undefined : { content, expectVersion: block.version, merge: true, ...note };
@@ -163,34 +166,38 @@ const configure: Definition = {
   name: "configure",
   args: "<name>",
   argHelp: NAME,
-  purpose: "Change a block's purpose, budget, or whether it may be edited.",
+  purpose: "Change a block's description, budget or policy, or whether it may be edited.",
   options: [
     ...settingFlags(),
-    flag("--read-only", "nobody may edit it"),
-    flag("--no-read-only", "it may be edited again"),
+    flag("--read-only", "forbid edits"),
+    flag("--no-read-only", "allow edits again"),
     ...noteFlags(),
   ],
   isScoped: true,
+  isKeyed: true,
   examples: ["holdfast blocks configure persona --user ada --max-tokens 800 --policy archive"],
   async run(call) {
     const flags = call.flags<SettingFlags & NoteFlags>();
     const settings: BlockSettings = { ...settingsOf(flags), ...noteOf(flags) };
-    await call.withSession({}, async (session) => print(call, await session.blocks.configure(call.arg(0), settings)));
+    await call.withSession({}, async (session) =>
+      print(call, await session.blocks.configure(call.arg(0), settings, call.key)),
+    );
   },
 };
 
 const rename: Definition = {
   name: "rename",
   args: "<name> <new-name>",
-  argHelp: { ...NAME, "new-name": "what it is to be called" },
-  purpose: "Give a block another name. Its history stays.",
+  argHelp: { ...NAME, "new-name": "the new name" },
+  purpose: "Rename a block. Its history is kept.",
   options: [versionFlag(), ...noteFlags()],
   isScoped: true,
+  isKeyed: true,
   examples: ["holdfast blocks rename persona human --user ada"],
   async run(call) {
     const note = noteOf(call.flags<NoteFlags>());
     await call.withSession({}, async (session) => {
-      await print(call, await session.blocks.rename(call.arg(0), call.arg(1), note));
+      await print(call, await session.blocks.rename(call.arg(0), call.arg(1), { ...note, ...call.key }));
     });
   },
 };
@@ -198,15 +205,17 @@ const rename: Definition = {
 const restore: Definition = {
   name: "restore",
   args: "<name> <version>",
-  argHelp: { ...NAME, version: "the version whose text it gets; that is a new version" },
-  purpose: "Give a block the text of an earlier version.",
+  argHelp: { ...NAME, version: "the version to restore, as a new version" },
+  purpose: "Restore the text of an earlier version.",
   options: [versionFlag(), ...noteFlags()],
   isScoped: true,
+  isKeyed: true,
   examples: ["holdfast blocks restore persona 3 --user ada"],
   async run(call) {
     const note = noteOf(call.flags<NoteFlags>());
     await call.withSession({}, async (session) => {
-      await print(call, await session.blocks.restore(call.arg(0), wholeArgument(call.arg(1), "version"), note));
+      const version = wholeArgument(call.arg(1), "version");
+      await print(call, await session.blocks.restore(call.arg(0), version, { ...note, ...call.key }));
     });
   },
 };
@@ -215,8 +224,8 @@ const remove: Definition = {
   name: "delete",
   args: "<name>",
   argHelp: NAME,
-  purpose: "Forget a block with its history.",
-  about: "What overflowed from it goes too. It cannot be undone.",
+  purpose: "Forget a block and its history.",
+  about: "Its archived overflow is forgotten, too. This cannot be undone.",
   options: [yesFlag()],
   isScoped: true,
   examples: ["holdfast blocks delete persona --user ada"],
@@ -228,7 +237,7 @@ const remove: Definition = {
 
 async function print({ printer }: Call, block: EditedBlock): Promise<void> {
   if (printer.json) return printer.value(block);
-  await printer.line(`${block.name} has version ${block.version}`);
+  await printer.line(`${block.name} is now at version ${block.version}`);
   if (block.archived) {
     printer.note(styled("yellow", `over its budget: the rest was stored as item ${block.archived.id}`));
   }

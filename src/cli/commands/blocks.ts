@@ -1,4 +1,4 @@
-/** holdfast blocks: named texts that agents read and rewrite, with every version of them. */
+/** holdfast blocks: named texts that agents read and edit, with all their versions. */
 import type { Block } from "../../stores/blocks.js";
 import type { Call } from "../call.js";
 import { type Definition, flag, type Group } from "../definition.js";
@@ -36,7 +36,7 @@ const show: Definition = {
   name: "show",
   args: "<name> [version]",
   argHelp: { name: "the block", version: "which version (default: the newest)" },
-  purpose: "Print the text of a block; piped, byte for byte.",
+  purpose: "Print the text of a block; byte for byte if piped.",
   isScoped: true,
   examples: ["holdfast blocks show persona --user ada", "holdfast blocks show persona 3 --user ada > persona.md"],
   async run(call) {
@@ -45,7 +45,7 @@ const show: Definition = {
     const version = given === undefined ? undefined : wholeArgument(given, "version");
     await call.withSession({}, async (session) => {
       const block = await session.blocks.get(name);
-      // Asking for a version of a block that is not there says so, and what to do.
+      // Reading a version of a missing block throws the right error.
       const content = version === undefined && block ? block.content : await session.blocks.version(name, version ?? 1);
       if (printer.json) return printer.value({ ...block, content, ...(version !== undefined && { version }) });
       return printer.body(content);
@@ -58,7 +58,7 @@ const history: Definition = {
   args: "<name>",
   argHelp: { name: "the block" },
   purpose: "List the edits of a block: when, by whom, and why.",
-  options: [flag("-n, --limit <n>", "how many; 0: all (default: 20)", wholeNumber)],
+  options: [flag("-n, --limit <n>", "number of edits; 0: all (default: 20)", wholeNumber)],
   isScoped: true,
   examples: ["holdfast blocks history persona --user ada", "holdfast blocks history persona --user ada -n 0 --json"],
   async run(call) {
@@ -67,7 +67,7 @@ const history: Definition = {
     await call.withSession({}, async (session) => {
       const edits = await session.blocks.history(call.arg(0), limit === undefined ? {} : { limit });
       if (printer.json) return printer.value(edits);
-      if (edits.length === 0) return printer.note("it was never edited");
+      if (edits.length === 0) return printer.note("never edited");
       const names = ["VERSION", "WHEN", "WHO", "LENGTH", "WHY"];
       const rows = edits.map((edit) => [
         String(edit.version),
@@ -114,6 +114,6 @@ const diff: Definition = {
 
 export const blocksGroup: Group = {
   name: "blocks",
-  purpose: "Texts that agents read and rewrite, with all their versions.",
+  purpose: "Named texts that agents read and edit, with all their versions.",
   commands: [list, show, ...blockEdits, history, diff],
 };

@@ -1,15 +1,15 @@
-/** holdfast completion: scripts with which shells complete commands, flags and their values. */
+/** holdfast completion: shell completion scripts for commands, flags and their values. */
 import type { CompletionNode } from "../completion/tree.js";
 import type { Definition } from "../definition.js";
 
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export const completionCommand: Definition = {
   name: "completion",
   args: "<shell>",
-  argHelp: { shell: "which shell" },
+  argHelp: { shell: "the shell" },
   argChoices: { shell: SHELLS },
-  purpose: "Print a script with which your shell completes commands and flags.",
+  purpose: "Print a completion script for your shell.",
   examples: [
     "source <(holdfast completion bash)",
     "holdfast completion zsh > ~/.zfunc/_holdfast",

@@ -1,4 +1,4 @@
-/** holdfast context: what a model is given before its next turn. */
+/** holdfast context: the context for a model's next turn. */
 import type { Context } from "../../context/context.js";
 import { renderAnthropic, renderOpenAI, renderText } from "../../context/render.js";
 import type { Call } from "../call.js";
@@ -21,21 +21,22 @@ interface ContextFlags {
 export const contextCommand: Definition = {
   name: "context",
   args: "[query...]",
-  argHelp: { query: "what it is for: facts and recalled text are chosen by it" },
-  purpose: "Print what to give a model before its next turn.",
+  argHelp: { query: "the task at hand, by which facts and memories are selected" },
+  purpose: "Print the context for a model's next turn.",
   about:
-    "Blocks, facts, recalled text and recent turns, within a budget. With --session, what was given before is not given again: the session's window is remembered. --fresh starts from an empty one.",
+    "Blocks, facts, memories and recent turns, within a token budget. With --session, a ledger records what the model has already seen, and that is not repeated. --fresh ignores the ledger.",
   options: [
-    flag("--budget <tokens>", "how many tokens at most (default: 2000)", wholeNumber),
-    flag("--counter <name>", "what counts them: chars4, estimate, or the name of a model"),
-    flag("--turns <n>", "how many of the session's newest messages (default: 5)", wholeNumber),
-    flag("-n, --limit <n>", "how many recalled items, and facts, at most", wholeNumber),
-    flag("--as-of <time>", `facts that held then: ${TIME_FORM} ago`, moment),
-    choiceFlag("--format <form>", "for which model", ["text", "openai", "anthropic"]).default("text"),
-    flag("--fresh", "as if the model's window were empty; remembers nothing"),
-    flag("--dry-run", "show what would be given; remembers nothing"),
+    flag("--budget <tokens>", "maximum number of tokens (default: 2000)", wholeNumber),
+    flag("--counter <name>", "how to count them: chars4, estimate, or the name of a model"),
+    flag("--turns <n>", "number of the session's newest messages (default: 5)", wholeNumber),
+    flag("-n, --limit <n>", "maximum number of memories, and of facts", wholeNumber),
+    flag("--as-of <time>", `facts as of this time: ${TIME_FORM} ago`, moment),
+    choiceFlag("--format <form>", "output format", ["text", "openai", "anthropic"]).default("text"),
+    flag("--fresh", "ignore the ledger, and do not record anything"),
+    flag("--dry-run", "do not record anything"),
   ],
   isScoped: true,
+  isKeyed: true,
   examples: [
     'holdfast context "plan her weekend" --user ada --session monday --budget 1500',
     "holdfast context --user ada --format openai",
@@ -53,9 +54,10 @@ export const contextCommand: Definition = {
       ...(asOf !== undefined && { asOf }),
       ...(fresh && { fresh }),
       ...(dryRun && { dryRun }),
+      ...call.key,
       deadlineMs: PATIENCE_MS,
     };
-    // Without a question nothing is recalled, and no model is needed.
+    // Without a query nothing is recalled, so no model is needed.
     await call.withSession({ meaning: query !== undefined }, async (session) => {
       await print(call, await session.context(options));
     });
@@ -72,7 +74,7 @@ async function print(call: Call, context: Context): Promise<void> {
   if (text !== "") await printer.body(printer.isTerminal ? text : `${text}\n`);
   const { total, budget, saved } = context.tokens;
   printer.note(styled("dim", `${total} of ${budget} tokens${saved > 0 ? `, ${saved} saved` : ""}`));
-  if (text === "") printer.note("nothing to give");
+  if (text === "") printer.note("empty: nothing to add");
   if (context.partial)
-    printer.note(styled("yellow", `partial: ${context.degraded ?? "something could not be read in time"}`));
+    printer.note(styled("yellow", `partial: ${context.degraded ?? "not everything could be read in time"}`));
 }

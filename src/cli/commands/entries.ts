@@ -1,4 +1,4 @@
-/** holdfast users, agents, teams: who is there. */
+/** holdfast users, agents, teams: lists of the registry. */
 import type { Definition, Group } from "../definition.js";
 import { noteNext, pageOf, pageOptions } from "./page-flags.js";
 
@@ -13,7 +13,7 @@ export const entryGroups: readonly Group[] = KINDS.map((kind) => ({
 function listOf(kind: (typeof KINDS)[number]): Definition {
   return {
     name: "list",
-    purpose: `List ${kind}, in the order in which they were first named.`,
+    purpose: `List ${kind}, in order of creation.`,
     options: pageOptions(kind),
     examples: [`holdfast ${kind} list`, `holdfast ${kind} list --json`],
     async run(call) {
@@ -21,7 +21,7 @@ function listOf(kind: (typeof KINDS)[number]): Definition {
       await call.withMemory({}, async (memory) => {
         const page = await memory.handle[kind].list(pageOf(call));
         if (printer.json) return printer.value(page);
-        const names = ["NAME", "KNOWN SINCE", "ABOUT"];
+        const names = ["NAME", "CREATED", "DESCRIPTION"];
         const rows = page.items.map((one) => [one.name, call.time(one.createdAt), one.description ?? ""]);
         if (rows.length > 0)
           await printer.table(

@@ -1,4 +1,4 @@
-/** holdfast facts: what is known, since when, and on whose word. */
+/** holdfast facts: what is known, since when, and from which source. */
 import { HoldfastError } from "../../errors.js";
 import { FACT_STATES, type Fact, type FactState } from "../../stores/facts.js";
 import type { Call } from "../call.js";
@@ -24,8 +24,8 @@ interface FactFlags {
   readonly at?: string | number;
 }
 
-const categoryFlag = () => flag("--category <name>", "only of this category; may be given several times", gathered);
-const asOfFlag = () => flag("--as-of <time>", `those that held then: ${TIME_FORM} ago`, moment);
+const categoryFlag = () => flag("--category <name>", "only this category; repeatable", gathered);
+const asOfFlag = () => flag("--as-of <time>", `facts as of this time: ${TIME_FORM} ago`, moment);
 
 function chosen({ category, asOf }: FactFlags) {
   return { ...(category !== undefined && { category }), ...(asOf !== undefined && { asOf }) };
@@ -33,11 +33,11 @@ function chosen({ category, asOf }: FactFlags) {
 
 const list: Definition = {
   name: "list",
-  purpose: "List facts; those that hold, if nothing else is said.",
+  purpose: "List facts; by default those that currently hold.",
   options: [
     categoryFlag(),
-    choiceFlag("--state <state>", "those that hold, have ended, or were retracted (default: holds)", FACT_STATES),
-    flag("--pinned", "only pinned ones, which stand in every context"),
+    choiceFlag("--state <state>", "current, ended or retracted facts (default: holds)", FACT_STATES),
+    flag("--pinned", "only pinned facts, which are part of every context"),
     asOfFlag(),
     ...pageOptions("facts"),
   ],
@@ -60,12 +60,12 @@ const query: Definition = {
   name: "query",
   args: "<text...>",
   argHelp: { text: "the question" },
-  purpose: "Find the facts that a question is about, best first.",
+  purpose: "Find the facts that answer a question, best first.",
   options: [
-    flag("-n, --limit <n>", "how many at most (default: 10)", wholeNumber),
+    flag("-n, --limit <n>", "maximum number of facts (default: 10)", wholeNumber),
     categoryFlag(),
     asOfFlag(),
-    flag("--words", "by words alone: the model is not loaded"),
+    flag("--words", "search by words only, without loading the model"),
   ],
   isScoped: true,
   examples: [
@@ -88,17 +88,18 @@ const query: Definition = {
 const add: Definition = {
   name: "add",
   args: "<category> <text...>",
-  argHelp: { category: "such as home or preference", text: "what is known" },
-  purpose: "Record that a fact holds. The same fact again updates it.",
+  argHelp: { category: "such as home or preference", text: "the fact" },
+  purpose: "Record a fact. Recording the same fact again updates it.",
   options: [
-    flag("--confidence <share>", "how certain it is, 0 to 1 (default: 1)", share),
-    flag("--since <time>", `since when it holds (default: now): ${TIME_FORM} ago`, moment),
-    flag("--supersedes <id>", "a fact that it replaces; may be given several times", gathered),
-    flag("--message <id>", "the message that it rests on: forgotten together"),
-    flag("--pinned", "let it stand in every context"),
-    flag("--force", "also if it was retracted"),
+    flag("--confidence <share>", "confidence, 0 to 1 (default: 1)", share),
+    flag("--since <time>", `since when it has held (default: now): ${TIME_FORM} ago`, moment),
+    flag("--supersedes <id>", "a fact that it replaces; repeatable", gathered),
+    flag("--message <id>", "its source message; they are forgotten together"),
+    flag("--pinned", "include it in every context"),
+    flag("--force", "record it even if it was retracted"),
   ],
   isScoped: true,
+  isKeyed: true,
   examples: [
     'holdfast facts add home "Ada lives in Lisbon" --user ada',
     'holdfast facts add diet "no nuts" --user ada --pinned',
@@ -117,7 +118,7 @@ const add: Definition = {
       ...(force && { force }),
     };
     await call.withSession({ create: true }, async (session) => {
-      const outcome = await session.facts.upsert(fact);
+      const outcome = await session.facts.upsert(fact, call.key);
       if (call.printer.json) return call.printer.value(outcome);
       await call.printer.line(outcome.fact.id);
       call.printer.note(styled("green", `${outcome.outcome}: ${outcome.fact.category}`));
@@ -129,14 +130,15 @@ const end: Definition = {
   name: "end",
   args: "<id>",
   argHelp: { id: "the fact" },
-  purpose: "Say that a fact holds no longer. Its past stays.",
-  options: [flag("--at <time>", `since when (default: now): ${TIME_FORM} ago`, moment)],
+  purpose: "End a fact that no longer holds. Its history is kept.",
+  options: [flag("--at <time>", `when it ended (default: now): ${TIME_FORM} ago`, moment)],
   isScoped: true,
+  isKeyed: true,
   examples: ["holdfast facts end fact-3f2a1b4c5d6e --user ada --at 2026-05-01"],
   async run(call) {
     const { at } = call.flags<FactFlags>();
     await call.withSession({}, async (session) => {
-      await printOne(call, await session.facts.end(call.arg(0), at === undefined ? {} : { at }));
+      await printOne(call, await session.facts.end(call.arg(0), { ...call.key, ...(at !== undefined && { at }) }));
     });
   },
 };
@@ -145,28 +147,29 @@ const retract: Definition = {
   name: "retract",
   args: "<id>",
   argHelp: { id: "the fact" },
-  purpose: "Say that a fact was never right.",
-  about: "Offered again it stays retracted, unless forced.",
+  purpose: "Retract a fact that was never right.",
+  about: "Adding it again does nothing without --force.",
   isScoped: true,
+  isKeyed: true,
   examples: ["holdfast facts retract fact-3f2a1b4c5d6e --user ada"],
   async run(call) {
-    await call.withSession({}, async (session) => printOne(call, await session.facts.retract(call.arg(0))));
+    await call.withSession({}, async (session) => printOne(call, await session.facts.retract(call.arg(0), call.key)));
   },
 };
 
 const extract: Definition = {
   name: "extract",
-  purpose: "Have a language model read a session and record facts.",
+  purpose: "Extract facts from a session with a language model.",
   about:
-    "It reads what was said since the last time. Needs --session, and a model in the configuration: extraction.base_url and extraction.model.",
-  options: [flag("-n, --limit <n>", "read at most so many messages (default: all that are new)", wholeNumber)],
+    "Reads the messages since the last extraction. Needs --session, and a model in the configuration: extraction.base_url and extraction.model.",
+  options: [flag("-n, --limit <n>", "maximum number of messages to read (default: all new ones)", wholeNumber)],
   isScoped: true,
   examples: ["holdfast facts extract --user ada --session monday --config holdfast.yaml"],
   async run(call) {
     const { limit } = call.flags<FactFlags>();
     if (call.scope.session === undefined) {
-      throw new HoldfastError("invalid_input", "no session is named", {
-        hint: "facts are extracted per session: --session NAME",
+      throw new HoldfastError("invalid_input", "no session was given", {
+        hint: "facts are extracted per session: add --session NAME",
       });
     }
     await call.withSession({}, async (session) => {
@@ -175,7 +178,7 @@ const extract: Definition = {
       if (call.printer.json) return call.printer.value(extraction);
       await printFacts(call, extraction.facts);
       call.printer.note(`${counted(extraction.messages, "message")} read, ${counted(extraction.facts.length, "fact")}`);
-      for (const { why } of extraction.refused) call.printer.note(styled("yellow", `not taken: ${why}`));
+      for (const { why } of extraction.refused) call.printer.note(styled("yellow", `refused: ${why}`));
     });
   },
 };
@@ -216,6 +219,6 @@ async function printFact(call: Call, fact: Fact): Promise<void> {
 
 export const factsGroup: Group = {
   name: "facts",
-  purpose: "What is known, since when, and on whose word.",
+  purpose: "Facts: what is known, since when, and from which source.",
   commands: [list, query, add, end, retract, extract],
 };

@@ -1,6 +1,6 @@
-/** holdfast flush: embeds what waits. */
+/** holdfast flush: embeds what is waiting. */
 import type { MemoryHandle } from "../../memory.js";
-import type { FlushReport } from "../../reports.js";
+import type { FlushReport } from "../../stats.js";
 import type { Call } from "../call.js";
 import type { Definition } from "../definition.js";
 import { EXIT } from "../exit-code.js";
@@ -9,13 +9,13 @@ import type { Progress } from "../output/progress.js";
 import { styled } from "../output/style.js";
 import { hasScope, type ScopeFlags } from "../scope-flags.js";
 
-/** How often the backlog is looked at for the bar. */
+/** How often the backlog is polled for the progress bar. */
 const LOOK_MS = 250;
 
 export const flushCommand: Definition = {
   name: "flush",
-  purpose: "Embed what waits, and wait until it is done.",
-  about: "Without a scope: everything. With one: the session, or what its memory holds outside any session.",
+  purpose: "Embed everything that is waiting, and wait until it is done.",
+  about: "Without a scope: everything. With a scope: the session, or the items outside any session.",
   isScoped: true,
   examples: ["holdfast flush", "holdfast flush --user ada --session monday"],
   async run(call) {
@@ -37,7 +37,7 @@ export const flushCommand: Definition = {
   },
 };
 
-/** Shows how much is left, until it is stopped. A look that fails shows nothing: the flush itself tells what is wrong. */
+/** Shows how much is left, until stopped. A failed poll shows nothing: the flush itself reports errors. */
 async function watchBacklog(memory: MemoryHandle, progress: Progress): Promise<() => void> {
   const first = (await memory.stats()).store.pending;
   const look = async (): Promise<void> => {
@@ -54,11 +54,12 @@ async function print(call: Call, report: FlushReport, isModelOff: () => Promise<
   const isOff = pending > 0 && (await isModelOff());
   if (pending > 0 && !isOff) call.exitCode = EXIT.tryAgain;
   if (printer.json) return printer.value(report);
-  await printer.line(pending === 0 ? "nothing waits" : `still to be embedded: ${counted(pending, "item")}`);
-  if (isOff) printer.note(styled("yellow", "the embedding model is off: they are found by their words"));
-  else if (pending > 0)
-    printer.note(styled("yellow", "the embedding model does not answer; holdfast doctor says more"));
+  await printer.line(pending === 0 ? "nothing is waiting" : `still to be embedded: ${counted(pending, "item")}`);
+  if (isOff) printer.note(styled("yellow", "the embedding model is off; search by words finds them"));
+  else if (pending > 0) printer.note(styled("yellow", "the embedding model does not answer; see holdfast doctor"));
   if (parked > 0) {
-    printer.note(styled("yellow", `could not be embedded: ${counted(parked, "item")}; words find them all the same`));
+    printer.note(
+      styled("yellow", `could not be embedded: ${counted(parked, "item")}; search by words still finds them`),
+    );
   }
 }

@@ -1,4 +1,4 @@
-/** holdfast forget: items by id, a session, or all of someone's memory. */
+/** holdfast forget: items by id, a session, or a whole memory. */
 import { HoldfastError } from "../../errors.js";
 import { confirm, yesFlag } from "../confirm.js";
 import { type Definition, flag } from "../definition.js";
@@ -13,10 +13,11 @@ interface ForgetFlags extends ScopeFlags {
 export const forgetCommand: Definition = {
   name: "forget",
   args: "[ids...]",
-  argHelp: { ids: "what to forget, as query and tail print them" },
-  purpose: "Forget items, a session, or all of a memory.",
-  about: "It cannot be undone. Text, words, vectors and what was derived from it go, from the file's bytes too.",
-  options: [flag("--all", "all of the memory of the user, team or agent that is named"), yesFlag()],
+  argHelp: { ids: "ids of items, as printed by query" },
+  purpose: "Forget items, a session, or a whole memory.",
+  about:
+    "This cannot be undone. Text, index entries, vectors and derived facts are removed, and their bytes are erased from the file.",
+  options: [flag("--all", "the whole memory of the given user, team or agent"), yesFlag()],
   isScoped: true,
   examples: [
     "holdfast forget 0199c5d2-7a1e-7000-8000-3f2a1b4c5d6e --user ada",
@@ -26,8 +27,8 @@ export const forgetCommand: Definition = {
   async run(call) {
     const { all, session } = call.flags<ForgetFlags>();
     const { scope, args } = call;
-    if (args.length > 0 && all) throw unclear("ids were given, and --all too");
-    if (args.length === 0 && !all && session === undefined) throw unclear("nothing says what to forget");
+    if (args.length > 0 && all) throw unclear("both ids and --all were given");
+    if (args.length === 0 && !all && session === undefined) throw unclear("nothing to forget was given");
     if (args.length > 0) {
       return call.withSession({}, async (one) => {
         const receipt = await one.delete(args);
@@ -37,7 +38,7 @@ export const forgetCommand: Definition = {
     }
     const { session: _, ...whole } = scope;
     const target = all ? whole : scope;
-    await confirm(call, `forget everything of ${all ? spaceText(spaceOf(scope)) : scopeText(scope)}`);
+    await confirm(call, `forget everything in ${all ? spaceText(spaceOf(scope)) : scopeText(scope)}`);
     await call.withSession({}, async (_session, memory) => {
       const receipt = await memory.handle.forget(target);
       await printReceipt(call, receipt);
@@ -47,4 +48,4 @@ export const forgetCommand: Definition = {
 };
 
 const unclear = (message: string): HoldfastError =>
-  new HoldfastError("invalid_input", message, { hint: "give ids, or --session NAME, or --all" });
+  new HoldfastError("invalid_input", message, { hint: "pass ids, --session NAME, or --all" });

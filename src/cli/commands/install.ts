@@ -1,9 +1,9 @@
-/** holdfast install: tells MCP clients of this memory, in their own files, and takes it back. */
+/** holdfast install: adds this memory to the configuration of MCP clients, or removes it. */
 import { HoldfastError } from "../../errors.js";
 import type { Call } from "../call.js";
 import { type Definition, flag } from "../definition.js";
 import { wholeNumber } from "../flag-values.js";
-import type { Change, Wish } from "../install/change.js";
+import type { Change, InstallTarget } from "../install/change.js";
 import { CLIENTS, clientNamed } from "../install/client.js";
 import { type Entry, holdsKey } from "../install/entry.js";
 import { argsWith, launchOf, runningHere } from "../install/launch.js";
@@ -33,21 +33,21 @@ interface InstallFlags extends PassedFlags {
 export const installCommand: Definition = {
   name: "install",
   args: "[client]",
-  argHelp: { client: "which one; left out: list them" },
+  argHelp: { client: "the client; without it, list all" },
   argChoices: { client: CLIENTS.map(({ name }) => name) },
-  purpose: "Set up an MCP client, so that it starts holdfast mcp by itself.",
+  purpose: "Configure an MCP client to start holdfast mcp.",
   about:
-    "Changes one entry of the client's own file and nothing else in it, and keeps what was there as a backup beside it. Doing it again changes nothing. The scope, --path, --config, --url, --tools, --max-tokens and --read-only are passed on to holdfast mcp; a key is written into the file.",
+    "Changes one entry in the client's configuration file and keeps a backup beside it. Running it again changes nothing. The scope, --path, --config, --url, --tools, --max-tokens and --read-only are passed to holdfast mcp; a key is written into the file.",
   options: [
-    flag("--project", "in this folder's file, not in your own"),
-    flag("--name <name>", "what the entry is called: letters, digits and hyphens").default("holdfast"),
-    flag("--tools <groups>", "which tools (default: core; with commas: core, admin, openai, reference)"),
-    flag("--max-tokens <n>", "how long an answer may be, from 500 (default: 4000)", wholeNumber),
-    flag("--read-only", "only tools that change nothing"),
-    flag("--dry-run", "show what would change; writes nothing"),
-    flag("--print", "print what to paste, and where; writes nothing"),
-    flag("--uninstall", "take the entry away again"),
-    flag("--force", "also if the entry of this name is somebody else's"),
+    flag("--project", "use the project's file in this folder instead of your own"),
+    flag("--name <name>", "name of the entry: letters, digits and hyphens").default("holdfast"),
+    flag("--tools <groups>", "tool groups, separated by commas: core, admin, openai, reference (default: core)"),
+    flag("--max-tokens <n>", "limit of an answer, at least 500 (default: 4000)", wholeNumber),
+    flag("--read-only", "offer only tools that change nothing"),
+    flag("--dry-run", "show the change without writing it"),
+    flag("--print", "print what to paste, and where, without writing it"),
+    flag("--uninstall", "remove the entry"),
+    flag("--force", "replace an entry of this name that is not Holdfast's"),
   ],
   isScoped: true,
   examples: [
@@ -62,12 +62,12 @@ export const installCommand: Definition = {
     const { name, project = false, uninstall } = call.flags<InstallFlags>();
     requireName(name);
     if (client === undefined) return list(call, machine);
-    const wish: Wish = { client: clientNamed(client), name, isProject: project };
-    return uninstall ? remove(call, wish, machine) : install(call, wish, machine);
+    const target: InstallTarget = { client: clientNamed(client), name, isProject: project };
+    return uninstall ? remove(call, target, machine) : install(call, target, machine);
   },
 };
 
-/** What every client accepts: Codex knows no other signs, and Gemini CLI is confused by underscores. */
+/** Accepted by every client: Codex allows no other characters, and Gemini CLI mishandles underscores. */
 function requireName(name: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/.test(name)) return;
   throw new HoldfastError("invalid_input", "--name takes up to 64 letters, digits and hyphens", {
@@ -75,11 +75,11 @@ function requireName(name: string): void {
   });
 }
 
-async function install(call: Call, wish: Wish, machine: Machine): Promise<void> {
+async function install(call: Call, target: InstallTarget, machine: Machine): Promise<void> {
   const { printer } = call;
   const flags = call.flags<InstallFlags>();
   const { parseScope } = await import("../../input/scope.js");
-  parseScope(call.scope); // what is wrong with it is told here, and not by a server that does not start
+  parseScope(call.scope); // report errors here, instead of by a server that fails to start
   const place = await placeFor(flags, machine.env);
   printer.note(...whereParts(scopeText(call.scope), placeText(place)));
   if (flags.maxTokens !== undefined) refuseTooShort(flags.maxTokens);
@@ -95,44 +95,44 @@ async function install(call: Call, wish: Wish, machine: Machine): Promise<void> 
   };
   for (const name of unseenVariables(flags, machine.env))
     printer.note(
-      styled("yellow", `${name} is set here, but the client will not see it: say --path, --config or --url`),
+      styled("yellow", `${name} is set here, but the client will not see it: pass --path, --config or --url`),
     );
   if (launch.isByNpx)
-    printer.note("it is started by npx, which the client has to find; npm install -g holdfast is surer");
-  if (flags.print) return print(call, wish, entry, machine);
+    printer.note("it runs through npx, which the client has to find; npm install -g holdfast is more reliable");
+  if (flags.print) return print(call, target, entry, machine);
   const { installation } = await import("../install/change.js");
-  const change = installation(wish, entry, machine, flags.force === true);
-  if (change.kept) printer.note(`it keeps what it had: ${change.kept.join(" ")} (--uninstall first to begin anew)`);
-  const isWritten = await apply(call, wish, change);
+  const change = installation(target, entry, machine, flags.force === true);
+  if (change.kept) printer.note(`kept its arguments: ${change.kept.join(" ")} (use --uninstall first to start over)`);
+  const isWritten = await apply(call, target, change);
   if (!isWritten) return;
-  if (key !== undefined) printer.note(styled("yellow", `the key stands in that file: keep it to yourself`));
-  if (wish.isProject) printer.note("it names paths of this machine: think twice before you share it");
-  const { next, projectNext = next } = wish.client;
-  printer.note(`next: ${wish.isProject ? projectNext : next}`);
+  if (key !== undefined) printer.note(styled("yellow", `that file contains the key: do not share it`));
+  if (target.isProject) printer.note("it contains paths of this machine: check before you share it");
+  const { next, projectNext = next } = target.client;
+  printer.note(`next: ${target.isProject ? projectNext : next}`);
 }
 
-async function print({ printer }: Call, wish: Wish, entry: Entry, machine: Machine): Promise<void> {
+async function print({ printer }: Call, target: InstallTarget, entry: Entry, machine: Machine): Promise<void> {
   const { slotOf, snippetOf } = await import("../install/change.js");
-  const { file } = slotOf(wish, machine);
-  const snippet = snippetOf(wish, entry, machine);
-  if (printer.json) return printer.value({ client: wish.client.name, file, snippet });
+  const { file } = slotOf(target, machine);
+  const snippet = snippetOf(target, entry, machine);
+  if (printer.json) return printer.value({ client: target.client.name, file, snippet });
   await printer.body(snippet);
-  printer.note(`put this into ${file}`);
+  printer.note(`add this to ${file}`);
 }
 
-async function remove(call: Call, wish: Wish, machine: Machine): Promise<void> {
+async function remove(call: Call, target: InstallTarget, machine: Machine): Promise<void> {
   const { print: isPrint, force } = call.flags<InstallFlags>();
   if (isPrint) {
-    throw new HoldfastError("invalid_input", "--print and --uninstall say two things", { hint: "try --dry-run" });
+    throw new HoldfastError("invalid_input", "--print and --uninstall exclude each other", { hint: "try --dry-run" });
   }
   const { removal } = await import("../install/change.js");
-  if (await apply(call, wish, removal(wish, machine, force === true))) {
-    call.printer.note(`next: start ${wish.client.title} again`);
+  if (await apply(call, target, removal(target, machine, force === true))) {
+    call.printer.note(`next: restart ${target.client.title}`);
   }
 }
 
-/** Whether something was written. */
-async function apply(call: Call, { client, name, isProject }: Wish, change: Change): Promise<boolean> {
+/** Returns whether a file was written. */
+async function apply(call: Call, { client, name, isProject }: InstallTarget, change: Change): Promise<boolean> {
   const { printer } = call;
   const { dryRun = false, uninstall } = call.flags<InstallFlags>();
   const { action, file, after } = change;
@@ -154,27 +154,28 @@ async function apply(call: Call, { client, name, isProject }: Wish, change: Chan
       done(action, name, file.path, uninstall),
     );
   if (backup !== undefined) {
-    const withKey = holdsKey(file.text) ? ", with the key that stood there" : "";
-    printer.note(`what was there is kept in ${backup}${withKey}`);
+    const withKey = holdsKey(file.text) ? ", including the key" : "";
+    printer.note(`the previous version was saved as ${backup}${withKey}`);
   }
-  if (isTightened) printer.note(`others could open ${file.path}; because of the key only you can now`);
+  if (isTightened)
+    printer.note(`${file.path} was readable by others; now only you can read it, because it contains a key`);
   return action !== "none";
 }
 
-/** Of files that are made. */
+/** Mode of new files. */
 const PRIVATE = 0o600;
 const SHARED = 0o644;
 
 function done(action: Change["action"], name: string, file: string, isUninstall = false): string {
-  if (action === "none") return isUninstall ? `${name} is not set up in ${file}` : `already set up in ${file}`;
-  const what = { add: "is set up in", change: "is changed in", remove: "is taken out of" }[action];
+  if (action === "none") return isUninstall ? `${name} is not configured in ${file}` : `already configured in ${file}`;
+  const what = { add: "was added to", change: "was changed in", remove: "was removed from" }[action];
   return `${name} ${what} ${file}`;
 }
 
 const STATES: { readonly [state in EntryState]: Part } = {
   ready: styled("green", "yes"),
-  stale: styled("yellow", "yes, but its program is gone: install it again"),
-  taken: styled("yellow", "no: the entry of this name is somebody else's"),
+  stale: styled("yellow", "yes, but the program is gone: install again"),
+  taken: styled("yellow", "no: another entry has this name"),
   none: "no",
   unreadable: styled("red", "its file cannot be read"),
 };
@@ -187,5 +188,5 @@ async function list(call: Call, machine: Machine): Promise<void> {
   const columns = ["CLIENT", "HERE", "SET UP", "FILE"].map((name) => ({ name }));
   const rows = clients.map(({ name, present, entry, file }) => [name, present ? "yes" : "no", STATES[entry], file]);
   await printer.table(columns, rows);
-  printer.note("holdfast install <client> sets one up; --dry-run shows what it would do");
+  printer.note("holdfast install <client> configures one; --dry-run shows the change");
 }

@@ -1,4 +1,4 @@
-/** holdfast key: who may come in through a server, and what each may do there. */
+/** holdfast key: API keys of a server. */
 import { HoldfastError } from "../../errors.js";
 import { ACCESS, type Access, type ApiKey, type KeySpace } from "../../stores/keys.js";
 import type { SpaceKind } from "../../types.js";
@@ -22,18 +22,19 @@ interface KeyFlags {
 
 const create: Definition = {
   name: "create",
-  purpose: "Make an API key for a server.",
+  purpose: "Create an API key for a server.",
   about:
-    "It is printed once, and cannot be read again. A server on the same file knows it at once. With --access admin it opens everything.",
+    "The key is printed once and cannot be shown again. A server on the same file accepts it at once. With --access admin it gives access to everything.",
   options: [
-    flag("--name <text>", "what it is for; shown in lists"),
+    flag("--name <text>", "its purpose, shown in lists"),
     choiceFlag("--access <access>", "read, write (and read), or admin", ACCESS).default("read"),
-    flag("-u, --user <name>", "opens the memory of this user; may be given several times", gathered),
-    flag("-a, --agent <name>", "of this agent", gathered),
-    flag("-t, --team <name>", "of this team", gathered),
-    flag("--every <kind>", "of every user, agent or team: say which; may be given several times", everyKind),
-    flag("--expires <time>", "opens nothing from then on: a date, a time, or in a span such as 90d", futureMoment),
+    flag("-u, --user <name>", "access to this user's memory; repeatable", gathered),
+    flag("-a, --agent <name>", "access to this agent's memory; repeatable", gathered),
+    flag("-t, --team <name>", "access to this team's memory; repeatable", gathered),
+    flag("--every <kind>", "access to every user, agent or team; repeatable", everyKind),
+    flag("--expires <time>", "when it expires: a date, a time, or a span such as 90d", futureMoment),
   ],
+  isKeyed: true,
   examples: [
     'holdfast key create --user ada --access write --name "Ada\'s laptop"',
     "holdfast key create --every user --expires 90d",
@@ -49,11 +50,11 @@ const create: Definition = {
       ...(expires !== undefined && { expiresAt: expires }),
     };
     await call.withMemory({ create: true }, async ({ keys }) => {
-      const created = await keys.create(key);
+      const created = await keys.create(key, call.key);
       if (printer.json) return printer.value(created);
       await printer.line(created.secret);
       printer.note(styled("green", `key ${created.key.id}: ${access}, ${spacesText(created.key)}`));
-      printer.note("keep it now: it is not shown again; give it to clients as HOLDFAST_KEY");
+      printer.note("save it now: it will not be shown again; clients read it from HOLDFAST_KEY");
     });
   },
 };
@@ -73,14 +74,14 @@ function spacesOf({ access, user = [], agent = [], team = [], every = [] }: KeyF
   ];
   if (spaces.length > 0) return spaces;
   if (access === "admin") return KINDS;
-  throw new HoldfastError("invalid_input", "nothing says whose memory the key opens", {
-    hint: "name it: --user ada, --team docs, --agent tutor, or --every user",
+  throw new HoldfastError("invalid_input", "the key covers no memory", {
+    hint: "pass --user ada, --team docs, --agent tutor, or --every user",
   });
 }
 
 const list: Definition = {
   name: "list",
-  purpose: "List API keys, revoked and expired ones too.",
+  purpose: "List API keys, including revoked and expired ones.",
   options: pageOptions("keys"),
   examples: ["holdfast key list", "holdfast key list --url http://127.0.0.1:8000 --json"],
   async run(call) {
@@ -112,8 +113,8 @@ const list: Definition = {
 const revoke: Definition = {
   name: "revoke",
   args: "<id>",
-  argHelp: { id: "the key's id, as the list shows it" },
-  purpose: "Take a key back; from now on it opens nothing.",
+  argHelp: { id: "the key's id, as shown by the list" },
+  purpose: "Revoke a key. It is refused from now on.",
   examples: ["holdfast key revoke 3f2a1b4c5d6e7f80"],
   async run(call) {
     await call.withMemory({}, async ({ keys }) => {
@@ -134,6 +135,6 @@ const spacesText = ({ spaces }: ApiKey): string =>
 
 export const keyGroup: Group = {
   name: "key",
-  purpose: "API keys of a server: make, list and revoke them.",
+  purpose: "Create, list and revoke a server's API keys.",
   commands: [create, list, revoke],
 };

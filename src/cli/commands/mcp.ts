@@ -1,4 +1,4 @@
-/** holdfast mcp: the memory as an MCP server on stdin and stdout, for one client that starts it. */
+/** holdfast mcp: an MCP server on stdin and stdout, for the one client that starts it. */
 import { randomBytes } from "node:crypto";
 import { HoldfastError } from "../../errors.js";
 import { ANSWER_TOKENS } from "../../mcp/limits.js";
@@ -8,7 +8,7 @@ import { wholeNumber } from "../flag-values.js";
 import { refuseTooShort } from "../install/passed-on.js";
 import { type OpenedMemory, openMemoryAt } from "../opened-memory.js";
 import { styled } from "../output/style.js";
-import { type Place, placeOf, placeText } from "../place.js";
+import { type Place, placeText } from "../place.js";
 import { scopeText, whereParts } from "../scope-flags.js";
 
 interface McpFlags {
@@ -21,11 +21,11 @@ export const mcpCommand: Definition = {
   name: "mcp",
   purpose: "Serve a memory to one MCP client, over stdin and stdout.",
   about:
-    "Clients start it by themselves: `holdfast install` sets them up. Any number of them may work on one file. Whose memory it is stands here and is not the model's to choose; without --session each run is a session of its own. With --url it passes everything on to a running server, which then has the only copy of the embedding model.",
+    "MCP clients start this command; `holdfast install` configures them. Any number of them may share one file. These flags set the scope; the model cannot change it. Without --session each run is its own session. With --url it forwards everything to a running server, which then holds the only copy of the embedding model.",
   options: [
-    flag("--tools <groups>", "which tools (default: core; with commas: core, admin, openai, reference)"),
-    flag("--max-tokens <n>", "how long an answer may be, from 500 (default: 4000)", wholeNumber),
-    flag("--read-only", "only tools that change nothing"),
+    flag("--tools <groups>", "tool groups, separated by commas: core, admin, openai, reference (default: core)"),
+    flag("--max-tokens <n>", "limit of an answer, at least 500 (default: 4000)", wholeNumber),
+    flag("--read-only", "offer only tools that change nothing"),
   ],
   isScoped: true,
   endsByInterrupt: true,
@@ -38,7 +38,7 @@ export const mcpCommand: Definition = {
     const { serveOverStdio } = await import("../../mcp/stdio.js");
     const groups = groupsOf(tools);
     const scope = { session: sessionName(new Date()), ...call.scope };
-    const place = await placeOf(call.flags(), io.env);
+    const place = await call.place();
     await refuseWrongSetUp(scope, place);
     const may = (access: string): boolean => access === "read" || !readOnly;
     let opening: Promise<OpenedMemory> | undefined;
@@ -51,7 +51,8 @@ export const mcpCommand: Definition = {
       return { session: handle.session(scope), memory: handle, maxTokens, may, require: requires(may) };
     };
     printer.note(...whereParts(scopeText(scope), placeText(place)));
-    if (io.stdin.isTTY) printer.note("A client should start this. `holdfast install` sets one up; Ctrl-C ends it.");
+    if (io.stdin.isTTY)
+      printer.note("This is meant to be started by an MCP client; `holdfast install` configures one. Ctrl-C ends it.");
     try {
       await serveOverStdio({
         groups,
@@ -63,23 +64,23 @@ export const mcpCommand: Definition = {
         failed: (what, error) => printer.note(styled("yellow", `${what}: ${messageOf(error)}`)),
       });
     } finally {
-      await (await opening?.catch(() => undefined))?.close(); // who asked was told that it could not be opened
+      await (await opening?.catch(() => undefined))?.close(); // the caller has already received the error
     }
   },
 };
 
-/** What is wrong here is told to whoever starts it: a model could not mend it. */
+/** Reports configuration errors to the user at the start, because a model could not fix them. */
 async function refuseWrongSetUp(scope: Scope, place: Place): Promise<void> {
   const { parseScope } = await import("../../input/scope.js");
   parseScope(scope);
   if (place.kind === "server" && !URL.canParse(place.url)) {
-    throw new HoldfastError("invalid_input", "--url is no address", {
+    throw new HoldfastError("invalid_input", "--url is not a URL", {
       hint: "for example --url http://127.0.0.1:8000",
     });
   }
 }
 
-/** Each run is a conversation; its name says when, and is short because models read it. */
+/** Each run is a session. Its name is the start time, short because models read it. */
 function sessionName(now: Date): string {
   return `mcp-${now.toISOString().slice(0, 10)}-${randomBytes(3).toString("hex")}`;
 }
@@ -88,10 +89,10 @@ const requires =
   (may: (access: string) => boolean) =>
   (access: string): void => {
     if (may(access)) return;
-    throw new HoldfastError("forbidden", `this memory was opened for reading only, not to ${access}`, {
-      hint: "tell the user; it is started with --read-only",
+    throw new HoldfastError("forbidden", `this memory is read-only; it does not allow ${access}`, {
+      hint: "tell the user: the server was started with --read-only",
     });
   };
 
-/** Of ours the text says it; others may quote what they failed on. */
+/** Only our own messages are shown; others may quote stored text. */
 const messageOf = (error: unknown): string => (error instanceof HoldfastError ? error.message : "unexpected failure");

@@ -1,4 +1,4 @@
-/** How lists are paged. */
+/** Flags for paging. */
 import type { Option } from "commander";
 import type { PageOptions } from "../../input/page.js";
 import type { Page } from "../../types.js";
@@ -13,8 +13,8 @@ export interface PageFlags {
 }
 
 export const pageOptions = (noun: string): readonly Option[] => [
-  flag("-n, --limit <n>", `how many ${noun} at most (default: 100)`, wholeNumber),
-  flag("--cursor <cursor>", "the next page; the one before says where it begins"),
+  flag("-n, --limit <n>", `maximum number of ${noun} (default: 100)`, wholeNumber),
+  flag("--cursor <cursor>", "the next page, as printed by the previous one"),
 ];
 
 export function pageOf(call: Call): PageOptions {
@@ -24,5 +24,5 @@ export function pageOf(call: Call): PageOptions {
 
 export function noteNext({ printer }: Call, { items, next }: Page<unknown>, noun: string): void {
   if (items.length === 0) printer.note(`no ${noun}`);
-  if (next !== undefined) printer.note(styled("dim", `there are more: --cursor ${next}`));
+  if (next !== undefined) printer.note(styled("dim", `more: --cursor ${next}`));
 }

@@ -1,4 +1,4 @@
-/** holdfast query: finds what was stored. */
+/** holdfast query: search. */
 import { HoldfastError } from "../../errors.js";
 import type { QueryOptions } from "../../input/query.js";
 import { type Hit, type Hits, KINDS, type Kind, ROLES, type Role } from "../../types.js";
@@ -27,19 +27,19 @@ interface QueryFlags {
 export const queryCommand: Definition = {
   name: "query",
   args: "[text...]",
-  argHelp: { text: "the question; - or nothing: what is piped in" },
-  purpose: "Find what was stored, by words and by meaning.",
+  argHelp: { text: "the question; - or nothing: read stdin" },
+  purpose: "Search the memory by words and by meaning.",
   options: [
-    flag("-n, --limit <n>", "how many hits at most (default: 10)", wholeNumber),
-    flag("--words", "by words alone: the model is not loaded"),
-    choiceFlag("--within <what>", "where to look (default: space, all of the memory)", ["space", "session", "agent"]),
-    choiceFlag("--role <role>", "only what this one said", ROLES),
+    flag("-n, --limit <n>", "maximum number of hits (default: 10)", wholeNumber),
+    flag("--words", "search by words only, without loading the model"),
+    choiceFlag("--within <what>", "where to search (default: space, the whole memory)", ["space", "session", "agent"]),
+    choiceFlag("--role <role>", "only messages of this role", ROLES),
     choiceFlag("--kind <kind>", "only items of this kind", KINDS),
-    flag("--from <time>", `not before: ${TIME_FORM} ago`, moment),
-    flag("--to <time>", "before then", moment),
-    flag("--recency <share>", "how much being new counts, 0 to 1 (default: 0)", share),
+    flag("--from <time>", `only from this time on: ${TIME_FORM} ago`, moment),
+    flag("--to <time>", "only before this time", moment),
+    flag("--recency <share>", "weight of recency, 0 to 1 (default: 0)", share),
     choiceFlag("--sort <by>", "order of the hits (default: score)", ["score", "timestamp"]),
-    flag("--explain", "say what each score is made of"),
+    flag("--explain", "explain each score"),
     flag("--full", "print the whole text of each hit"),
   ],
   isScoped: true,
@@ -52,11 +52,11 @@ export const queryCommand: Definition = {
     const { words } = call.flags<QueryFlags>();
     const text = await textFrom(call.io, call.words, true);
     if (text.trim() === "") {
-      throw new HoldfastError("invalid_input", "there is no question", {
-        hint: 'ask: holdfast query "where do I live?"',
+      throw new HoldfastError("invalid_input", "no question was given", {
+        hint: 'for example: holdfast query "where do I live?"',
       });
     }
-    if (words) await call.file("--words"); // a server has its model, and uses it
+    if (words) await call.file("--words"); // a server always uses its model
     await call.withSession({ meaning: !words }, async (session) => {
       await print(call, await session.query(text, optionsOf(call.flags<QueryFlags>())));
     });
@@ -92,10 +92,10 @@ async function print(call: Call, hits: Hits): Promise<void> {
     printer.note(
       styled(
         "yellow",
-        "partial: not all could be searched by meaning in time; if much waits to be embedded, holdfast flush does that",
+        "partial: not everything could be searched by meaning in time; holdfast flush embeds what is waiting",
       ),
     );
-  if (degraded !== undefined) printer.note(styled("yellow", `by words alone: ${degraded}`));
+  if (degraded !== undefined) printer.note(styled("yellow", `by words only: ${degraded}`));
   if (explanation) await printExplanation(call, hits);
 }
 
@@ -130,7 +130,7 @@ async function printExplanation(call: Call, hits: Hits): Promise<void> {
     const arms = [
       ...(why.words ? [`words ${why.words.share.toFixed(3)} (BM25 ${why.words.score.toFixed(2)})`] : []),
       ...(why.meaning ? [`meaning ${why.meaning.share.toFixed(3)} (cosine ${why.meaning.score.toFixed(3)})`] : []),
-      ...(["role", "date", "session", "recency"] as const).flatMap((name) =>
+      ...(["exact", "role", "date", "session", "recency"] as const).flatMap((name) =>
         why[name] === 0 ? [] : [`${name} ${why[name].toFixed(3)}`],
       ),
     ];

@@ -1,4 +1,4 @@
-/** holdfast reindex: embeds everything anew with another model. */
+/** holdfast reindex: re-embeds everything with another model. */
 import type { ReindexReport } from "../../reindexing/reindex-run.js";
 import type { Call } from "../call.js";
 import { type Definition, flag } from "../definition.js";
@@ -14,19 +14,19 @@ interface ReindexFlags {
 
 export const reindexCommand: Definition = {
   name: "reindex",
-  purpose: "Embed everything anew with another model.",
+  purpose: "Re-embed everything with another model.",
   about:
-    "The old vectors answer until the new ones are whole. Interrupted, it goes on where it was when it is called again. Then set the model in the configuration of all that use the file.",
+    "The old vectors stay in use until the new ones are complete. After an interruption, run it again to continue. Afterwards, set the model in the configuration of everything that uses the file.",
   options: [
-    flag("--model <name>", "the model to change to (default: the configured one)"),
-    flag("--abandon", "give up a change that is half done"),
+    flag("--model <name>", "the new model (default: the configured one)"),
+    flag("--abandon", "discard an unfinished reindex"),
   ],
   examples: ["holdfast reindex --model all-MiniLM-L6-v2", "holdfast reindex --abandon"],
   async run(call) {
     const { abandon } = call.flags<ReindexFlags>();
     const place = await call.file();
     const model = call.flags<ReindexFlags>().model ?? (await embeddingModelAt(place, call.io.env));
-    // Without a model of its own: the file's vectors may be of any.
+    // Opened without a model, because the file's vectors may be of any model.
     const memory = await openFile(place, {});
     const progress = call.progress("embedding");
     try {
@@ -50,13 +50,13 @@ async function print({ printer }: Call, model: string, report: ReindexReport): P
   if (printer.json) return printer.value(report);
   const { switched, embedded } = report;
   await printer.line(
-    switched ? `${counted(embedded, "item")} embedded by ${model}` : `all is embedded by ${model} already`,
+    switched ? `${counted(embedded, "item")} embedded by ${model}` : `everything is already embedded by ${model}`,
   );
   if (report.refused > 0) printer.note(styled("yellow", `${counted(report.refused, "item")} could not be embedded`));
-  printer.note(`set it for all that use the file: buffer.hybrid_buffer.embedding_model: ${model}`);
+  printer.note(`set it for everything that uses the file: buffer.hybrid_buffer.embedding_model: ${model}`);
 }
 
 async function printAbandoned({ printer }: Call, abandoned: boolean): Promise<void> {
   if (printer.json) return printer.value({ abandoned });
-  await printer.line(abandoned ? "given up; the vectors that are served stay" : "nothing was half done");
+  await printer.line(abandoned ? "discarded; the current vectors stay in use" : "there was no unfinished reindex");
 }

@@ -6,7 +6,7 @@ import { gathered, wholeNumber } from "../flag-values.js";
 import type { Environment } from "../io.js";
 import { counted } from "../output/counted.js";
 import { styled } from "../output/style.js";
-import { filePlaceOf, IN_MEMORY, makeFolder } from "../place.js";
+import { IN_MEMORY, makeFolderOf } from "../place.js";
 import { DEFAULT_USER } from "../scope-flags.js";
 
 interface ServeFlags {
@@ -21,13 +21,17 @@ export const serveCommand: Definition = {
   name: "serve",
   purpose: "Start the HTTP server on the memory's file.",
   about:
-    "Ctrl-C ends it in order: what it has accepted is answered. Beyond this machine (--host) every request needs a key: holdfast key create.",
+    "Ctrl-C stops it after the requests in progress are answered. If other machines can reach it (--host), every request needs a key: see holdfast key create.",
   options: [
-    flag("-p, --port <n>", "the port; 0: any that is free (default: 8000)", wholeNumber),
-    flag("--host <address>", "the address to listen at (default: 127.0.0.1, this machine only)"),
-    flag("--require-key", "ask for a key on this machine too"),
-    flag("--allow-host <name>", "a name by which the server may be called; may be given several times", gathered),
-    flag("--allow-origin <origin>", "a web page that may call it, such as https://app.example.com (CORS)", gathered),
+    flag("-p, --port <n>", "the port; 0: any free port (default: 8000)", wholeNumber),
+    flag("--host <address>", "the address to listen on (default: 127.0.0.1, this machine only)"),
+    flag("--require-key", "require a key from this machine, too"),
+    flag("--allow-host <name>", "a host name that requests may use; repeatable", gathered),
+    flag(
+      "--allow-origin <origin>",
+      "a web origin that may call it, such as https://app.example.com (CORS); repeatable",
+      gathered,
+    ),
   ],
   endsByInterrupt: true,
   examples: [
@@ -39,9 +43,9 @@ export const serveCommand: Definition = {
     const { printer, io } = call;
     const flags = call.flags<ServeFlags>();
     const { port, host, requireKey, allowHost, allowOrigin } = flags;
-    // HOLDFAST_URL is for those who call a server.
-    const { path, config } = flags.url === undefined ? await filePlaceOf(flags, io.env) : await call.file();
-    makeFolder(path);
+    // HOLDFAST_URL is for clients.
+    const { path, config } = flags.url === undefined ? await call.ownFile() : await call.file();
+    await makeFolderOf(path);
     const options = {
       path,
       ...(config !== undefined && { config }),
@@ -58,13 +62,13 @@ export const serveCommand: Definition = {
     const file = path === IN_MEMORY ? path : resolve(path);
     if (printer.json) await printer.record({ url: server.url, port: server.port, path: file });
     else {
-      await printer.line("Holdfast listens at ", styled("bold", server.url));
-      await printer.line(`the memory is ${file}`);
+      await printer.line("Holdfast is listening on ", styled("bold", server.url));
+      await printer.line(`memory: ${file}`);
       await printer.line(`try:  ${curlLine(server.url, await needsKey(options, io.env))}`);
       await printer.line(`or:   holdfast --url ${server.url} query "where do I live?"`);
     }
     await ended(io.signal);
-    printer.note("stopping: what was accepted is answered first; the same signal again ends it at once");
+    printer.note("stopping: finishing requests in progress; the same signal again stops at once");
     const { items } = await server.stop();
     printer.note(`stopped; ${counted(items, "item")} in ${file}`);
   },

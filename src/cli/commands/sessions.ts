@@ -1,4 +1,4 @@
-/** holdfast sessions: which there are. */
+/** holdfast sessions: list, rename and forget sessions. */
 
 import { confirm, yesFlag } from "../confirm.js";
 import type { Definition, Group } from "../definition.js";
@@ -9,7 +9,7 @@ import { printReceipt } from "./receipt.js";
 
 const list: Definition = {
   name: "list",
-  purpose: "List sessions: of everyone, or of whom you name.",
+  purpose: "List sessions, of all memories or of one.",
   options: pageOptions("sessions"),
   isScoped: true,
   examples: [
@@ -55,16 +55,17 @@ const list: Definition = {
 const rename: Definition = {
   name: "rename",
   args: "<name> <new-name>",
-  argHelp: { name: "what it is called", "new-name": "what it is to be called" },
-  purpose: "Give a session another name. Its messages stay.",
+  argHelp: { name: "the session", "new-name": "the new name" },
+  purpose: "Rename a session. Its messages are kept.",
   isScoped: true,
+  isKeyed: true,
   examples: ["holdfast sessions rename monday 2026-11-16 --user ada"],
   async run(call) {
     const { printer, scope } = call;
     await call.withSession({}, async (_, memory) => {
-      const entry = await memory.handle.sessions.rename(spaceOf(scope), call.arg(0), call.arg(1));
+      const entry = await memory.handle.sessions.rename(spaceOf(scope), call.arg(0), call.arg(1), call.key);
       if (printer.json) return printer.value(entry);
-      return printer.line(`${call.arg(0)} is called ${entry.name} now`);
+      return printer.line(`renamed ${call.arg(0)} to ${entry.name}`);
     });
   },
 };
@@ -73,14 +74,14 @@ const forget: Definition = {
   name: "forget",
   args: "<name>",
   argHelp: { name: "the session" },
-  purpose: "Forget a session with everything that was said in it.",
-  about: "It cannot be undone.",
+  purpose: "Forget a session and everything in it.",
+  about: "This cannot be undone.",
   options: [yesFlag()],
   isScoped: true,
   examples: ["holdfast sessions forget monday --user ada", "holdfast sessions forget monday --user ada --yes --json"],
   async run(call) {
     const space = spaceOf(call.scope);
-    await confirm(call, `forget the session ${call.arg(0)} of ${spaceText(space)}`);
+    await confirm(call, `forget the session ${call.arg(0)} in ${spaceText(space)}`);
     await call.withSession({}, async (_, memory) => {
       const receipt = await memory.handle.sessions.delete(space, call.arg(0));
       await printReceipt(call, receipt);

@@ -1,13 +1,13 @@
-/** holdfast stats: what is there, and how the service that answers is doing. */
-import type { ServiceStats } from "../../reports.js";
+/** holdfast stats: statistics and health. */
+import type { ServiceStats } from "../../stats.js";
 import type { Definition } from "../definition.js";
 import type { Part } from "../output/style.js";
 import { styled } from "../output/style.js";
 
 export const statsCommand: Definition = {
   name: "stats",
-  purpose: "Print what is stored, what waits, and how it is doing.",
-  about: "Of a file it tells what the file knows; rates and latencies are those of a server (--url).",
+  purpose: "Print statistics: what is stored, what is waiting, and health.",
+  about: "For a file it prints what is stored in it; rates and latencies come from a server (--url).",
   examples: ["holdfast stats", "holdfast stats --url http://127.0.0.1:8000 --json"],
   async run(call) {
     const { printer } = call;
@@ -32,11 +32,10 @@ function rowsOf({ store, health, meaning, query, latencies }: ServiceStats): rea
     ["items", whole(store.items)],
     ["waiting to be embedded", whole(store.pending)],
     ["could not be embedded", whole(store.parked)],
-    ["commits", whole(store.commit)],
     ["file", `${(store.bytes / 1024 / 1024).toFixed(1)} MiB`],
     ["embedding model", meaning ? "on" : "not loaded"],
-    ["questions answered", whole(latencies.query.count)],
-    ["answers kept", whole(query.answers.entries)],
+    ["queries answered", whole(latencies.query.count)],
+    ["cached answers", whole(query.answers.entries)],
     ...conditions,
   ];
 }

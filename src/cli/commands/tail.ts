@@ -1,4 +1,4 @@
-/** holdfast tail: the newest items, and from then on what is added by anyone. */
+/** holdfast tail: the newest items, then new ones as they are added. */
 import type { Session } from "../../session.js";
 import type { Item } from "../../types.js";
 import type { Call } from "../call.js";
@@ -16,12 +16,12 @@ interface TailFlags {
 
 export const tailCommand: Definition = {
   name: "tail",
-  purpose: "Show the newest items, then what is added from now on, by anyone.",
-  about: "Of a memory, or of a session of it. Ends with Ctrl-C. With --json each item is a line.",
+  purpose: "Show the newest items, then new ones as they are added.",
+  about: "Follows a memory, or one of its sessions, until Ctrl-C. With --json each item is one line.",
   options: [
-    flag("-n, --limit <n>", "how many to begin with", wholeNumber).default(10),
-    flag("--no-follow", "end after those"),
-    flag("--full", "print the whole text of each"),
+    flag("-n, --limit <n>", "number of items to start with", wholeNumber).default(10),
+    flag("--no-follow", "exit after these"),
+    flag("--full", "print the full text of each item"),
   ],
   isScoped: true,
   endsByInterrupt: true,
@@ -44,10 +44,10 @@ async function newest(session: Session, limit: number): Promise<readonly Item[]>
   return limit === 0 ? [] : (await session.list({ limit })).items.toReversed();
 }
 
-/** Events say that something was added; what it is, and in which order, the list says. So nothing is missed or doubled. */
+/** Events only trigger a read; the list tells what was added and in which order. So nothing is missed or repeated. */
 async function watch(call: Call, session: Session, memory: OpenedMemory, limit: number): Promise<void> {
   const { signal } = call.io;
-  // Listening begins before the first look, so that nothing falls between them.
+  // Subscribe before the first read, so that nothing falls between them.
   const events = memory.events(call.scope, signal);
   const seen = new Seen();
   const first = await newest(session, limit);
@@ -61,7 +61,7 @@ async function watch(call: Call, session: Session, memory: OpenedMemory, limit: 
   }
 }
 
-/** Events after which there may be something to show. */
+/** Events after which there may be new items. */
 const SHOWING: ReadonlySet<string> = new Set([
   "added",
   "promoted",
@@ -74,7 +74,7 @@ const SHOWING: ReadonlySet<string> = new Set([
 const PAGE = 500;
 const IDS_MAX = 10_000;
 
-/** What was shown last, so that a look finds what came after it. */
+/** The items shown last, to find those after them. */
 class Seen {
   #ids = new Set<string>();
   #recordedAt = 0;
@@ -87,7 +87,7 @@ class Seen {
     if (this.#ids.size > IDS_MAX) this.#ids = new Set([...this.#ids].slice(-IDS_MAX / 2));
   }
 
-  /** What came since, oldest first: all before the first one that was shown. If those are forgotten, the time tells. */
+  /** New items, oldest first: all before the first that was shown. If those are forgotten, the time decides. */
   async newer(session: Session): Promise<readonly Item[]> {
     const isNew = ({ recordedAt }: Item): boolean => recordedAt >= this.#recordedAt;
     const found: Item[] = [];

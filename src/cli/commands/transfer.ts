@@ -2,15 +2,15 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { HoldfastError } from "../../errors.js";
+import { openForReading } from "../../plain-file.js";
 import type { ImportReport, OnConflict } from "../../transfer/report.js";
+import { splitLines } from "../../transfer/split-lines.js";
 import type { Call } from "../call.js";
 import { choiceFlag, type Definition, flag } from "../definition.js";
-import { EXIT } from "../exit-code.js";
 import { ExportFile } from "../export-file.js";
 import { counted } from "../output/counted.js";
 import { styled } from "../output/style.js";
 import { hasScope, type ScopeFlags, scopeText } from "../scope-flags.js";
-import { readLines } from "../stdin.js";
 
 interface ExportFlags extends ScopeFlags {
   readonly cursor?: string;
@@ -20,13 +20,13 @@ interface ExportFlags extends ScopeFlags {
 export const exportCommand: Definition = {
   name: "export",
   args: "[file]",
-  argHelp: { file: "where to; it must not exist yet (default: stdout)" },
-  purpose: "Write a memory as lines of JSON.",
+  argHelp: { file: "the file to create (default: stdout)" },
+  purpose: "Export a memory as lines of JSON.",
   about:
-    "Everything, or what the scope names. The last line says how many there are. An export that was cut off goes on where it was: --resume.",
+    "Exports everything, or the given scope. The last line contains the counts. An interrupted export continues with --resume.",
   options: [
-    flag("--resume", "go on with a file that was cut off"),
-    flag("--cursor <cursor>", "go on after the line with this cursor"),
+    flag("--resume", "continue an interrupted export"),
+    flag("--cursor <cursor>", "continue after the line with this cursor"),
   ],
   isScoped: true,
   examples: [
@@ -38,12 +38,12 @@ export const exportCommand: Definition = {
     const { resume, cursor } = call.flags<ExportFlags>();
     const [path] = call.args;
     if (resume && path === undefined) {
-      throw new HoldfastError("invalid_input", "--resume needs the file", { hint: "for stdout there is --cursor" });
+      throw new HoldfastError("invalid_input", "--resume needs a file", { hint: "for stdout, use --cursor" });
     }
     const scope = hasScope(call.flags<ScopeFlags>()) ? call.scope : undefined;
     const file = path === undefined ? undefined : new ExportFile(path, resume === true);
     const start = cursor ?? file?.cursor;
-    // Between lines on the same terminal a bar would be noise.
+    // A progress bar between the lines of the export would be noise.
     const progress = call.progress("exporting", file !== undefined || !call.printer.isTerminal);
     try {
       await call.withMemory(
@@ -76,12 +76,15 @@ export const exportCommand: Definition = {
 export const importCommand: Definition = {
   name: "import",
   args: "[file]",
-  argHelp: { file: "an export, or messages as lines of JSON (default, or -: stdin)" },
-  purpose: "Read an export, or plain messages, into a memory.",
+  argHelp: { file: "an export, or messages as lines of JSON (default or -: stdin)" },
+  purpose: "Import an export, or plain messages.",
   about:
-    "What is there already is left as it is. Run it again after it was interrupted: nothing is added twice. Plain messages go to the scope that is named.",
+    "Existing data is left unchanged. It can be run again after an interruption: nothing is added twice. Plain messages go to the given scope.",
   options: [
-    choiceFlag("--on-conflict <what>", "if an id is there with other content (default: stop)", ["stop", "skip"]),
+    choiceFlag("--on-conflict <what>", "what to do if an id exists with other content (default: stop)", [
+      "stop",
+      "skip",
+    ]),
   ],
   isScoped: true,
   examples: [
@@ -93,11 +96,11 @@ export const importCommand: Definition = {
     const { onConflict } = call.flags<{ onConflict?: OnConflict }>();
     const [path = "-"] = call.args;
     if (path === "-" && call.io.stdin.isTTY) {
-      throw new HoldfastError("invalid_input", "there is nothing to import", { hint: "name a file, or pipe one in" });
+      throw new HoldfastError("invalid_input", "nothing to import", { hint: "pass a file, or pipe one in" });
     }
     const progress = call.progress("importing");
     await call.withSession({ create: true }, async (_, memory) => {
-      const input = path === "-" ? call.io.stdin : createReadStream(path);
+      const input = path === "-" ? call.io.stdin : createReadStream(path, { fd: openForReading(path) });
       const lines = watchedLines(input, (count) => progress.update(count));
       const request = { scope: call.scope, signal: call.io.signal, ...(onConflict && { onConflict }) };
       await print(call, await memory.import(lines, request).finally(() => progress.end()));
@@ -105,10 +108,10 @@ export const importCommand: Definition = {
   },
 };
 
-/** Also the empty ones: whoever reads them counts them. */
+/** Includes empty lines, so that line numbers are right. */
 async function* watchedLines(input: Readable, onLine: (count: number) => void): AsyncGenerator<string> {
   let count = 0;
-  for await (const { text } of readLines(input, true)) {
+  for await (const text of splitLines(input)) {
     yield text;
     onLine(++count);
   }
@@ -124,13 +127,11 @@ const WRITTEN = [
 
 async function print(call: Call, report: ImportReport): Promise<void> {
   const { printer } = call;
-  if (!report.complete) call.exitCode = EXIT.no;
   if (printer.json) return printer.value(report);
   const written = WRITTEN.flatMap(([key, noun]) => (report[key] > 0 ? [counted(report[key], noun)] : []));
   await printer.line(written.length > 0 ? `imported: ${written.join(", ")}` : "nothing new to import");
-  if (report.repeated > 0) printer.note(styled("dim", `there already: ${counted(report.repeated, "line")}`));
-  if (report.skipped > 0) printer.note(styled("dim", `left out: ${counted(report.skipped, "line")}`));
+  if (report.repeated > 0) printer.note(styled("dim", `already there: ${counted(report.repeated, "line")}`));
+  if (report.skipped > 0) printer.note(styled("dim", `skipped: ${counted(report.skipped, "line")}`));
   if (report.conflicts > 0)
-    printer.note(styled("yellow", `there with other content: ${counted(report.conflicts, "line")}`));
-  if (!report.complete) printer.note(styled("yellow", "the file is not whole: its end is missing"));
+    printer.note(styled("yellow", `existing with other content: ${counted(report.conflicts, "line")}`));
 }

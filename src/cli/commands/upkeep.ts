@@ -1,4 +1,4 @@
-/** holdfast backup, restore and doctor: the file itself. */
+/** holdfast backup, restore and doctor. */
 import type { CopyReport } from "../../upkeep/backup.js";
 import type { Diagnosis } from "../../upkeep/diagnosis.js";
 import type { Watch } from "../../upkeep/progress.js";
@@ -9,16 +9,16 @@ import { isEnding } from "../io.js";
 import { counted } from "../output/counted.js";
 import type { Progress } from "../output/progress.js";
 import { type Part, styled } from "../output/style.js";
-import { embeddingModelAt, makeFolder, requireFile, requireFolder } from "../place.js";
+import { embeddingModelAt, makeFolderOf, requireFile, requireFolder } from "../place.js";
 import { whereParts } from "../scope-flags.js";
 
 export const backupCommand: Definition = {
   name: "backup",
   args: "<to>",
-  argHelp: { to: "the file of the backup" },
-  purpose: "Copy the file while others go on using it.",
-  about: "The copy is as the file was at one moment, and it is checked.",
-  options: [flag("--overwrite", "replace a backup that is there")],
+  argHelp: { to: "the backup file to create" },
+  purpose: "Back up the file while it is in use.",
+  about: "The copy is a consistent snapshot, and is checked.",
+  options: [flag("--overwrite", "replace an existing backup")],
   examples: ["holdfast backup memory-monday.db", "holdfast backup /backups/memory.db --path agent.db --overwrite"],
   async run(call) {
     const { path } = await call.file();
@@ -37,14 +37,14 @@ export const restoreCommand: Definition = {
   name: "restore",
   args: "<from>",
   argHelp: { from: "the backup" },
-  purpose: "Make a backup the memory's file again.",
-  about: "What was written after the backup is not in it.",
-  options: [flag("--overwrite", "replace the file that is there; stop what uses it first")],
+  purpose: "Restore a backup.",
+  about: "Everything written after the backup is lost.",
+  options: [flag("--overwrite", "replace the existing file; stop all processes that use it first")],
   examples: ["holdfast restore memory-monday.db --path agent.db", "holdfast restore memory-monday.db --overwrite"],
   async run(call) {
     const { path } = await call.file();
     const { overwrite = false } = call.flags<{ overwrite?: boolean }>();
-    makeFolder(path);
+    await makeFolderOf(path);
     const { restoreFile } = await import("../../upkeep/backup.js");
     const report = await watched(call, "restoring", (watch) =>
       restoreFile({ from: call.arg(0), to: path, overwrite, ...watch }),
@@ -61,11 +61,11 @@ async function printCopy({ printer }: Call, report: CopyReport): Promise<void> {
 
 export const doctorCommand: Definition = {
   name: "doctor",
-  purpose: "Check the file and the model, and say what to do.",
-  about: "Changes nothing without --repair. Others may use the file meanwhile. Exit code 1 if something is wrong.",
+  purpose: "Check the file and the model, and suggest what to do.",
+  about: "Changes nothing without --repair. Other processes may use the file. Exit code 1 if something is wrong.",
   options: [
-    flag("--repair", "mend what can be mended; content is never touched"),
-    flag("--deep", "check every byte that can be checked; slower"),
+    flag("--repair", "repair what can be repaired; content is never changed"),
+    flag("--deep", "check everything; slower"),
   ],
   examples: ["holdfast doctor", "holdfast doctor --deep --path agent.db", "holdfast doctor --repair"],
   async run(call) {
@@ -87,7 +87,7 @@ export const doctorCommand: Definition = {
     if (call.printer.json) return call.printer.value(repair ? report : after);
     await printDiagnosis(call, after);
     for (const what of done) await call.printer.line(styled("green", `repaired: ${what}`));
-    if (repair && done.length === 0) call.printer.note("there was nothing to repair");
+    if (repair && done.length === 0) call.printer.note("nothing to repair");
   },
 };
 
@@ -105,11 +105,14 @@ async function printDiagnosis({ printer }: Call, { checks, state }: Diagnosis): 
     await printer.line(styled(STATE_STYLE[found], `${name}: `), todo ? `${what}; ${todo}` : what);
   }
   await printer.line(
-    styled(STATE_STYLE[state], state === "ok" ? "all is well" : state === "warning" ? "usable" : "something is wrong"),
+    styled(
+      STATE_STYLE[state],
+      state === "ok" ? "no problems found" : state === "warning" ? "usable" : "something is wrong",
+    ),
   );
 }
 
-/** Shows how far it is. Undefined if whoever started it has ended it: nothing is left behind then. */
+/** Shows progress. Undefined if the user interrupted it; nothing is left behind then. */
 async function watched<T>(call: Call, label: string, work: (watch: Watch) => Promise<T>): Promise<T | undefined> {
   const { signal } = call.io;
   const progress: Progress = call.progress(label);

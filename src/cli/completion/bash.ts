@@ -1,7 +1,7 @@
 /** The completion script for bash. */
 import type { CompletionNode } from "./tree.js";
 
-/** The script finds the command that stands on the line, then offers what the tables below say of it. */
+/** The script finds the command on the line, then offers the words from the tables below. */
 export function bashScript(nodes: readonly CompletionNode[]): string {
   return `# bash completion for holdfast
 _holdfast() {

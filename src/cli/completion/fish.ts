@@ -46,5 +46,5 @@ function flagArguments({ names, description, value }: CompletionFlag): string {
   return `${named}${follows} -d ${quoted(description)}`;
 }
 
-/** In fish a backslash and a quote are the only marks inside single quotes. */
+/** In fish, only backslashes and single quotes are special inside single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

@@ -1,11 +1,11 @@
-/** The tree of commands as completions see it: per command its path, its words, and what may follow each flag. */
+/** The command tree for completion scripts: for each command its path, its words, and the values of its flags. */
 import type { Command, Option } from "commander";
 
 export interface CompletionFlag {
   /** --limit and -n. */
   readonly names: readonly string[];
   readonly description: string;
-  /** What may follow: nothing (undefined), one of these words, a file, or any text. */
+  /** The value: none (undefined), one of these words, a file, or any text. */
   readonly value?:
     | { readonly kind: "choice"; readonly choices: readonly string[] }
     | { readonly kind: "file" | "text" };
@@ -25,7 +25,7 @@ export interface CompletionNode {
 
 const FILE_ARGUMENTS: ReadonlySet<string> = new Set(["file", "to", "from"]);
 
-/** Every command, holdfast itself first. */
+/** All commands, starting with holdfast itself. */
 export function completionTree(program: Command): readonly CompletionNode[] {
   const shared = program.options.filter(({ long }) => long !== "--version").map(flagOf);
   return nodesOf(program, "", shared);
@@ -34,7 +34,7 @@ export function completionTree(program: Command): readonly CompletionNode[] {
 function nodesOf(command: Command, path: string, shared: readonly CompletionFlag[]): readonly CompletionNode[] {
   const isRoot = path === "";
   const own = isRoot ? command.options.map(flagOf) : [...command.options.map(flagOf), ...shared];
-  const help: CompletionFlag = { names: ["--help", "-h"], description: "explain it" };
+  const help: CompletionFlag = { names: ["--help", "-h"], description: "show help" };
   const node: CompletionNode = {
     path,
     description: command.summary() || command.description(),
@@ -47,7 +47,7 @@ function nodesOf(command: Command, path: string, shared: readonly CompletionFlag
   return [node, ...under];
 }
 
-/** `blocks diff NAME FROM TO` has versions under these names. */
+/** Arguments named `from` and `to` of `blocks diff` are versions, not files. */
 const isVersioned = (command: Command): boolean => command.parent?.name() === "blocks";
 
 function flagOf({ long, short, description, argChoices, required, flags }: Option): CompletionFlag {

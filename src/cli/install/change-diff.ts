@@ -1,4 +1,4 @@
-/** A change of a client's file as a unified diff, for people to read. Our key is not shown. */
+/** The change of a client's file as a unified diff. The API key is masked. */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import type { Change } from "./change.js";
 import { KEY_VARIABLE } from "./entry.js";

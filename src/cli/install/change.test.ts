@@ -1,11 +1,11 @@
-/** Every client, with files of every kind: nothing but our entry changes, and doing it again changes nothing. */
+/** Every client, with files of every kind: only our entry changes, and installing again changes nothing. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse as parseJson } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Change, installation, removal, slotOf, snippetOf, type Wish } from "./change.js";
+import { type Change, type InstallTarget, installation, removal, slotOf, snippetOf } from "./change.js";
 import { diffOf } from "./change-diff.js";
 import { CLIENTS, type Client } from "./client.js";
 import type { Entry } from "./entry.js";
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(machine.home, { recursive: true }));
 
-const wishFor = (client: Client): Wish => ({ client, name: "holdfast", isProject: false });
+const wishFor = (client: Client): InstallTarget => ({ client, name: "holdfast", isProject: false });
 const fileOf = (client: Client): string => slotOf(wishFor(client), machine).file;
 const write = ({ action, file, after }: Change): string | undefined =>
   action === "none" ? undefined : file.replace(after, { made: 0o600, isSecret: false }, new Date(now++)).backup;
@@ -38,14 +38,14 @@ function put(client: Client, text: string): string {
   return file;
 }
 
-/** With a parser that is not ours. */
+/** Uses another parser than ours. */
 function serversIn(client: Client): { [name: string]: unknown } {
   const text = readFileSync(fileOf(client), "utf8").replace(/^\uFEFF/, "");
   const whole = (client.format === "toml" ? parseToml(text) : parseJson(text)) as { [key: string]: object };
   return { ...whole[client.key] } as { [name: string]: unknown };
 }
 
-/** As each client documents an entry of a server on stdio. */
+/** An entry of a stdio server, as each client documents it. */
 const documented = ({ isTyped }: Client, { command, args, key }: Entry = ENTRY): object => ({
   ...(isTyped && { type: "stdio" }),
   command,
@@ -55,7 +55,7 @@ const documented = ({ isTyped }: Client, { command, args, key }: Entry = ENTRY):
 
 const OTHER = { command: "npx", args: ["-y", "other"], env: { TOKEN: "secret" } };
 
-/** Files that others have written, for a client: their text is to come back whole when the entry is taken away. */
+/** Files written by others. Their text must be restored when the entry is removed. */
 const FILES: { readonly [what: string]: (client: Client) => string } = {
   "with other settings": ({ format }) =>
     format === "toml" ? 'model = "o9"\n\n[tui]\nx = 1\n' : '{\n  "theme": "dark",\n  "list": [1, 2]\n}\n',
@@ -188,19 +188,19 @@ describe.each(CLIENTS.map((client) => [client.name, client] as const))("%s", (_,
   });
 
   it("has a project file of its own, or says that it has none", () => {
-    const wish = { ...wishFor(client), isProject: true };
+    const target = { ...wishFor(client), isProject: true };
     if (!client.projectFile) {
-      expect(() => slotOf(wish, machine)).toThrow(expect.objectContaining({ code: "unsupported" }));
+      expect(() => slotOf(target, machine)).toThrow(expect.objectContaining({ code: "unsupported" }));
       return;
     }
     machine = { ...machine, cwd: join(machine.home, "project") };
-    write(installation(wish, ENTRY, machine, false));
-    expect(slotOf(wish, machine).file).toBe(join(machine.cwd, ...client.projectFile));
-    expect(readFileSync(slotOf(wish, machine).file, "utf8")).toBe(snippetOf(wish, ENTRY, machine));
+    write(installation(target, ENTRY, machine, false));
+    expect(slotOf(target, machine).file).toBe(join(machine.cwd, ...client.projectFile));
+    expect(readFileSync(slotOf(target, machine).file, "utf8")).toBe(snippetOf(target, ENTRY, machine));
   });
 });
 
-/** The characters of `before` that are not there, in order, in `after`. */
+/** The characters of `before` that are missing, in order, in `after`. */
 function lettersLost(before: string, after: string): string {
   let at = 0;
   for (const [index, letter] of [...before].entries()) {
@@ -236,5 +236,5 @@ it("what a client would take for a variable is refused", () => {
   });
   expect(refused.map(({ name }) => name)).toEqual(["gemini-cli"]);
   for (const client of CLIENTS.filter(({ expands }) => expands))
-    expect(() => install(client, odd(["/data/$" + "{ada}/m.db"]))).toThrow("because of its $");
+    expect(() => install(client, odd(["/data/$" + "{ada}/m.db"]))).toThrow("because it contains $");
 });

@@ -1,4 +1,4 @@
-/** Change: what is to be changed in a client's file, worked out before anything is written. */
+/** Change: the planned change of a client's file. */
 import { HoldfastError } from "../../errors.js";
 import { type Client, projectFile, userFile } from "./client.js";
 import { ConfigFile } from "./config-file.js";
@@ -7,20 +7,20 @@ import { jsonEntry, jsonSnippet, withJsonEntry, withoutJsonEntry } from "./json-
 import type { Machine } from "./machine.js";
 import { tomlEntry, tomlSnippet, withoutTomlEntry, withTomlEntry } from "./toml-config.js";
 
-export interface Wish {
+export interface InstallTarget {
   readonly client: Client;
-  /** Of the entry. */
+  /** The name of the entry. */
   readonly name: string;
-  /** In the project's file, not in the person's. */
+  /** Use the project's file instead of the user's. */
   readonly isProject: boolean;
 }
 
 export interface Change {
   readonly action: "add" | "change" | "remove" | "none";
   readonly file: ConfigFile;
-  /** The file's text afterwards. */
+  /** The new text of the file. */
   readonly after: string;
-  /** What the entry that was there passes on, where it goes on doing so. */
+  /** Arguments kept from the existing entry. */
   readonly kept?: readonly string[];
 }
 
@@ -29,41 +29,44 @@ const FORMATS = {
   toml: { entryIn: tomlEntry, withEntry: withTomlEntry, withoutEntry: withoutTomlEntry, snippet: tomlSnippet },
 } as const;
 
-export function slotOf({ client, name, isProject }: Wish, machine: Machine): Slot {
+export function slotOf({ client, name, isProject }: InstallTarget, machine: Machine): Slot {
   const file = isProject ? projectFile(client, machine) : userFile(client, machine);
   return { file, key: client.key, name };
 }
 
-/** What a person would paste. */
-export function snippetOf(wish: Wish, entry: Entry, machine: Machine): string {
-  return FORMATS[wish.client.format].snippet(slotOf(wish, machine), entryTable(wish.client, checkedEntry(wish, entry)));
+/** What a user would paste. */
+export function snippetOf(target: InstallTarget, entry: Entry, machine: Machine): string {
+  return FORMATS[target.client.format].snippet(
+    slotOf(target, machine),
+    entryTable(target.client, checkedEntry(target, entry)),
+  );
 }
 
-/** The entry that is there, whoever has written it. */
-export function entryAt({ client: { format } }: Wish, slot: Slot): unknown {
+/** The existing entry, whoever wrote it. */
+export function entryAt({ client: { format } }: InstallTarget, slot: Slot): unknown {
   return FORMATS[format].entryIn(new ConfigFile(slot.file).text, slot);
 }
 
-export function installation(wish: Wish, entry: Entry, machine: Machine, isForced: boolean): Change {
-  const slot = slotOf(wish, machine);
+export function installation(target: InstallTarget, entry: Entry, machine: Machine, isForced: boolean): Change {
+  const slot = slotOf(target, machine);
   const file = new ConfigFile(slot.file);
-  const { entryIn, withEntry } = FORMATS[wish.client.format];
+  const { entryIn, withEntry } = FORMATS[target.client.format];
   const found = entryIn(file.text, slot);
   requireOurs(found, slot, isForced);
   const ours: Table = isOurs(found) && isTable(found) ? found : {};
-  const after = withEntry(file.text, slot, entryTable(wish.client, checkedEntry(wish, entry), ours));
+  const after = withEntry(file.text, slot, entryTable(target.client, checkedEntry(target, entry), ours));
   const kept = entry.isBare ? passedBy(ours) : [];
   const action = after === file.text ? "none" : found === undefined ? "add" : "change";
   return { action, file, after, ...(kept.length > 0 && { kept }) };
 }
 
-export function removal(wish: Wish, machine: Machine, isForced: boolean): Change {
-  const usual = slotOf(wish, machine);
-  // Of several files the client may once have read another one.
-  const slots = wish.isProject ? [usual] : wish.client.userFiles(machine).map((file) => ({ ...usual, file }));
-  const slot = slots.find((one) => entryAt(wish, one) !== undefined) ?? usual;
+export function removal(target: InstallTarget, machine: Machine, isForced: boolean): Change {
+  const usual = slotOf(target, machine);
+  // If there are several files, the client may have read another one earlier.
+  const slots = target.isProject ? [usual] : target.client.userFiles(machine).map((file) => ({ ...usual, file }));
+  const slot = slots.find((one) => entryAt(target, one) !== undefined) ?? usual;
   const file = new ConfigFile(slot.file);
-  const { entryIn, withoutEntry } = FORMATS[wish.client.format];
+  const { entryIn, withoutEntry } = FORMATS[target.client.format];
   const found = entryIn(file.text, slot);
   requireOurs(found, slot, isForced);
   return { action: found === undefined ? "none" : "remove", file, after: withoutEntry(file.text, slot) };
@@ -72,20 +75,20 @@ export function removal(wish: Wish, machine: Machine, isForced: boolean): Change
 function requireOurs(found: unknown, { file, name }: Slot, isForced: boolean): void {
   if (found === undefined || isOurs(found) || isForced) return;
   throw new HoldfastError("conflict", `${file} has an entry “${name}” that does not run holdfast mcp`, {
-    hint: "choose another name with --name, or take its place with --force (the way, too, if it is a Holdfast in a folder of another name)",
+    hint: "choose another name with --name, or replace it with --force (also if it is a Holdfast installed under another folder name)",
     details: { file, name },
   });
 }
 
-/** A client would make something else of a text that looks like a variable. */
-function checkedEntry({ client: { title, expands } }: Wish, entry: Entry): Entry {
+/** Refuses text that the client would expand as a variable. */
+function checkedEntry({ client: { title, expands } }: InstallTarget, entry: Entry): Entry {
   const texts = [entry.command, ...entry.args, entry.key ?? ""];
   if (!expands || !texts.some((text) => expands.test(text))) return entry;
   throw new HoldfastError(
     "unsupported",
-    `${title} would take a part of a path or a name for a variable, because of its $`,
+    `${title} would expand part of a path or name as a variable, because it contains $`,
     {
-      hint: "choose one without a $",
+      hint: "use one without $",
     },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Client: a program that starts MCP servers, and where and how it wants to be told of them. What is known of a client
- * stands in this table and nowhere else; it follows what each client documents (docs/mcp.md has the sources).
+ * Client: a program that starts MCP servers, and how it is configured. This table contains everything known about clients. It
+ * follows each client's documentation (docs/mcp.md has the sources).
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,25 +8,25 @@ import { HoldfastError } from "../../errors.js";
 import { folderNamed, type Machine, roamingFolder, settingsFolder } from "./machine.js";
 
 export interface Client {
-  /** As it is typed. */
+  /** The name on the command line. */
   readonly name: string;
   readonly title: string;
   readonly format: "json" | "toml";
-  /** The table of servers in its file. */
+  /** The key of the servers in its file. */
   readonly key: string;
-  /** True: an entry says `"type": "stdio"`. */
+  /** True if an entry contains `"type": "stdio"`. */
   readonly isTyped?: boolean;
-  /** The person's file. Of several, the first whose folder is there is the one that the client reads; else the last. */
+  /** The user's file. Of several, the client reads the first whose folder exists, else the last. */
   userFiles(machine: Machine): readonly [string, ...string[]];
-  /** What shows that the client is on the machine, if the folder of its file does not. */
+  /** Paths that show that the client is installed, if the folder of its file does not. */
   signs?(machine: Machine): readonly string[];
-  /** The file of a project, in its folder; left out if the client has none. */
+  /** The project's file, relative to its folder; undefined if the client has none. */
   readonly projectFile?: readonly [string, ...string[]];
-  /** What the client takes for a variable in the text of an entry, and replaces. */
+  /** Text that the client expands as a variable. */
   readonly expands?: RegExp;
   /** What to do after a change. */
   readonly next: string;
-  /** The same for a project's file. */
+  /** The same, for a project's file. */
   readonly projectNext?: string;
 }
 
@@ -40,15 +40,15 @@ export const CLIENTS: readonly Client[] = [
     key: "mcpServers",
     isTyped: true,
     userFiles: (machine) => [join(folderNamed(machine, "CLAUDE_CONFIG_DIR") ?? machine.home, ".claude.json")],
-    // The file is in the home folder itself, which says nothing.
+    // The file is in the home folder, which always exists.
     signs: (machine) => [
       join(folderNamed(machine, "CLAUDE_CONFIG_DIR") ?? machine.home, ".claude.json"),
       folderNamed(machine, "CLAUDE_CONFIG_DIR") ?? join(machine.home, ".claude"),
     ],
     projectFile: [".mcp.json"],
     expands: BRACED,
-    next: "start Claude Code again; /mcp shows it",
-    projectNext: "start Claude Code in this folder and agree to it once; /mcp shows it",
+    next: "restart Claude Code; check with /mcp",
+    projectNext: "start Claude Code in this folder and approve the server; check with /mcp",
   },
   {
     name: "claude-desktop",
@@ -56,7 +56,7 @@ export const CLIENTS: readonly Client[] = [
     format: "json",
     key: "mcpServers",
     userFiles: claudeDesktopFiles,
-    next: "quit Claude Desktop and start it again; Settings, Developer shows it",
+    next: "quit and restart Claude Desktop; check under Settings, Developer",
   },
   {
     name: "cursor",
@@ -67,7 +67,7 @@ export const CLIENTS: readonly Client[] = [
     userFiles: ({ home }) => [join(home, ".cursor", "mcp.json")],
     projectFile: [".cursor", "mcp.json"],
     expands: BRACED,
-    next: "start Cursor again; its list of MCP servers shows it, and switches it on",
+    next: "restart Cursor, and enable it in the list of MCP servers",
   },
   {
     name: "vscode",
@@ -78,7 +78,7 @@ export const CLIENTS: readonly Client[] = [
     userFiles: (machine) => [join(settingsFolder(machine), "Code", "User", "mcp.json")],
     projectFile: [".vscode", "mcp.json"],
     expands: BRACED,
-    next: "run “MCP: List Servers” in VS Code, and start it there",
+    next: "run “MCP: List Servers” in VS Code and start it there",
   },
   {
     name: "codex",
@@ -87,22 +87,22 @@ export const CLIENTS: readonly Client[] = [
     key: "mcp_servers",
     userFiles: (machine) => [join(folderNamed(machine, "CODEX_HOME") ?? join(machine.home, ".codex"), "config.toml")],
     projectFile: [".codex", "config.toml"],
-    next: "start Codex again; /mcp shows it",
-    projectNext: "start Codex in this folder, which it must trust; /mcp shows it",
+    next: "restart Codex; check with /mcp",
+    projectNext: "start Codex in this folder and trust the folder; check with /mcp",
   },
   {
     name: "windsurf",
     title: "Windsurf (Devin Desktop)",
     format: "json",
     key: "mcpServers",
-    // Windsurf became Devin Desktop, which has a file of its own; versions before that read the second one.
+    // Windsurf became Devin Desktop, which has its own file; earlier versions read the second one.
     userFiles: (machine) => [
       join(machine.platform === "win32" ? roamingFolder(machine) : join(machine.home, ".config"), "devin", FILE),
       join(machine.home, ".codeium", "windsurf", FILE),
     ],
     projectFile: [".devin", "mcp_config.json"],
     expands: BRACED,
-    next: "refresh the list of MCP servers, or start Windsurf again",
+    next: "refresh the list of MCP servers, or restart Windsurf",
   },
   {
     name: "gemini-cli",
@@ -112,14 +112,14 @@ export const CLIENTS: readonly Client[] = [
     userFiles: (machine) => [join(folderNamed(machine, "GEMINI_CLI_HOME") ?? machine.home, ".gemini", "settings.json")],
     projectFile: [".gemini", "settings.json"],
     expands: /\$\w|\$\{/,
-    next: "start Gemini CLI again; /mcp shows it",
-    projectNext: "start Gemini CLI in this folder, which it must trust; /mcp shows it",
+    next: "restart Gemini CLI; check with /mcp",
+    projectNext: "start Gemini CLI in this folder and trust the folder; check with /mcp",
   },
 ];
 
 const FILE = "mcp_config.json";
 
-/** Windows gives programs that come as a package a settings folder of their own in place of the usual one. */
+/** On Windows, packaged programs have their own settings folder instead of the usual one. */
 function claudeDesktopFiles(machine: Machine): readonly [string, ...string[]] {
   const rest = ["Claude", "claude_desktop_config.json"];
   const usual = join(settingsFolder(machine), ...rest);
@@ -132,7 +132,7 @@ function claudeDesktopFiles(machine: Machine): readonly [string, ...string[]] {
 export function clientNamed(name: string): Client {
   const client = CLIENTS.find((one) => one.name === name);
   if (client) return client;
-  throw new HoldfastError("invalid_input", `no client is called ${name}`, {
+  throw new HoldfastError("invalid_input", `unknown client: ${name}`, {
     hint: `one of ${CLIENTS.map((one) => one.name).join(", ")}; holdfast install lists them`,
   });
 }
@@ -144,8 +144,8 @@ export function userFile(client: Client, machine: Machine): string {
 
 export function projectFile({ projectFile: parts, title }: Client, { cwd }: Machine): string {
   if (parts) return join(cwd, ...parts);
-  throw new HoldfastError("unsupported", `${title} has no configuration of its own for a project`, {
-    hint: "leave --project away",
+  throw new HoldfastError("unsupported", `${title} has no configuration per project`, {
+    hint: "omit --project",
   });
 }
 

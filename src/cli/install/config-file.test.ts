@@ -121,7 +121,7 @@ it("backups do not pile up: the newest five stay, and what only looks like one i
   expect(left()).toEqual(["2", "3", "4", "5", "6"]);
   for (const name of lookalikes) expect(readFileSync(join(folder, name), "utf8")).toBe("mine");
   expect(readdirSync(folder)).toContain("c.json.holdfast-backup-20200101T000000.000Z");
-  // A clock that was put back: what has just been kept is not what goes.
+  // The clock was set back: the latest backup must not be the one that is removed.
   new ConfigFile(path).replace("8", MODES, at(-9));
   expect(left()).toEqual(["3", "4", "5", "6", "7"]);
 });

@@ -1,22 +1,22 @@
 /**
- * ConfigFile: a client's file, read whole and replaced whole.
+ * ConfigFile: a client's file, read and replaced as a whole.
  *
- * - A file is replaced by a finished one (rename), so that a client never reads half of it. Its mode stays, unless there is
- *   a secret in it: then it and its copy are for their owner alone, from the first byte on.
- * - A link stays a link: what it points to is replaced.
- * - What was there is first copied beside it, byte for byte. The newest of these copies are kept.
- * - If somebody has written the file since it was read, nothing is written.
+ * - The file is replaced atomically (rename), so a client never reads a partial file. Its mode is kept, unless it contains a
+ *   secret: then the file and its backup are readable only by their owner, from the first byte on.
+ * - If the path is a link, the link stays and its target is replaced.
+ * - The previous version is first backed up beside it, byte for byte. Only the newest backups are kept.
+ * - If the file was changed since it was read, nothing is written.
  */
 import {
   chmodSync,
   chownSync,
   closeSync,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -26,30 +26,32 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
+import { readPlainFile } from "../../plain-file.js";
+import { decodeUtf8 } from "../../text.js";
 
 const BYTE_ORDER_MARK = "\uFEFF";
 const LINKS_MAX = 40;
 const BACKUPS_MAX = 5;
-/** What an owner may do. */
+/** The owner's permission bits. */
 const OWNER_ONLY = 0o700;
 
 export interface Modes {
-  /** Of a file that is made. */
+  /** Mode of a new file. */
   readonly made: number;
-  /** True: there is a secret in what was there or in what comes. */
+  /** True if the old or the new text contains a secret. */
   readonly isSecret: boolean;
 }
 
 export interface Replaced {
-  /** The copy of what was there. */
+  /** The backup of the previous version. */
   readonly backup: string | undefined;
-  /** True: others could read or write the file before, and cannot any more. */
+  /** True if others could read or write the file before and no longer can. */
   readonly isTightened: boolean;
 }
 
 export class ConfigFile {
   readonly path: string;
-  /** Without its byte order mark; empty if there is no file. */
+  /** Without its byte order mark; empty if the file does not exist. */
   readonly text: string;
   readonly #bytes: Buffer | undefined;
   readonly #mark: string;
@@ -80,7 +82,7 @@ export class ConfigFile {
       renameSync(part, target);
       syncFolder(dirname(target));
       if (backup !== undefined) this.#forgetBackups(backup);
-      // What the system has made of it: Windows knows no such modes.
+      // The actual mode: Windows has no such modes.
       return { backup, isTightened: old !== undefined && (statSync(target).mode & 0o777) !== usual };
     } finally {
       rmSync(part, { force: true });
@@ -93,7 +95,7 @@ export class ConfigFile {
     return backup;
   }
 
-  /** All but the latest one and the newest of the others. Their names sort by time. */
+  /** Removes all backups but the latest and the newest of the others. Their names sort by time. */
   #forgetBackups(latest: string): void {
     const start = `${basename(this.path)}.holdfast-backup-`;
     const others = readdirSync(dirname(this.path), { withFileTypes: true })
@@ -106,39 +108,33 @@ export class ConfigFile {
 
 const BACKUP_TIME = /^\d{8}T\d{6}\.\d{3}Z$/;
 
-function bytesAt(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    return undefined;
-  }
-}
+/** A link may point to a file that does not exist yet. */
+const bytesAt = (path: string): Buffer | undefined => (existsSync(path) ? readPlainFile(path) : undefined);
 
 function decoded(bytes: Buffer, file: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decodeUtf8(bytes, file);
   } catch (cause) {
     throw new HoldfastError("config", `${file} is not UTF-8`, {
-      hint: "save it as UTF-8 first; it was not touched",
+      hint: "save it as UTF-8 first; the file was not changed",
       details: { file },
       cause,
     });
   }
 }
 
-/** Where a link leads to, also if there is nothing there yet. */
+/** The target of a link, even if it does not exist yet. */
 function targetOf(path: string): string {
   let target = path;
   for (let links = 0; lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink(); links++) {
     if (links === LINKS_MAX)
-      throw new HoldfastError("config", `${path} is a link to itself`, { hint: "mend it first" });
+      throw new HoldfastError("config", `${path} is a link to itself`, { hint: "fix the link first" });
     target = resolve(dirname(target), readlinkSync(target));
   }
   return target;
 }
 
-/** A file that is on the disk when this returns, with the owner of the old one. */
+/** Writes and syncs a new file, with the owner of the old one. */
 function writeNew(path: string, bytes: Buffer, old: Stats | undefined, mode: number): void {
   const file = openSync(path, "wx", mode);
   try {
@@ -148,7 +144,7 @@ function writeNew(path: string, bytes: Buffer, old: Stats | undefined, mode: num
     closeSync(file);
   }
   if (!old) return;
-  chmodSync(path, mode); // whatever the process takes away from modes
+  chmodSync(path, mode); // regardless of the umask
   if (process.getuid?.() === 0) chownSync(path, old.uid, old.gid);
 }
 
@@ -157,13 +153,13 @@ function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
 }
 
 function changed(file: string): HoldfastError {
-  return new HoldfastError("busy", `${file} has changed meanwhile`, {
+  return new HoldfastError("busy", `${file} has changed in the meantime`, {
     hint: "close the program that writes it, then try again; nothing was written",
     details: { file },
   });
 }
 
-/** Windows opens no folders. */
+/** Does nothing on Windows, which cannot open folders. */
 function syncFolder(folder: string): void {
   if (process.platform === "win32") return;
   const file = openSync(folder, "r");

@@ -1,40 +1,40 @@
 /**
- * Entry: what a client's file says of one server. Of an entry of ours, `type`, `command`, `args` and the key in `env` are
- * ours; whatever else a person has written beside them stays.
+ * Entry: a client's configuration of one server. In our entry, `type`, `command`, `args` and the key in `env` are ours; any
+ * other fields of the user are kept.
  */
 import type { Client } from "./client.js";
 import { MAIN_FILE } from "./launch.js";
 
-/** A table as the formats read it. */
+/** A parsed JSON object or TOML table. */
 export type Table = { readonly [key: string]: unknown };
 
 export interface Entry {
   readonly command: string;
   readonly args: readonly string[];
-  /** The key of a server: it is kept out of the arguments, which others on the machine can see. */
+  /** The API key. It is not an argument, because other users of the machine can see those. */
   readonly key?: string;
-  /** True: nobody said what is passed on. Where there is an entry, its own is. */
+  /** True if no arguments were given. An existing entry then keeps its own. */
   readonly isBare?: boolean;
 }
 
-/** Where an entry stands. */
+/** The location of an entry. */
 export interface Slot {
   readonly file: string;
-  /** The table of servers. */
+  /** The key of the servers. */
   readonly key: string;
-  /** Of the entry in it. */
+  /** The name of the entry. */
   readonly name: string;
 }
 
 export const KEY_VARIABLE = "HOLDFAST_KEY";
 
-/** What an entry of ours passes on to `holdfast mcp`. */
+/** The arguments that our entry passes to `holdfast mcp`. */
 export function passedBy({ args }: Table): readonly string[] {
   const words = Array.isArray(args) ? (args as unknown[]).map(String) : [];
   return words.slice(words.indexOf("mcp") + 1 || words.length);
 }
 
-/** The entry as it is to be, where `found` is. Whoever sets up again and says nothing gets the same memory. */
+/** The new entry, given the existing one. Installing again without arguments keeps the same memory. */
 export function entryTable(client: Client, entry: Entry, found: Table = {}): Table {
   if (!entry.isBare) return tableOf(client, entry, found);
   const { env } = found;
@@ -58,19 +58,19 @@ function tableOf({ isTyped }: Client, { command, args, key }: Entry, found: Tabl
 export const isTable = (value: unknown): value is Table =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether a file's text has a key in it. */
+/** Whether a file's text contains a key. */
 export const holdsKey = (text: string): boolean => text.includes(KEY_VARIABLE);
 
-/** On Windows several clients start other programs through it. */
+/** On Windows several clients start programs through cmd. */
 const SHELL = /(^|[\\/])cmd(\.exe)?$/i;
 const NPX = /(^|[\\/])npx(\.cmd)?$/;
 const COMMAND = /(^|[\\/])holdfast(\.cmd|\.ps1|\.exe)?$/;
-/** As npx is told of it. */
+/** The package name as given to npx. */
 const PACKAGE = /^holdfast(@[^\\/]*)?$/;
-/** The file that the package's command is. Others have a `dist/cli/main.js` too. */
+/** The package's command file. Other packages have a `dist/cli/main.js`, too. */
 const PACKAGE_FILE = /(^|[\\/])holdfast[\\/]dist[\\/]cli[\\/]main\.js$/;
 
-/** Whether the entry runs `holdfast mcp`: the command, the package through npx, or the file of the package. */
+/** Whether the entry runs `holdfast mcp`: by the command, through npx, or by the package's file. */
 export function isOurs(found: unknown): boolean {
   if (!isTable(found)) return false;
   const words = [found["command"], ...(Array.isArray(found["args"]) ? (found["args"] as unknown[]) : [])].map(String);
@@ -80,7 +80,7 @@ export function isOurs(found: unknown): boolean {
   return program >= 0 && args.includes("mcp", program + 1);
 }
 
-/** What npx runs is the first argument that is no flag of its own. */
+/** The package that npx runs is its first argument that is not a flag. */
 function packageAt(args: readonly string[]): number {
   const first = args.findIndex((word) => !word.startsWith("-"));
   return PACKAGE.test(args[first] ?? "") ? first : -1;

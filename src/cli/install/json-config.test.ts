@@ -63,12 +63,12 @@ it("only what differs in an entry is written, and comments in it stay", () => {
 
 describe("what cannot be understood is refused", () => {
   it.each([
-    ['{"servers": {}, "servers": {}}', "says “servers” twice"],
-    ['{"servers": {"ours": {}, "ours": {}}}', "says “ours” twice"],
-    ['{"servers": 1}', "“servers” is no JSON object"],
-    ["[]", "the file is no JSON object"],
-    ["// nothing\n", "no valid JSON"],
-    ['{"a": 1} {', "no valid JSON"],
+    ['{"servers": {}, "servers": {}}', "contains “servers” twice"],
+    ['{"servers": {"ours": {}, "ours": {}}}', "contains “ours” twice"],
+    ['{"servers": 1}', "“servers” is not a JSON object"],
+    ["[]", "the file is not a JSON object"],
+    ["// nothing\n", "not valid JSON"],
+    ['{"a": 1} {', "not valid JSON"],
     ["{'a': 1}", "line 1, InvalidSymbol"],
   ])("%j", (text, message) => {
     for (const act of [() => withJsonEntry(text, SLOT, ENTRY), () => withoutJsonEntry(text, SLOT)])
@@ -95,7 +95,7 @@ it("whatever else is in a file survives, in whatever layout, and comes back when
       expect(plain(jsonEntry(after, SLOT))).toEqual(ENTRY);
       expect(withJsonEntry(after, SLOT, ENTRY)).toBe(after);
       const back = withoutJsonEntry(after, SLOT);
-      // An empty table of servers is not told from one that was made for the entry.
+      // An empty table of servers looks like one that was created for the entry.
       if (servers && Object.keys(neighbours).length === 0) expect(JSON.parse(back)).toEqual(plain(others));
       else expect(back).toBe(text);
     }),
@@ -121,7 +121,7 @@ it("comments survive wherever they stand, and the result is always valid", () =>
       expect(plain(jsonEntry(after, SLOT))).toEqual(ENTRY);
       expect(withJsonEntry(after, SLOT, ENTRY)).toBe(after);
       const back = withoutJsonEntry(after, SLOT);
-      // What stands between the name and the value of an entry is part of it.
+      // What is between the name and the value of an entry is part of it.
       if (!inner.includes("ours")) expect(back.match(COMMENT)).toEqual(text.match(COMMENT));
       expect(jsonEntry(back, SLOT)).toBeUndefined();
     }),

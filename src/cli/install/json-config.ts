@@ -1,7 +1,7 @@
 /**
- * An entry in a JSON file, which may have comments and trailing commas. Only the bytes of the entry change: what stands
- * around it, its comments, its order and its indentation stay as they are. (The parser's own `modify` formats the
- * neighbours too.) Every result is read again and compared before anyone gets it.
+ * Edits an entry in a JSON file, which may have comments and trailing commas. Only the bytes of the entry change; comments,
+ * order and indentation around it are kept. (The parser's own `modify` also reformats neighbours.) Every result is parsed
+ * and compared before it is returned.
  */
 import { isDeepStrictEqual } from "node:util";
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
@@ -22,7 +22,7 @@ export function withJsonEntry(text: string, slot: Slot, entry: Table): string {
   return checked(text, written, slot, entry);
 }
 
-/** A table of servers that is left empty goes too, unless there are comments in it. */
+/** Also removes the table of servers if it becomes empty and has no comments. */
 export function withoutJsonEntry(text: string, slot: Slot): string {
   const servers = serversOf(rootOf(text, slot), slot);
   if (!servers || !memberOf(servers, slot.name, slot)) return text;
@@ -38,7 +38,7 @@ export function jsonSnippet({ key, name }: Slot, entry: Table): string {
   return `${JSON.stringify({ [key]: { [name]: entry } }, undefined, 2)}\n`;
 }
 
-/** The text in which the table at `path` has a member with this value. */
+/** The text with this member set in the table at `path`. */
 function withMember(text: string, path: readonly string[], name: string, value: unknown, slot: Slot): string {
   const root = rootOf(text, slot);
   const table = nodeAt(root, path, slot);
@@ -69,9 +69,9 @@ function rootOf(text: string, slot: Slot): Node {
     const line = text.slice(0, error.offset).split("\n").length;
     throw new HoldfastError(
       "config",
-      `${slot.file} is no valid JSON: line ${line}, ${printParseErrorCode(error.error)}`,
+      `${slot.file} is not valid JSON: line ${line}, ${printParseErrorCode(error.error)}`,
       {
-        hint: "mend it first; it was not touched",
+        hint: "fix it first; the file was not changed",
         details: { file: slot.file, line },
       },
     );
@@ -82,7 +82,7 @@ function rootOf(text: string, slot: Slot): Node {
 
 const EMPTY: Node = { type: "object", offset: 0, length: 0, children: [] };
 
-/** The table of servers, if it is there. */
+/** The table of servers, if it exists. */
 function serversOf(root: Node, slot: Slot): Node | undefined {
   const node = memberOf(root, slot.key, slot);
   if (node && node.type !== "object") throw notATable(slot, `“${slot.key}”`);
@@ -99,12 +99,12 @@ function nodeAt(root: Node, path: readonly string[], slot: Slot): Node {
   return node;
 }
 
-/** The value of a member. Twice the same name means that nobody knows which of them counts. */
+/** The value of a member. A duplicate name is refused: it is unclear which one counts. */
 function memberOf(table: Node | undefined, name: string, { file }: Slot): Node | undefined {
   const found = (table?.children ?? []).filter((property) => property.children?.[0]?.value === name);
   if (found.length > 1) {
-    throw new HoldfastError("config", `${file} says “${name}” twice in the same place`, {
-      hint: "take one of them away; the file was not touched",
+    throw new HoldfastError("config", `${file} contains “${name}” twice`, {
+      hint: "remove one of them; the file was not changed",
       details: { file },
     });
   }
@@ -116,13 +116,13 @@ function indexOf(table: Node, name: string): number {
 }
 
 function notATable({ file }: Slot, what: string): HoldfastError {
-  return new HoldfastError("config", `${file}: ${what} is no JSON object`, {
-    hint: "mend it first; it was not touched",
+  return new HoldfastError("config", `${file}: ${what} is not a JSON object`, {
+    hint: "fix it first; the file was not changed",
     details: { file },
   });
 }
 
-/** Nothing but the entry may differ. */
+/** Ensures that only the entry differs. */
 function checked(before: string, after: string, slot: Slot, entry: Table | undefined): string {
   const { [slot.key]: _, ...others } = getNodeValue(rootOf(before, slot)) as Table;
   const servers = (text: string): Table => {
@@ -137,10 +137,10 @@ function checked(before: string, after: string, slot: Slot, entry: Table | undef
     isDeepStrictEqual(plain(jsonEntry(after, slot)), plain(entry));
   if (isSame) return after;
   throw new HoldfastError("unsupported", `${slot.file} is written in a way that cannot be changed safely`, {
-    hint: "--print shows what to paste; the file was not touched",
+    hint: "--print shows what to paste; the file was not changed",
     details: { file: slot.file },
   });
 }
 
-/** The parser's objects have no prototype. */
+/** Normalises the parser's objects, which have no prototype. */
 const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));

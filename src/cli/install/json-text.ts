@@ -1,16 +1,16 @@
 /**
- * Changes of JSON text at one place of it. What is put in is laid out as the text around it; what is put in and taken out
- * again leaves the text as it was.
+ * Local edits of JSON text. Inserted text follows the layout around it; inserting and then removing a member restores the
+ * text.
  */
 import type { Node } from "jsonc-parser";
 
 export interface Layout {
   readonly lineEnd: string;
-  /** One step of indentation. */
+  /** One level of indentation. */
   readonly step: string;
 }
 
-/** As the first line in the file's own table begins. Comments before it do not matter. */
+/** The layout of the first line in the root table. Comments before it do not matter. */
 export function layoutOf(text: string, root: Node): Layout {
   const [first] = root.children ?? [];
   const start = text.slice(root.offset, first ? first.offset + 1 : endOf(root));
@@ -18,7 +18,7 @@ export function layoutOf(text: string, root: Node): Layout {
   return { lineEnd: text.includes("\r\n") ? "\r\n" : "\n", step };
 }
 
-/** A new last member of a table. */
+/** Appends a member to a table. */
 export function insertMember(text: string, table: Node, name: string, value: unknown, layout: Layout): string {
   const members = table.children ?? [];
   const last = members.at(-1);
@@ -46,7 +46,7 @@ export function replaceValue(text: string, table: Node, node: Node, value: unkno
   return splice(text, node.offset, endOf(node), written);
 }
 
-/** Takes the member with this index away, and the comma and the line that it had. Comments stay. */
+/** Removes the member with this index, its comma and its line. Comments are kept. */
 export function removeMember(text: string, table: Node, index: number): string {
   const members = table.children ?? [];
   const member = members[index];
@@ -62,18 +62,18 @@ export function removeMember(text: string, table: Node, index: number): string {
   const rest = splice(text, hasLine ? lineBreakBefore(text, member.offset) : member.offset, end, kept);
   const previous = members[index - 1];
   const before = previous && after(text, endOf(previous), member.offset).comma;
-  // The last one leaves: the comma before it would be a trailing one, unless it had one itself.
+  // If the last member is removed, the comma before it would be trailing, unless the member had one itself.
   return comma === undefined && before !== undefined ? splice(rest, before, before + 1, "") : rest;
 }
 
-/** On one line, in a text that has no others around it. */
+/** Whether the table is on one line. */
 function isFlat(text: string, table: Node): boolean {
   if (text.slice(table.offset, endOf(table)).includes("\n")) return false;
   if ((table.children ?? []).length > 0) return true;
   return text.trim() !== "{}" && !text.trim().includes("\n");
 }
 
-/** What follows a member up to `end`: its comma, and where the rest of its line ends, comments included. */
+/** What follows a member up to `end`: its comma, and the end of the rest of its line, including comments. */
 function after(text: string, from: number, end: number): { readonly comma?: number; readonly lineRest: number } {
   let comma: number | undefined;
   let lineRest = from;
@@ -94,13 +94,13 @@ function after(text: string, from: number, end: number): { readonly comma?: numb
   return { lineRest, ...(comma !== undefined && { comma }) };
 }
 
-/** Where the line break and the indentation before a member begin; the member itself, if there is none. */
+/** Start of the line break and indentation before a member, or of the member itself if there is none. */
 function lineBreakBefore(text: string, at: number): number {
   const [space = ""] = /\r?\n[ \t]*$/.exec(text.slice(0, at)) ?? [];
   return at - space.length;
 }
 
-/** The white space at the start of the line that `at` is on; where the line has more before it, that line's. */
+/** The indentation of the line that `at` is on. */
 function indentAt(text: string, at: number): string {
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
   return /^[ \t]*/.exec(line)?.[0] ?? "";

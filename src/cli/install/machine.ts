@@ -1,4 +1,4 @@
-/** Machine: whose home it is, on which system. All that is looked up here comes from it, so that tests make up their own. */
+/** Machine: the user's home folder and the platform. All lookups go through it, so that tests can provide their own. */
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { Environment } from "../io.js";
@@ -7,7 +7,7 @@ export interface Machine {
   readonly home: string;
   readonly platform: NodeJS.Platform;
   readonly env: Environment;
-  /** The folder that a project's files are in. */
+  /** The project's folder. */
   readonly cwd: string;
 }
 
@@ -16,7 +16,7 @@ export function machineOf(env: Environment, platform: NodeJS.Platform = process.
   return { home, platform, env, cwd: process.cwd() };
 }
 
-/** Where desktop programs keep a person's settings. A relative XDG_CONFIG_HOME is to be ignored, as its specification says. */
+/** The settings folder of desktop programs. By its specification, a relative XDG_CONFIG_HOME is ignored. */
 export function settingsFolder({ home, platform, env }: Machine): string {
   const { XDG_CONFIG_HOME: xdg } = env;
   if (platform === "win32") return roamingFolder({ home, env });
@@ -27,7 +27,7 @@ export function settingsFolder({ home, platform, env }: Machine): string {
 export const roamingFolder = ({ home, env }: Pick<Machine, "home" | "env">): string =>
   env["APPDATA"] || join(home, "AppData", "Roaming");
 
-/** A folder that a client lets its users move with an environment variable. */
+/** A client's folder that an environment variable may override. */
 export function folderNamed({ env, cwd }: Machine, variable: string): string | undefined {
   const named = env[variable];
   return named ? resolve(cwd, named) : undefined;

@@ -1,4 +1,4 @@
-/** Overview: which clients are on this machine, and in which of them an entry of ours stands. */
+/** Overview: which clients are installed, and which have an entry of ours. */
 import { HoldfastError } from "../../errors.js";
 import { entryAt, slotOf } from "./change.js";
 import { CLIENTS, isPresent } from "./client.js";
@@ -6,7 +6,7 @@ import { isOurs, isTable } from "./entry.js";
 import { missingFiles } from "./launch.js";
 import type { Machine } from "./machine.js";
 
-/** `stale`: it names a program that is gone. `taken`: the entry is somebody else's. `unreadable`: the file is broken. */
+/** `stale`: its program no longer exists. `taken`: the entry is not ours. `unreadable`: the file is broken. */
 export type EntryState = "ready" | "stale" | "taken" | "none" | "unreadable";
 
 export interface ClientState {
@@ -19,9 +19,9 @@ export interface ClientState {
 
 export function overviewOf(name: string, machine: Machine): readonly ClientState[] {
   return CLIENTS.map((client) => {
-    const wish = { client, name, isProject: false };
-    const slot = slotOf(wish, machine);
-    const entry = stateOf(() => entryAt(wish, slot));
+    const target = { client, name, isProject: false };
+    const slot = slotOf(target, machine);
+    const entry = stateOf(() => entryAt(target, slot));
     return { name: client.name, title: client.title, present: isPresent(client, machine), entry, file: slot.file };
   });
 }
@@ -39,7 +39,7 @@ function stateOf(read: () => unknown): EntryState {
   return missingFiles(found["command"], found["args"]).length > 0 ? "stale" : "ready";
 }
 
-/** Broken, or not for us to read. One such file is no reason not to list the others. */
+/** Broken, or not readable for us. One such file must not prevent listing the others. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof HoldfastError || (error instanceof Error && "syscall" in error);
 }

@@ -1,4 +1,4 @@
-/** What is passed on from `holdfast install` to the `holdfast mcp` that the client will start. */
+/** The arguments that `holdfast install` passes to `holdfast mcp`. */
 import { resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
 import { ANSWER_TOKENS_MIN } from "../../mcp/limits.js";
@@ -13,10 +13,10 @@ export interface PassedFlags extends PlaceFlags, ScopeFlags {
   readonly readOnly?: boolean;
 }
 
-/** They name a place, and mean nothing to a client that is not started from this shell. */
+/** Variables that select the memory. The client is not started from this shell, so it does not see them. */
 const PLACE_VARIABLES = ["HOLDFAST_URL", "HOLDFAST_STORE_PATH", "HOLDFAST_CONFIG"];
 
-/** Only what was said: the rest is for `holdfast mcp` to choose. Files get whole paths: a client starts it anywhere. */
+/** Only what was given; `holdfast mcp` has its own defaults. Paths become absolute: a client may start it anywhere. */
 export function argsOf(
   { user, agent, team, session, space, path, config, url, tools, maxTokens, readOnly }: PassedFlags,
   cwd: string,
@@ -37,19 +37,19 @@ export function argsOf(
   return readOnly ? [...withValues, "--read-only"] : withValues;
 }
 
-/** A value that looks like a flag would be taken for one. */
+/** A value that looks like a flag is joined with `=`. */
 const written = (flag: string, value: string): readonly string[] =>
   value.startsWith("-") ? [`${flag}=${value}`] : [flag, value];
 
-/** What `holdfast mcp` would not start with is told here. */
+/** Reports here what `holdfast mcp` would refuse at its start. */
 export function refuseTooShort(maxTokens: number): void {
   if (maxTokens >= ANSWER_TOKENS_MIN) return;
   throw new HoldfastError("invalid_input", "--max-tokens is too small for an answer", {
-    hint: `give at least ${ANSWER_TOKENS_MIN}`,
+    hint: `pass at least ${ANSWER_TOKENS_MIN}`,
   });
 }
 
-/** The groups of tools that were asked for, each once. Refuses a name that is none. */
+/** The requested tool groups, without duplicates. Refuses unknown names. */
 export async function toolGroups(text: string): Promise<string> {
   const { groupsOf } = await import("../../mcp/groups.js");
   return groupsOf(text)
@@ -57,13 +57,13 @@ export async function toolGroups(text: string): Promise<string> {
     .join(",");
 }
 
-/** The memory that the client will work on: what was said here, and not what this shell's variables say. */
+/** The memory that the client will work on: by the flags, not by this shell's variables. */
 export function placeFor(flags: PlaceFlags, env: Environment): Promise<Place> {
   const names = Object.keys(env).filter((name) => !name.startsWith("HOLDFAST_") || name === KEY_VARIABLE);
   return placeOf(flags, Object.fromEntries(names.map((name) => [name, env[name]])));
 }
 
-/** Variables that choose the memory in this shell, and will not in the client. */
+/** Variables that select the memory in this shell and that the client will not see. */
 export function unseenVariables({ path, url, config }: PlaceFlags, env: Environment): readonly string[] {
   if (path !== undefined || url !== undefined || config !== undefined) return [];
   return PLACE_VARIABLES.filter((name) => env[name]);

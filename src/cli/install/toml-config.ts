@@ -1,7 +1,7 @@
 /**
- * An entry in a TOML file. It is a section of its own, `[servers.name]`, with those under it; a new one goes to the end of
- * the file. Of everything else no byte changes: the text is read before and after, and must say the same but for the
- * entry. Tables that are written in other ways (inline, with dotted keys) are refused.
+ * Edits an entry in a TOML file. The entry is a section, `[servers.name]`, with its subsections; a new one is appended to the
+ * file. No other byte changes: the text is parsed before and after, and only the entry may differ. Tables written in other
+ * ways (inline, with dotted keys) are refused.
  */
 import { isDeepStrictEqual } from "node:util";
 import { parse, stringify, TomlError, type TomlTable } from "smol-toml";
@@ -35,20 +35,20 @@ export function tomlSnippet({ key, name }: Slot, entry: Table): string {
   return `${stringify({ [key]: { [name]: entry } }).trim()}\n`;
 }
 
-/** The sections that make up the entry, in the order of the file. */
+/** The sections of the entry, in the order of the file. */
 function ourSections(text: string, slot: Slot, found: unknown): readonly Section[] {
   const sections = sectionsOf(text).filter(({ path }) => path[0] === slot.key && path[1] === slot.name);
   if (found !== undefined && sections.length === 0) throw notSafe(slot);
   return sections;
 }
 
-/** After an empty line. A file that ends without a line break goes on doing so. */
+/** Appends after an empty line. A file without a trailing line break stays without one. */
 function appended(text: string, written: string, lineEnd: string): string {
   if (text.trim() === "") return `${written}${lineEnd}`;
   return text.endsWith("\n") ? `${text}${lineEnd}${written}${lineEnd}` : `${text}${lineEnd}${lineEnd}${written}`;
 }
 
-/** Without the section, the empty line before it and its own line break. */
+/** Removes the section, the empty line before it and its line break. */
 function withoutSection(text: string, { start, end }: Section): string {
   const [ownBreak = ""] = /^\r?\n/.exec(text.slice(end)) ?? [];
   const [space = ""] = (ownBreak === "" ? /(\r?\n){0,2}$/ : /(?<=\n)\r?\n$|^\r?\n$/).exec(text.slice(0, start)) ?? [];
@@ -61,9 +61,9 @@ function parsed(text: string, { file }: Slot): TomlTable {
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const [what = ""] = cause.message.replace(/^Invalid TOML document: /, "").split("\n");
-    // Its own message shows the lines around, which may hold secrets.
-    throw new HoldfastError("config", `${file} is no valid TOML: line ${cause.line}, ${what}`, {
-      hint: "mend it first; it was not touched",
+    // The parser's message shows the lines around the error, which may contain secrets.
+    throw new HoldfastError("config", `${file} is not valid TOML: line ${cause.line}, ${what}`, {
+      hint: "fix it first; the file was not changed",
       details: { file, line: cause.line },
     });
   }
@@ -73,13 +73,13 @@ function serversOf(whole: TomlTable, { file, key }: Slot): Table {
   if (!Object.hasOwn(whole, key)) return {};
   const servers = whole[key];
   if (isTable(servers)) return servers;
-  throw new HoldfastError("config", `${file}: “${key}” is no table`, {
-    hint: "mend it first; it was not touched",
+  throw new HoldfastError("config", `${file}: “${key}” is not a table`, {
+    hint: "fix it first; the file was not changed",
     details: { file },
   });
 }
 
-/** Nothing but the entry may differ. */
+/** Ensures that only the entry differs. */
 function checked(before: string, after: string, slot: Slot, entry: Table | undefined): string {
   const others = (text: string): Table => {
     const { [slot.key]: servers = {}, ...rest } = parsed(text, slot);
@@ -90,13 +90,13 @@ function checked(before: string, after: string, slot: Slot, entry: Table | undef
   try {
     isSafe = isDeepStrictEqual(others(before), others(after)) && isSame(tomlEntry(after, slot), entry);
   } catch (cause) {
-    throw notSafe(slot, cause); // `before` could be read: the change has broken it
+    throw notSafe(slot, cause); // `before` was valid: the change broke it
   }
   if (!isSafe) throw notSafe(slot);
   return after;
 }
 
-/** What the two say as TOML: the parser's tables have no prototype, and its numbers are big ones. */
+/** Compares as TOML: the parser's tables have no prototype, and its numbers are bigints. */
 function isSame(found: unknown, entry: unknown): boolean {
   const read = (value: unknown): TomlTable =>
     parse(value === undefined ? "" : stringify({ entry: value }), { integersAsBigInt: true });
@@ -104,8 +104,8 @@ function isSame(found: unknown, entry: unknown): boolean {
 }
 
 function notSafe({ file, key }: Slot, cause?: unknown): HoldfastError {
-  return new HoldfastError("unsupported", `${file} spells “${key}” in a way that cannot be changed safely`, {
-    hint: "--print shows what to paste; the file was not touched",
+  return new HoldfastError("unsupported", `${file} writes “${key}” in a way that cannot be changed safely`, {
+    hint: "--print shows what to paste; the file was not changed",
     details: { file },
     cause,
   });

@@ -1,12 +1,12 @@
-/** The sections of a TOML text: where each begins and ends. Strings, arrays and comments that look like headers are none. */
+/** Finds the sections of a TOML text. Strings, arrays and comments that look like headers are not taken for headers. */
 import { parse } from "smol-toml";
 
 export interface Section {
   /** The names in its header. */
   readonly path: readonly string[];
-  /** Where its header's line begins. */
+  /** Start of its header line. */
   readonly start: number;
-  /** Where its last line that says something ends: comments after it belong to what follows. */
+  /** End of its last statement: comments after that belong to the next section. */
   readonly end: number;
 }
 
@@ -25,8 +25,8 @@ export function sectionsOf(text: string): readonly Section[] {
 }
 
 /**
- * Headers and assignments, each from the start of its line to the end of its last line, comments on that line included.
- * The line break after it is no part of it.
+ * Headers and assignments, each from the start of its line to the end of its last line, including a comment there but not
+ * the line break.
  */
 function* statementsOf(text: string): Generator<{ readonly start: number; readonly end: number }> {
   for (let at = 0; at < text.length; ) {
@@ -42,11 +42,11 @@ function* statementsOf(text: string): Generator<{ readonly start: number; readon
   }
 }
 
-/** A string, whole, of any of the four kinds; else a comment, a bracket, or any other character. */
+/** A whole string of any of the four kinds, a comment, a bracket, or any other character. */
 const TOKEN =
   /"""(?:\\[\s\S]|[^\\])*?"""(?:"{0,2})|'''[\s\S]*?'''(?:'{0,2})|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\r\n]*|\r?\n|[\s\S]/y;
 
-/** The first line break outside of strings and brackets. */
+/** The first line break outside strings and brackets. */
 function statementEnd(text: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -61,7 +61,7 @@ function statementEnd(text: string, start: number): number {
   return at;
 }
 
-/** The header by itself is TOML that makes one chain of tables. */
+/** Parses the header as TOML, which yields one chain of tables. */
 function pathOf(header: string): readonly string[] {
   const path: string[] = [];
   let table: unknown = parse(header);

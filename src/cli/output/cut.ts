@@ -1,4 +1,4 @@
-/** Text in columns of a terminal. */
+/** Measures and cuts text in terminal columns. */
 import stringWidth from "string-width";
 import { graphemeEnd } from "../../graphemes.js";
 
@@ -7,9 +7,9 @@ const ELLIPSIS = "…";
 /** Requires printable text. */
 export const widthOf = (text: string): number => stringWidth(text);
 
-/** The text, or as much of it as fits into so many columns with an ellipsis. No grapheme is cut. */
+/** The text, cut to this many columns with an ellipsis if needed. Graphemes are not split. */
 export function cut(text: string, width: number): string {
-  // Few graphemes have more units per column; what is longer does not fit, whatever it is.
+  // Few graphemes have more than four units per column, so longer text hardly fits.
   if (text.length <= width * 4 && widthOf(text) <= width) return text;
   if (width < 1) return "";
   let end = 0;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { printableJson, printableLine, printableText } from "./printable.js";
 
-/** What a terminal obeys: control characters, direction overrides, separators of lines. Written anew, not imported. */
+/** What a terminal interprets: control characters, direction overrides, line separators. Repeated here, not imported. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to find
 const OBEYED = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]/;
 

@@ -1,12 +1,13 @@
 /**
- * Printer: the only one that writes to the streams of a command.
+ * Printer: the only writer to a command's streams.
  *
- * - stdout has what was asked for: one JSON value with --json, else text for people. stderr has notes and errors.
- * - Whatever is given to it is shown, not obeyed (printable.ts). Colour comes from styles alone.
- * - On a terminal tables are aligned and cut to its width. Elsewhere the text is plain, whole, and the same every time.
+ * - stdout gets the result: one JSON value with --json, otherwise text for people. stderr gets notes and errors.
+ * - Control characters in text are escaped (printable.ts). Colours come from styles only.
+ * - On a terminal, tables are aligned and cut to its width. Elsewhere text is plain, complete and stable.
  */
+import { escapedJson } from "../../rendered.js";
 import type { Io } from "../io.js";
-import { printableJson, printableLine, printableText, safeJson } from "./printable.js";
+import { printableJson, printableLine, printableText } from "./printable.js";
 import { type Column, plainLines } from "./rows.js";
 import { hasColor, type Part, painted, textOf } from "./style.js";
 
@@ -30,38 +31,38 @@ export class Printer {
     this.#areNotesColored = hasColor(io.stderr, io.env);
   }
 
-  /** One JSON value; indented for people. */
+  /** One JSON value, indented on a terminal. */
   value(value: unknown): Promise<void> {
     return this.#write(`${printableJson(value, this.isTerminal ? INDENT : undefined)}\n`);
   }
 
-  /** One JSON value on one line, of a stream of them. */
+  /** One JSON value of a stream, on one line. */
   record(value: unknown): Promise<void> {
     return this.#write(`${printableJson(value)}\n`);
   }
 
-  /** JSON that is made already. */
+  /** JSON that is already serialized. */
   jsonLine(json: string): Promise<void> {
-    return this.#write(`${safeJson(json)}\n`);
+    return this.#write(`${escapedJson(json)}\n`);
   }
 
   line(...parts: readonly Part[]): Promise<void> {
     return this.#write(`${this.#joined(parts, this.#isColored)}\n`);
   }
 
-  /** A line that is cut to the terminal's width. */
+  /** A line, cut to the terminal's width. */
   async cutLine(indent: string, text: string): Promise<void> {
     const line = printableLine(indent + text);
-    // What measures widths takes long to load, and is needed on terminals alone.
+    // Measuring widths takes long to load and is only needed on terminals.
     return this.#write(`${this.isTerminal ? (await import("./cut.js")).cut(line, this.width) : line}\n`);
   }
 
-  /** Several lines, whole. */
+  /** Several lines, uncut. */
   text(text: string): Promise<void> {
     return this.#write(`${printableText(text)}\n`);
   }
 
-  /** A text that was asked for as such. On a terminal it is shown; elsewhere it is data, and handed on byte for byte. */
+  /** A text that is itself the result: escaped on a terminal, byte for byte elsewhere. */
   body(text: string): Promise<void> {
     return this.isTerminal ? this.text(text) : this.#write(text);
   }
@@ -74,17 +75,17 @@ export class Printer {
     return this.#write(`${lines.join("\n")}\n`);
   }
 
-  /** A row of a list that has no end: its cells with a tab between, whole. */
+  /** A row of an endless list: its cells, uncut, separated by tabs. */
   row(cells: readonly string[]): Promise<void> {
     return this.#write(`${cells.map(printableLine).join("\t")}\n`);
   }
 
-  /** Beside the answer, for people. */
+  /** A note beside the result, on stderr. */
   note(...parts: readonly Part[]): void {
     if (!this.json) this.#io.stderr.write(`${this.#joined(parts, this.#areNotesColored)}\n`);
   }
 
-  /** Line 1 what, line 2 what to do. */
+  /** Line 1 says what, line 2 what to do. */
   failure(message: string, hint: string | undefined): void {
     const lines = [[{ style: "red", text: "holdfast: " } as const, message], ...(hint ? [[`  ${hint}`]] : [])];
     for (const parts of lines) this.#io.stderr.write(`${this.#joined(parts, this.#areNotesColored)}\n`);
@@ -103,7 +104,7 @@ export class Printer {
       .join("");
   }
 
-  /** Resolves when the text was taken: a slow reader slows us down. What nobody takes any more ends the command elsewhere. */
+  /** Resolves when the text was accepted, so that a slow reader slows the command down. */
   #write(text: string): Promise<void> {
     return new Promise((resolve) => this.#io.stdout.write(text, () => resolve()));
   }

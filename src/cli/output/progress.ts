@@ -1,4 +1,4 @@
-/** Progress: a bar on stderr for long work, on a terminal only. Nothing is printed elsewhere, or with --json. */
+/** Progress: a bar on stderr for long work. It is shown on a terminal only, and not with --json. */
 import type { Io } from "../io.js";
 
 const EVERY_MS = 100;
@@ -17,7 +17,7 @@ export class Progress {
     this.isShown = isWanted && stderr.isTTY === true;
   }
 
-  /** Without a total it counts. */
+  /** Without a total it shows a count. */
   update(done: number, total?: number): void {
     const now = performance.now();
     if (!this.isShown || now - this.#drawnAt < EVERY_MS) return;
@@ -25,7 +25,7 @@ export class Progress {
     this.#stream.write(`${CLEAR}${this.#label}  ${total ? bar(done, total) : done.toLocaleString("en")}`);
   }
 
-  /** Takes the bar away: what was done is told by the command. */
+  /** Removes the bar. */
   end(): void {
     if (this.#drawnAt > Number.NEGATIVE_INFINITY) this.#stream.write(CLEAR);
     this.#drawnAt = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** A table where no terminal is: a row is its cells with a tab between, whole, under a line with the columns' names. */
+/** A table without a terminal: a line of column names, then rows with their cells uncut, separated by tabs. */
 import { printableLine } from "./printable.js";
 import { type Part, textOf } from "./style.js";
 

@@ -1,4 +1,4 @@
-/** Colour: only on a terminal, and only if nobody has said otherwise. */
+/** Colours, used only on a terminal and unless disabled. */
 import type { Environment, Output } from "../io.js";
 
 const CODES = {
@@ -11,7 +11,7 @@ const CODES = {
 } as const;
 export type Style = keyof typeof CODES;
 
-/** Text in a style. What a printer is given as plain text is never read for escape sequences. */
+/** Styled text. Escape sequences in plain text are never interpreted. */
 export interface Styled {
   readonly style: Style;
   readonly text: string;
@@ -21,7 +21,7 @@ export type Part = string | Styled;
 export const styled = (style: Style, text: string): Styled => ({ style, text });
 export const textOf = (part: Part): string => (typeof part === "string" ? part : part.text);
 
-/** NO_COLOR wins (no-color.org), then FORCE_COLOR, then whether it is a terminal that can. */
+/** NO_COLOR wins (no-color.org), then FORCE_COLOR, then whether the stream is a terminal with colours. */
 export function hasColor(stream: Pick<Output, "isTTY">, env: Environment): boolean {
   if (env["NO_COLOR"]) return false;
   const forced = env["FORCE_COLOR"];

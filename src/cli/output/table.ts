@@ -1,13 +1,13 @@
-/** A table on a terminal: columns are aligned, and the last one is cut to what is left of the width. */
+/** A table on a terminal: aligned columns, the last one cut to the remaining width. */
 import { cut, padEnd, padStart, widthOf } from "./cut.js";
 import { printableLine } from "./printable.js";
 import type { Column } from "./rows.js";
 import { type Part, painted, textOf } from "./style.js";
 
 const GAP = "  ";
-/** However narrow the terminal is, so much of the last column is shown. */
+/** Minimum width of the last column, even on a narrow terminal. */
 const LAST_MIN = 20;
-/** However long a name is, the columns after it are to be seen. */
+/** Maximum width of other cells, so that later columns stay visible. */
 const CELL_MAX = 40;
 
 interface Look {

@@ -1,4 +1,4 @@
-/** Times as they are printed: local and short on a terminal, ISO 8601 in UTC elsewhere. */
+/** Formats times: local and short on a terminal, ISO 8601 in UTC elsewhere. */
 
 const two = (number: number): string => String(number).padStart(2, "0");
 

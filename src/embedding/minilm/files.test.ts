@@ -13,12 +13,12 @@ describe("the model's files", () => {
     expect((await readModelFile(MODEL_FOLDER, name)).length).toBeGreaterThan(0);
   });
 
-  it("are named in models/README.md with their sums", () => {
+  it("are listed in models/README.md with their checksums", () => {
     const readme = readFileSync(join(MODEL_FOLDER, "../README.md"), "utf8");
     for (const [name, sha256] of Object.entries(MODEL_FILES)) expect(readme).toMatch(row(name, sha256));
   });
 
-  it("are refused when a byte is another one", async () => {
+  it("are refused if a byte differs", async () => {
     const bytes = readFileSync(join(MODEL_FOLDER, "tokenizer_config.json"));
     writeFileSync(join(folder, "tokenizer_config.json"), bytes);
     expect(await readModelFile(folder, "tokenizer_config.json")).toEqual(bytes);
@@ -32,7 +32,7 @@ describe("the model's files", () => {
     });
   });
 
-  it("are refused when they are not there, with the reason", async () => {
+  it("are refused if they are missing, with the reason", async () => {
     await expect(readModelFile(folder, "tokenizer.json")).rejects.toMatchObject({
       code: "embedder_failed",
       message: expect.stringContaining("ENOENT"),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Line } from "./line.js";
 
-/** A line whose model computes [2 × the token] and records it; a test may act before each text. */
+/** A queue whose model computes [2 × the token] and records it; a test may act before each text. */
 function lineOf(before: (token: number, line: Line) => void = () => undefined): { line: Line; computed: number[] } {
   const computed: number[] = [];
   const line: Line = new Line(
@@ -19,14 +19,14 @@ function lineOf(before: (token: number, line: Line) => void = () => undefined): 
 const tokens = (...list: number[]): number[][] => list.map((token) => [token]);
 
 describe("Line", () => {
-  it("computes calls in the order in which they came, and answers each with its own vectors", async () => {
+  it("computes calls in order of arrival, and answers each with its own vectors", async () => {
     const { line, computed } = lineOf();
     const answers = await Promise.all([line.add(1, tokens(1, 2), false), line.add(2, tokens(3), false)]);
     expect(answers).toEqual([[Float32Array.of(2), Float32Array.of(4)], [Float32Array.of(6)]]);
     expect(computed).toEqual([1, 2, 3]);
   });
 
-  it("computes an urgent call after the text it is at, in the midst of another call", async () => {
+  it("computes an urgent call after the current text, in the middle of another call", async () => {
     const answers: Promise<unknown>[] = [];
     const { line, computed } = lineOf((token, self) => {
       if (token === 2) answers.push(self.add(3, tokens(8), true), self.add(4, tokens(9), true));
@@ -37,7 +37,7 @@ describe("Line", () => {
     expect(computed).toEqual([1, 2, 8, 9, 3, 4]);
   });
 
-  it("does not compute what is left of a dropped call", async () => {
+  it("does not compute the rest of a dropped call", async () => {
     const { line, computed } = lineOf((token, self) => {
       if (token === 2) self.drop(1);
     });
@@ -46,7 +46,7 @@ describe("Line", () => {
     expect(computed).toEqual([1, 2, 4]);
   });
 
-  it("fails the call whose text fails, and goes on with the next", async () => {
+  it("fails the call whose text fails, and continues with the next", async () => {
     const { line, computed } = lineOf();
     const failing = line.add(1, tokens(1, -1, 2), false);
     const next = line.add(2, tokens(3), false);
@@ -55,7 +55,7 @@ describe("Line", () => {
     expect(computed).toEqual([1, -1, 3]);
   });
 
-  it("stops after the text it is at", async () => {
+  it("stops after the current text", async () => {
     const stopped: Promise<void>[] = [];
     const { line, computed } = lineOf((token, self) => {
       if (token === 2) stopped.push(self.stop());

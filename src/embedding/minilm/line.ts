@@ -1,9 +1,9 @@
 /**
- * Texts that wait for the model. One is computed at a time; before each, whoever has come meanwhile is let in, so that
- * an urgent call waits for one text and not for all that came before it, and a dropped call costs one text at most.
+ * Line: the queue of texts for the model. Texts are computed one at a time, and new calls are admitted before each. So
+ * an urgent call waits for one text, not for all texts queued before it, and a dropped call costs at most one text.
  */
 
-/** A call: its texts as tokens, and the vectors it has so far. */
+/** A call: its texts as tokens, and the vectors computed so far. */
 interface Job {
   readonly number: number;
   readonly texts: readonly (readonly number[])[];
@@ -19,7 +19,7 @@ export class Line {
   #jobs: Job[] = [];
   #work: Promise<void> | undefined;
 
-  /** `letIn` resolves when the calls that have come meanwhile stand in the line. */
+  /** `letIn` resolves when the calls that arrived meanwhile are in the queue. */
   constructor(compute: (tokens: readonly number[]) => Promise<Float32Array>, letIn: () => Promise<void>) {
     this.#compute = compute;
     this.#letIn = letIn;
@@ -37,7 +37,7 @@ export class Line {
     this.#jobs = this.#jobs.filter((job) => job.number !== number);
   }
 
-  /** Drops all calls; resolves when the text that is being computed is done. */
+  /** Drops all calls; resolves when the current text is done. */
   async stop(): Promise<void> {
     this.#jobs = [];
     await this.#work;
@@ -51,12 +51,12 @@ export class Line {
     this.#work = undefined;
   }
 
-  /** Urgent calls first; those that came first before those that came later. */
+  /** Urgent calls first, then in order of arrival. */
   #next(): Job | undefined {
     return this.#jobs.find(({ urgent }) => urgent) ?? this.#jobs[0];
   }
 
-  /** One text of the call. */
+  /** Computes one text of the call. */
   async #step(job: Job): Promise<void> {
     try {
       const tokens = job.texts[job.vectors.length];

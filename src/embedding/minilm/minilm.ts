@@ -1,7 +1,7 @@
 /**
- * The default embedder: all-MiniLM-L6-v2, int8, in a thread of this process. No key, no network; the model ships inside
- * the package. All embedders of a process share one thread, which starts with the first call and ends when the last one
- * is closed.
+ * The default embedder: all-MiniLM-L6-v2, int8, in a thread of this process. It needs no key and no network: the model
+ * ships inside the package. All embedders of a process share one thread, which starts with the first call and ends when
+ * the last embedder is closed.
  */
 import { HoldfastError } from "../../errors.js";
 import type { Embedder, EmbedOptions } from "../embedder.js";
@@ -12,11 +12,11 @@ import type { Question } from "./worker.js";
 
 export interface MiniLmOptions {
   /**
-   * node: onnxruntime-node, which is native and may be missing · web: onnxruntime-web, which is everywhere, and slow.
-   * Left out: node if it can be loaded, else web. Vectors of the two can be mixed.
+   * node: onnxruntime-node, which is native and may be missing · web: onnxruntime-web, which runs everywhere but is
+   * slow. Default: node if it can be loaded, else web. Vectors of the two can be mixed.
    */
   readonly runtime?: RuntimeName;
-  /** Where the model's files lie, if not in the package: for programs that are bundled into one file. */
+  /** The folder of the model's files, if not in the package: for programs that are bundled into one file. */
   readonly modelFolder?: string;
 }
 
@@ -51,7 +51,7 @@ export class MiniLmEmbedder implements Embedder {
     return texts.length === 0 ? [] : this.#ask({ ask: "embed", texts, urgent }, signal);
   }
 
-  /** Calls that still wait are refused with `closed`. */
+  /** Pending calls are rejected with `closed`. */
   close(): Promise<void> {
     for (const asked of this.#asked) asked.drop(closed());
     this.#closing ??= this.#thread?.release() ?? Promise.resolve();
@@ -80,5 +80,5 @@ export class MiniLmEmbedder implements Embedder {
 
 const closed = (): HoldfastError =>
   new HoldfastError("closed", "the embedder is closed", {
-    hint: "make another one: it costs nothing until it is used",
+    hint: "create another one: it costs nothing until it is used",
   });

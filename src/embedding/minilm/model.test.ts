@@ -14,7 +14,7 @@ describe("the model", () => {
     expect(model.dimensions).toBe(384);
   });
 
-  it("makes the word pieces that it was taught with", () => {
+  it("makes the word pieces that it was trained with", () => {
     expect(model.tokensOf("I moved to Lisbon in May.")).toEqual([101, 1045, 2333, 2000, 11929, 1999, 2089, 1012, 102]);
     expect(model.tokensOf("")).toEqual([101, 102]);
     expect(model.tokensOf("Zoë's café"), "lower case, without accents").toEqual(model.tokensOf("zoe's cafe"));
@@ -22,13 +22,13 @@ describe("the model", () => {
     expect(model.tokensOf("สวัสดี"), "what it has no pieces for is unknown").toEqual([101, 100, 102]);
   });
 
-  it("neither cuts nor pads, whatever its tokenizer's file asks for", () => {
+  it("neither truncates nor pads, whatever its tokenizer file asks for", () => {
     expect(model.tokensOf("river")).toHaveLength(3);
     expect(model.tokensOf("river ".repeat(200))).toHaveLength(202);
     expect(model.tokensOf("river ".repeat(20_000))).toHaveLength(20_002);
   });
 
-  it("takes 256 tokens and refuses 257, without saying what is in them", () => {
+  it("accepts 256 tokens and refuses 257, without quoting them", () => {
     expect(model.acceptedTokensOf(["one", "river ".repeat(254)])[1]).toHaveLength(256);
     expect(() => model.acceptedTokensOf(["one", "river ".repeat(255)])).toThrow(
       expect.objectContaining({
@@ -39,7 +39,7 @@ describe("the model", () => {
     );
   });
 
-  it("gives unit vectors that depend on every token", async () => {
+  it("returns unit vectors that depend on every token", async () => {
     const vector = await model.vectorOf([101, 1045, 2333, 102]);
     expect(vector).toHaveLength(384);
     expect(Math.hypot(...vector)).toBeCloseTo(1, 6);

@@ -1,6 +1,7 @@
 /**
- * all-MiniLM-L6-v2 as it was trained to be used: word pieces in, the mean of all tokens' hidden states out, made a unit
- * vector. The file of its tokenizer asks to cut and to pad at 128 word pieces; here nothing is cut and nothing padded.
+ * all-MiniLM-L6-v2, used as it was trained: takes word pieces, and returns the mean of all tokens' hidden states as a
+ * unit vector. Its tokenizer file asks for truncation and padding to 128 word pieces; here texts are neither truncated
+ * nor padded.
  */
 import { Tokenizer } from "@huggingface/tokenizers";
 import { HoldfastError } from "../../errors.js";
@@ -9,7 +10,9 @@ import { readModelFile, readModelJson } from "./files.js";
 import type { NativeGate } from "./native-gate.js";
 import { type Network, openNetwork } from "./network.js";
 
-/** What the model was trained on, [CLS] and [SEP] included. It computes on up to 512, ever worse. */
+/**
+ * The length that the model was trained on, [CLS] and [SEP] included. It accepts up to 512, with decreasing quality.
+ */
 export const TOKENS_MAX = 256;
 
 export class Model {
@@ -41,20 +44,24 @@ export class Model {
     return this.#network.runtime;
   }
 
-  /** The numbers of the text's word pieces, special ones included. */
+  /** The ids of the text's word pieces, special tokens included. */
   tokensOf(text: string): readonly number[] {
     return this.#tokenizer.encode(text.toWellFormed()).ids;
   }
 
-  /** The tokens of all texts; refuses the first that has too many. */
+  /** The tokens of all texts; refuses the first text that has too many. */
   acceptedTokensOf(texts: readonly string[]): readonly (readonly number[])[] {
     return texts.map((text, index) => {
       const tokens = this.tokensOf(text);
       if (tokens.length <= TOKENS_MAX) return tokens;
-      throw new HoldfastError("text_refused", `text ${index} has ${tokens.length} tokens, more than the model takes`, {
-        hint: `cut it into pieces of at most ${TOKENS_MAX} tokens, as countTokens counts them`,
-        details: { index, tokens: tokens.length, tokensMax: TOKENS_MAX },
-      });
+      throw new HoldfastError(
+        "text_refused",
+        `text ${index} has ${tokens.length} tokens, more than the model accepts`,
+        {
+          hint: `cut it into pieces of at most ${TOKENS_MAX} tokens, as countTokens counts them`,
+          details: { index, tokens: tokens.length, tokensMax: TOKENS_MAX },
+        },
+      );
     });
   }
 

@@ -1,17 +1,17 @@
 /**
- * Keeps the process from ending while native code runs in the embedding thread. Node ends a thread whose process exits
- * at once; onnxruntime-node, when it comes back from a run into a thread that is being ended, aborts the whole process:
- * a program that calls `process.exit(0)` while something is embedded would die with a signal. So the thread goes
- * through a gate before each native call, and an exit shuts the gate and waits for whoever is inside: one text, some
+ * Delays the exit of the process while native code runs in the embedding thread. Node terminates threads when the
+ * process exits; if onnxruntime-node returns from a run into a thread that is being terminated, it aborts the process,
+ * so a program that calls `process.exit(0)` during embedding would die with a signal. Therefore the thread passes a
+ * gate before each native call, and an exit closes the gate and waits until the current call is done: one text, a few
  * milliseconds.
  *
- * Two shared words: who is inside, and whether the gate is shut. Each side writes its own before it reads the other's,
- * so that never both go on.
+ * Two shared words hold whether a call is inside and whether the gate is shut. Each side writes its own word before it
+ * reads the other's, so that never both proceed.
  */
 const INSIDE = 0;
 const SHUT = 1;
 
-/** Loading takes the longest, about 0.3 s; a native call that hangs must not hold up the exit for ever. */
+/** Loading takes longest, about 0.3 s. A native call that hangs must not block the exit for ever. */
 const EXIT_WAIT_MS = 5_000;
 
 export class NativeGate {
@@ -23,7 +23,7 @@ export class NativeGate {
     this.#words = new Int32Array(shared);
   }
 
-  /** In the embedding thread: does native work. Never settles once the gate is shut. One at a time. */
+  /** In the embedding thread: runs native work, one at a time. Never settles once the gate is shut. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
     Atomics.store(this.#words, INSIDE, 1);
     try {
@@ -34,7 +34,7 @@ export class NativeGate {
     }
   }
 
-  /** In the main thread, at its exit: lets nobody in any more, and waits until nobody is inside. */
+  /** In the main thread, at its exit: admits no further work, and waits until none is inside. */
   shut(): void {
     Atomics.store(this.#words, SHUT, 1);
     Atomics.wait(this.#words, INSIDE, 1, EXIT_WAIT_MS);

@@ -1,10 +1,9 @@
 /**
  * The neural network on one of two runtimes: onnxruntime-node (native, an optional dependency) or onnxruntime-web
- * (WebAssembly, everywhere, six to nine times slower). Both compute the same int8 model, and differ in how they round:
- * their vectors are of two kinds.
+ * (WebAssembly, runs everywhere, six to nine times slower). Both compute the same int8 model but round differently.
  *
- * One thread computes. On two cores a second one gains a tenth for short texts and a third for long ones, and takes the
- * core that the main thread and the store live on.
+ * It computes in one thread. On two cores, a second thread gains a tenth for short texts and a third for long ones, and
+ * takes the core that the main thread and the store use.
  */
 import { HoldfastError } from "../../errors.js";
 import type { RuntimeName } from "./choice.js";
@@ -12,25 +11,25 @@ import type { NativeGate } from "./native-gate.js";
 
 export interface Network {
   readonly runtime: RuntimeName;
-  /** The hidden state of every token, one behind the other. One text per run: int8 vectors depend on their batch. */
+  /** The hidden states of all tokens, concatenated. One text per run: int8 vectors depend on their batch. */
   run(ids: readonly number[]): Promise<Float32Array>;
   release(): Promise<void>;
 }
 
-/** What both runtimes have in common. */
+/** The common interface of both runtimes. */
 type Onnx = Pick<typeof import("onnxruntime-web"), "InferenceSession" | "Tensor">;
 
-/** Level 3: errors are thrown, warnings are not printed into somebody's program. */
+/** Level 3: errors are thrown, and no warnings are printed. */
 const OPTIONS = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
 
-/** Requires the verified bytes of the model. Without `wanted`, the first runtime that can be loaded. */
+/** Requires the verified bytes of the model. Without `wanted`, uses the first runtime that can be loaded. */
 export async function openNetwork(
   bytes: Uint8Array,
   wanted: RuntimeName | undefined,
   gate: NativeGate,
 ): Promise<Network> {
   const { runtime, onnx } = await loadRuntime(wanted === undefined ? ["node", "web"] : [wanted]);
-  // WebAssembly can be ended at any time; only native code has to be waited for.
+  // WebAssembly can be terminated at any time; only native code needs the gate.
   const guard = <T>(work: () => Promise<T>): Promise<T> => (runtime === "node" ? gate.pass(work) : work());
   const session = await guard(() => onnx.InferenceSession.create(bytes, OPTIONS));
   return {
@@ -70,7 +69,7 @@ const LOADERS: { readonly [name in RuntimeName]: () => Promise<Onnx> } = {
   node: () => import("onnxruntime-node"),
   async web() {
     const onnx = await import("onnxruntime-web");
-    onnx.env.wasm.numThreads = 1; // its WebAssembly lies beside it and is read from there
+    onnx.env.wasm.numThreads = 1; // the .wasm file is loaded from the package's own folder
     return onnx;
   },
 };

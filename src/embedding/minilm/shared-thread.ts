@@ -1,11 +1,11 @@
 /**
- * One embedding thread per process, however many memories are open: the model costs 100 MB and more. It is started by the
- * first question, again if it has died, and ends when the last embedder that has used it is closed.
+ * One embedding thread per process, however many memories are open: the model costs 100 MB or more. The first call
+ * starts it, a call after its death starts it again, and it ends when the last embedder that used it is closed.
  */
 import type { ModelChoice } from "./choice.js";
 import { ModelThread } from "./thread.js";
 
-/** By choice of files and runtime: in earnest there is one. */
+/** By choice of files and runtime; outside tests there is one. */
 const shared = new Map<string, SharedThread>();
 
 export class SharedThread {
@@ -19,7 +19,7 @@ export class SharedThread {
     this.#key = key;
   }
 
-  /** Becomes one of its users; each one calls `release` once. */
+  /** Registers a user, who calls `release` once. */
   static take(choice: ModelChoice): SharedThread {
     const key = JSON.stringify([choice.folder, choice.runtime]);
     const taken = shared.get(key) ?? new SharedThread(choice, key);
@@ -28,13 +28,13 @@ export class SharedThread {
     return taken;
   }
 
-  /** The thread, alive. */
+  /** The running thread. */
   get(): ModelThread {
     if (!this.#thread || this.#thread.isDead) this.#thread = new ModelThread(this.#choice);
     return this.#thread;
   }
 
-  /** The last user ends the thread; whoever comes later starts another. */
+  /** The last user ends the thread; a later call starts another. */
   async release(): Promise<void> {
     if (--this.#users > 0) return;
     shared.delete(this.#key);

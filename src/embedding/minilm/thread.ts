@@ -1,4 +1,4 @@
-/** The embedding thread as the main thread sees it: questions out, promises back. */
+/** The embedding thread, as seen from the main thread: sends questions and returns promises. */
 import { Worker } from "node:worker_threads";
 import { fromRecord, HoldfastError } from "../../errors.js";
 import type { ModelChoice, ThreadData } from "./choice.js";
@@ -10,10 +10,10 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A question on its way. */
+/** A pending question. */
 export interface Asked<T> {
   readonly answer: Promise<T>;
-  /** Rejects the answer with `reason`, if it has not come; what was not yet computed for it is not. */
+  /** Rejects the answer with `reason`, if it is still pending, and cancels its remaining work. */
   drop(reason: unknown): void;
 }
 
@@ -28,14 +28,14 @@ export class ModelThread {
     const gate = new NativeGate();
     const shut = (): void => gate.shut();
     process.once("exit", shut);
-    // execArgv: a program given by `node -e` or `--input-type` must not hand those flags to a thread that is a file.
+    // execArgv: flags of `node -e` or `--input-type` must not be passed on to a thread that runs a file.
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
       execArgv: [],
       workerData: { ...choice, gate: gate.shared } satisfies ThreadData,
       name: "holdfast-embedder",
     });
     this.#worker.on("message", (report: Report) => this.#take(report));
-    // A thread keeps the process alive only while someone waits for its answer.
+    // A thread keeps the process alive only while a caller waits for its answer.
     this.#worker.on("online", () => this.#unrefIfIdle());
     this.#worker.on("error", (cause) => this.#die(lost(cause)));
     this.#ended = new Promise((resolve) => {
@@ -47,7 +47,7 @@ export class ModelThread {
     });
   }
 
-  /** A dead thread answers nothing; whoever wants to ask starts another. */
+  /** A dead thread answers nothing; the caller starts another. */
   get isDead(): boolean {
     return this.#dead !== undefined;
   }
@@ -63,7 +63,7 @@ export class ModelThread {
     return { answer: answer as Promise<T>, drop: (reason) => this.#drop(number, reason) };
   }
 
-  /** Lets the thread finish the text it computes, give back its memory, and end. */
+  /** Lets the thread finish its current text, release its memory, and end. */
   async close(): Promise<void> {
     this.#worker.ref();
     this.#tell({ order: "close" });

@@ -1,6 +1,6 @@
 /**
  * The entry of the embedding thread: loads the model at once (the thread is started for the first call) and answers
- * calls. If the model cannot be loaded the thread says why and ends; the next call starts another.
+ * calls. If the model cannot be loaded, the thread reports why and ends; the next call starts another.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorRecord, HoldfastError, toRecord } from "../../errors.js";
@@ -14,18 +14,21 @@ export type Question =
   | { readonly ask: "count"; readonly texts: readonly string[] }
   | { readonly ask: "embed"; readonly texts: readonly string[]; readonly urgent: boolean };
 
-/** What the main thread says. Questions are answered under their number; a dropped one is not. */
+/** Messages of the main thread. Questions are answered by number; dropped ones are not answered. */
 export type Order =
   | { readonly order: "answer"; readonly number: number; readonly question: Question }
   | { readonly order: "drop"; readonly number: number }
   | { readonly order: "close" };
 
-/** What this thread says. */
+/** Messages of this thread. */
 export type Report =
   | { readonly report: "answer"; readonly number: number; readonly value: unknown }
   | { readonly report: "failure"; readonly number: number; readonly error: ErrorRecord }
-  /** The model could not be loaded: nothing is answered any more. */
+  /** The model could not be loaded: no further answers. */
   | { readonly report: "unusable"; readonly error: ErrorRecord };
+
+/** Measured on one core: native code embeds 26,000 bytes of prose per second, WebAssembly 7,000. */
+const SLICE_BYTES = { node: 4_096, web: 1_024 } as const;
 
 const port = parentPort;
 if (!port) throw new Error("this module is the entry of a worker thread");
@@ -42,7 +45,7 @@ const model = await Model.load(data, new NativeGate(data.gate)).catch((error: un
   process.exit(); // ends this thread only
 });
 
-/** Messages come in between two turns of the event loop. */
+/** Messages are received between two turns of the event loop. */
 const line = new Line(
   (tokens) => model.vectorOf(tokens),
   () => new Promise((resolve) => setImmediate(resolve)),
@@ -75,7 +78,7 @@ async function answer(number: number, question: Question): Promise<void> {
 function description(): MiniLmDescription {
   const { dimensions, runtime } = model;
   const space = { model: MODEL_NAME, runtime: RUNTIME_NAME, dimensions };
-  return { space, tokensMax: TOKENS_MAX, loaded: runtime };
+  return { space, tokensMax: TOKENS_MAX, sliceBytes: SLICE_BYTES[runtime], loaded: runtime };
 }
 
 function recordOf(error: unknown): ErrorRecord {

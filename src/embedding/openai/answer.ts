@@ -1,28 +1,28 @@
 /**
- * The vectors of an answer, or a refusal of the whole of it. An answer is taken only if it has exactly one vector for
- * each text, all of the dimensions that were seen before, of finite numbers, and none of them zero. They are brought to
- * unit length here, whatever the server does.
+ * Reads the vectors of an answer, or refuses the answer as a whole. It must have exactly one vector per text, all with
+ * the dimensions seen before, of finite numbers, and none zero. The vectors are normalised to unit length here,
+ * whatever the server does.
  */
 import { HoldfastError } from "../../errors.js";
 
 export interface Expected {
   readonly texts: number;
-  /** Undefined: none were seen yet. */
+  /** Undefined if none were seen yet. */
   readonly dimensions: number | undefined;
-  /** The index of the first text within the caller's list. */
+  /** The index of the first text in the caller's list. */
   readonly offset: number;
 }
 
 export function vectorsOf(answer: unknown, { texts, dimensions, offset }: Expected): Float32Array[] {
   const data = fieldOf(answer, "data");
   if (!Array.isArray(data)) throw wrong("an answer without a list of embeddings");
-  if (data.length !== texts) throw wrong(`wrong number of embeddings: expected ${texts}, got ${data.length}`);
+  if (data.length !== texts) throw wrong(`a wrong number of embeddings: expected ${texts}, got ${data.length}`);
   const vectors = new Map<number, Float32Array>();
   let expected = dimensions;
   for (const entry of data) {
     const index = fieldOf(entry, "index");
     if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= texts || vectors.has(index)) {
-      throw wrong("embeddings that do not say which text they belong to");
+      throw wrong("embeddings without the index of their text");
     }
     const numbers = numbersOf(fieldOf(entry, "embedding"), offset + index);
     expected ??= numbers.length;
@@ -36,12 +36,12 @@ export function vectorsOf(answer: unknown, { texts, dimensions, offset }: Expect
 
 type Numbers = readonly number[] | Float32Array;
 
-/** As a list of numbers, or as little-endian 32-bit floats in base64, which some servers send unasked. */
+/** Accepts a list of numbers, or little-endian 32-bit floats in base64, which some servers send unasked. */
 function numbersOf(embedding: unknown, index: number): Numbers {
   const numbers = typeof embedding === "string" ? fromBase64(embedding) : embedding;
   const isList = Array.isArray(numbers) || numbers instanceof Float32Array;
   if (!isList || numbers.length === 0) throw wrong("an embedding that is not a list of numbers", index);
-  if (!numbers.every(Number.isFinite)) throw wrong("an embedding with components that are no finite numbers", index);
+  if (!numbers.every(Number.isFinite)) throw wrong("an embedding with components that are not finite numbers", index);
   return numbers;
 }
 
@@ -51,12 +51,12 @@ function fromBase64(text: string): Float32Array | undefined {
   return Float32Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4));
 }
 
-/** In double precision, so that neither large nor small components are lost on the way. */
+/** In double precision, so that neither large nor small components lose precision. */
 function unitOf(numbers: Numbers, index: number): Float32Array {
   let squares = 0;
   for (const value of numbers) squares += value * value;
   const length = Math.sqrt(squares);
-  if (!Number.isFinite(length) || length === 0) throw wrong("an embedding that is zero or out of all bounds", index);
+  if (!Number.isFinite(length) || length === 0) throw wrong("an embedding of length zero or infinity", index);
   return Float32Array.from(numbers, (value) => value / length);
 }
 
@@ -65,8 +65,8 @@ function fieldOf(value: unknown, key: string): unknown {
 }
 
 function wrong(what: string, index?: number): HoldfastError {
-  return new HoldfastError("embedder_failed", `the embedding server gave ${what}`, {
-    hint: "nothing was kept of this answer; check that the server still serves the model that it served before",
+  return new HoldfastError("embedder_failed", `the embedding server returned ${what}`, {
+    hint: "the answer was discarded; check that the server still serves the same model",
     ...(index !== undefined && { details: { index } }),
   });
 }

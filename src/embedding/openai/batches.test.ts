@@ -5,7 +5,7 @@ import { batchesOf, halvesOf } from "./batches.js";
 const bytesOf = (texts: readonly string[]): number => Buffer.byteLength(texts.join(""));
 
 describe("batches", () => {
-  it("have every text once, in order, within the limits unless one text alone exceeds them", () => {
+  it("contain every text once, in order, within the limits unless one text alone exceeds them", () => {
     const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 12 }), { maxLength: 40 });
     const limit = fc.integer({ min: 1, max: 30 });
     fc.assert(

@@ -1,4 +1,6 @@
-/** The texts of a call, cut into requests: at most so many, and so many bytes, unless a single text has more. */
+/**
+ * Splits the texts of a call into requests with limited numbers of texts and bytes. A single text may exceed the bytes.
+ */
 export interface BatchLimits {
   readonly batchSize: number;
   readonly batchBytes: number;
@@ -6,7 +8,7 @@ export interface BatchLimits {
 
 export interface Batch {
   readonly texts: readonly string[];
-  /** The index of its first text within the call. */
+  /** The index of its first text in the call. */
   readonly offset: number;
 }
 

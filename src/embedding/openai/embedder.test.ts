@@ -17,7 +17,7 @@ describe("the embedder for OpenAI-compatible servers", () => {
     expect(() => new OpenAiEmbedder({ ...OPTIONS, ...options })).toThrow(expect.objectContaining({ code: "config" }));
   });
 
-  it("shows its model, and its key to nobody", () => {
+  it("reveals its model but never its key", () => {
     const embedder = new OpenAiEmbedder(OPTIONS);
     expect(embedder.model).toBe("some-model");
     expect(inspect(embedder, { depth: 20, showHidden: true }) + JSON.stringify(embedder)).not.toContain("secret");

@@ -1,11 +1,11 @@
 /**
- * Embeddings from any server that speaks OpenAI's `POST {baseUrl}/embeddings`.
+ * Embeddings from any server that implements OpenAI's `POST {baseUrl}/embeddings`.
  *
- * - Every answer of this instance has the same dimensions; one that has not is refused, and no vector is made up.
- * - A request that the server refuses is halved until the text at fault is found. Before a text is blamed, a harmless
- *   one is asked for: if that is refused too, it is the model or the server (`embedder_failed`).
- * - The API key is in the request and nowhere else.
- * Retries are not its affair: see `GuardedEmbedder`.
+ * - All answers to one instance must have the same dimensions; others are refused.
+ * - A request that the server refuses is halved until the offending text is found. Before a text is blamed, a harmless
+ *   text is tried: if that is refused too, the fault is the model's or the server's (`embedder_failed`).
+ * - The API key is sent in the request and used nowhere else.
+ * - Retries are done by `GuardedEmbedder`.
  */
 import { type Clock, systemClock } from "../../clock.js";
 import { HoldfastError } from "../../errors.js";
@@ -17,20 +17,23 @@ import { type Batch, type BatchLimits, batchesOf, halvesOf } from "./batches.js"
 import { Lengths } from "./lengths.js";
 
 export interface OpenAiOptions {
-  /** Such as https://api.openai.com/v1 or http://127.0.0.1:11434/v1. */
+  /** For instance https://api.openai.com/v1 or http://127.0.0.1:11434/v1. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Left out for servers that need none. Over plain http only this computer gets it. */
+  /** Optional, for servers that need none. Over plain http it is sent only to this computer. */
   readonly apiKey?: string;
-  /** Texts per request at most. More: fewer round trips, and more to repeat when one fails. */
+  /** The maximal number of texts per request. More: fewer round trips, but more to repeat when one fails. */
   readonly batchSize?: number;
-  /** Bytes of text per request at most, unless a single text has more. */
+  /** The maximal number of bytes of text per request, unless a single text has more. */
   readonly batchBytes?: number;
   /** Per request. */
   readonly timeoutMs?: number;
-  /** Asked of the server, for models that can give shorter vectors. Left out: what the model has. */
+  /** Requested from the server, for models that support shorter vectors. Default: those of the model. */
   readonly dimensions?: number;
-  /** What the model takes. Left out: 8,191 for OpenAI's models, 512 for others, which is safe but may be too careful. */
+  /**
+   * The longest text that the model accepts. Default: 8,191 for OpenAI's models, and 512 for others, which is safe but
+   * may be too low.
+   */
   readonly tokensMax?: number;
   readonly clock?: Clock;
 }
@@ -39,9 +42,9 @@ const RUNTIME = "openai-compatible";
 const BATCH_SIZE = 64;
 const BATCH_BYTES = 256 * 1024;
 const TIMEOUT_MS = 30_000;
-/** Room for vectors of more than 10,000 numbers of 20 digits each. */
+/** Enough for vectors of more than 10,000 numbers of 20 digits each. */
 const ANSWER_BYTES_PER_TEXT = 256 * 1024;
-/** A text that every model takes. */
+/** A text that every model accepts. */
 const PROBE = "hello";
 
 const CALLER = { path: "/embeddings", name: "embedder", failed: "embedder_failed" } as const;
@@ -145,24 +148,24 @@ export class OpenAiEmbedder implements Embedder {
   }
 
   #body(texts: readonly string[]): object {
-    // A lone surrogate has no bytes to be sent; some servers refuse the whole request for one.
+    // A lone surrogate cannot be encoded; some servers refuse the whole request because of one.
     const input = texts.map((text) => text.toWellFormed());
     const dimensions = this.#asked === undefined ? {} : { dimensions: this.#asked };
     return { model: this.model, input, encoding_format: "float", ...dimensions };
   }
 
-  /** Whose fault it is that a request for one text was refused. */
+  /** Finds out whether the text or the server is at fault when a request for one text is refused. */
   async #refusal({ texts, offset }: Batch, status: number, signal?: AbortSignal): Promise<HoldfastError> {
     const isProbe = texts[0] === PROBE;
     const probe = isProbe ? { refused: status } : await this.#ask({ texts: [PROBE], offset: 0 }, signal);
     if (probe.refused === undefined) {
       return new HoldfastError("text_refused", `the embedding server refuses text ${offset} (status ${status})`, {
-        hint: "it may be empty, or longer than the model takes: give tokensMax, so that texts are cut to fit",
+        hint: "it may be empty, or longer than the model accepts: set tokensMax, so that texts are cut to fit",
         details: { index: offset, status },
       });
     }
     return new HoldfastError("embedder_failed", `${this.#endpoint.shown} refuses every text (status ${status})`, {
-      hint: "check the model's name, and whether it can give the dimensions that are asked for",
+      hint: "check the model's name, and whether it supports the requested dimensions",
       details: { status },
     });
   }
@@ -170,7 +173,7 @@ export class OpenAiEmbedder implements Embedder {
   #tooLong(index: number): HoldfastError {
     const { tokensMax } = this.#lengths;
     return new HoldfastError("text_refused", `text ${index} has more than ${tokensMax} tokens`, {
-      hint: "cut it into pieces; if the model takes more, say so with tokensMax",
+      hint: "cut it into pieces; if the model accepts more, set tokensMax",
       details: { index, tokensMax },
     });
   }
@@ -188,7 +191,7 @@ function requirePositive(numbers: { readonly [name: string]: number | undefined 
   for (const [name, value] of Object.entries(numbers)) {
     if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
     throw new HoldfastError("config", `the embedder's ${name} is not a whole number above zero`, {
-      hint: "leave it out for the default",
+      hint: "omit it to use the default",
     });
   }
 }

@@ -1,17 +1,17 @@
 /**
- * How long texts are for a model on a server. OpenAI's own models are counted exactly, in the counting thread, which only
- * starts for a text that could be too long. What tokenizer another model has cannot be asked, so there it is a bound: no
- * tokenizer makes more tokens than bytes, after it has normalised the text in one of the usual ways, and adds a start, an
- * end and a mark before the first word.
+ * The lengths of texts for a model on a server. OpenAI's own models are counted exactly, in the counting thread, which
+ * starts only for a text that may be too long. The tokenizer of any other model is unknown, so an upper bound is used:
+ * a tokenizer makes at most one token per byte, after normalising the text in one of the usual ways, and adds a start,
+ * an end and a mark before the first word.
  */
 import type { Clock } from "../../clock.js";
 import { tokensAtMost } from "../../tokens/bound.js";
 import { TokenCounter } from "../../tokens/counter.js";
 import { isKnownTokenModel } from "../../tokens/models.js";
 
-/** What OpenAI documents for its embedding models. */
+/** As documented by OpenAI for its embedding models. */
 const OPENAI_TOKENS_MAX = 8_191;
-/** What the smallest models in common use take; a server that cuts longer texts would do so without a word. */
+/** The limit of the smallest models in common use. A server would truncate longer texts silently. */
 const OTHER_TOKENS_MAX = 512;
 const ADDED_TOKENS = 3;
 

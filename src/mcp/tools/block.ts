@@ -1,6 +1,6 @@
 /**
- * memory_block: the texts that an agent keeps and rewrites, by name. One tool with commands, as models know it from file
- * editors. Every edit is a version; an edit of text that has changed meanwhile is made on the new text or refused.
+ * memory_block: named texts that an agent edits. One tool with commands, like the text editors that models know. Every edit
+ * is a version; an edit of text that has changed meanwhile is applied to the new text or refused.
  */
 import { z } from "zod";
 import { heading, inline, quoted } from "../../context/fence.js";
@@ -11,28 +11,28 @@ import type { Session } from "../../session.js";
 import type { Block, BlockEdit } from "../../stores/blocks.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import { costOf, excerpt, Fill } from "../fill.js";
-import { day, idText } from "../rendering.js";
+import { day, listed, named } from "../rendering.js";
 import { type Answer, tool } from "../tool.js";
 
 const COMMANDS = ["view", "create", "str_replace", "insert", "rename", "history", "restore"] as const;
 
 const Input = z.strictObject({
   command: z.enum(COMMANDS),
-  name: Name.exactOptional().meta({ description: "Left out, view lists all blocks" }),
+  name: Name.exactOptional().meta({ description: "Without it, view lists all blocks" }),
   content: NewBlockSchema.shape.content.unwrap().exactOptional().meta({ description: "create: the text" }),
   old: z.string().min(1).exactOptional().meta({ description: "str_replace: occurs exactly once" }),
   new: z.string().exactOptional().meta({ description: "str_replace, insert: the new text" }),
   line: z.int().min(0).exactOptional().meta({ description: "insert: after this line; 0: at the top" }),
   to: Name.exactOptional().meta({ description: "rename: the new name" }),
   version: z.int().min(1).exactOptional().meta({ description: "restore, view: an earlier version" }),
-  from: z.int().min(0).exactOptional().meta({ description: "view: where to go on in a long text" }),
-  reason: z.string().exactOptional().meta({ description: "Why; kept in the history" }),
+  from: z.int().min(0).exactOptional().meta({ description: "view: offset at which to continue a long text" }),
+  reason: z.string().exactOptional().meta({ description: "The reason, kept in the history" }),
 });
 
 const ShownBlock = BlockSchema.pick({ name: true, version: true, description: true }).extend({
   content: z.string().exactOptional(),
   tokens: z.int(),
-  next: z.int().exactOptional().meta({ description: "The text goes on from here" }),
+  next: z.int().exactOptional().meta({ description: "The text continues at this offset" }),
 });
 const ShownEdit = z.object({ version: z.int(), reason: z.string(), actor: z.string().exactOptional(), at: z.number() });
 
@@ -68,7 +68,7 @@ export const blockTool = tool({
 const commands: {
   readonly [name in (typeof COMMANDS)[number]]: (bench: Workbench, given: Given) => Promise<Answer<Data>>;
 } = {
-  view: async (bench, given) => (given.name === undefined ? listed(bench) : viewed(bench, given)),
+  view: async (bench, given) => (given.name === undefined ? listedBlocks(bench) : viewed(bench, given)),
   async create({ blocks }, given) {
     const block = await blocks.create({ name: need(given, "name"), content: need(given, "content"), ...noteOf(given) });
     return edited(block, "Created");
@@ -90,12 +90,12 @@ const commands: {
   history: remembered,
 };
 
-async function listed({ blocks, maxTokens }: Workbench): Promise<Answer<Data>> {
+async function listedBlocks({ blocks, maxTokens }: Workbench): Promise<Answer<Data>> {
   const all = await blocks.list();
   const fill = new Fill<Data["blocks"][number]>(maxTokens);
   for (const block of all) {
     const shown = shownOf(block);
-    const head = heading(idText(block.name), `v${block.version}`, `${shown.tokens} tokens`);
+    const head = named(block.name, `v${block.version}`, `${shown.tokens} tokens`);
     if (!fill.add(head + quoted(shown.description ?? ""), shown)) break;
   }
   const omitted = all.length - fill.shown.length;
@@ -113,12 +113,15 @@ async function viewed({ blocks, maxTokens }: Workbench, given: Given): Promise<A
   if (!block) throw await missing(blocks);
   const content = version === undefined ? block.content : await blocks.version(name, version);
   const whole = shownOf({ ...block, content, version: version ?? block.version });
-  const head = heading(idText(name), `v${whole.version}`);
+  const head = heading(inline(name), `v${whole.version}`);
   const fill = new Fill<Data["blocks"][number]>(maxTokens);
   const around = costOf(head, { ...whole, content: "", next: content.length });
   const { text, next } = excerpt(content, fill.left - around, from);
   fill.add(head + quoted(text), { ...whole, content: text, ...(next !== undefined && { next }) });
-  return { data: { blocks: fill.shown }, text: fill.text(...(next === undefined ? [] : [`[goes on: from ${next}]`])) };
+  return {
+    data: { blocks: fill.shown },
+    text: fill.text(...(next === undefined ? [] : [`[continues: from ${next}]`])),
+  };
 }
 
 async function remembered({ blocks, maxTokens }: Workbench, given: Given): Promise<Answer<Data>> {
@@ -151,7 +154,7 @@ function edited(block: Block & { readonly archived?: { readonly id: string } }, 
   const { name, version, archived } = block;
   const shown = shownOf(block);
   const over = archived === undefined ? "" : ` What did not fit was moved to the memory ${archived.id}.`;
-  const text = `${verb} ${idText(name)}: version ${version}, ${shown.tokens} tokens.${over}`;
+  const text = `${verb} ${inline(name)}: version ${version}, ${shown.tokens} tokens.${over}`;
   return { data: { blocks: [shown] }, text };
 }
 
@@ -164,7 +167,7 @@ function noteOf({ reason }: Given): { readonly reason?: string } {
   return reason === undefined ? {} : { reason };
 }
 
-/** What a command cannot do without. */
+/** A field that the command requires. */
 function need<K extends keyof Given>(given: Given, field: K): NonNullable<Given[K]> {
   const value = given[field];
   if (value !== undefined) return value as NonNullable<Given[K]>;
@@ -173,30 +176,30 @@ function need<K extends keyof Given>(given: Given, field: K): NonNullable<Given[
   });
 }
 
-/** An edit of a block that is not there. Of one that is, a version may be missing: that is said by its number. */
+/** The block does not exist. If only a version is missing, the error names its number instead. */
 const isNoBlock = (error: unknown): boolean =>
   error instanceof HoldfastError && error.code === "not_found" && "name" in error.details;
 
-/** Names those that are there, in terms of this tool. */
+/** The text to replace occurs several times. */
 const isRepeated = (error: unknown): error is HoldfastError =>
   error instanceof HoldfastError && error.code === "conflict" && typeof error.details["count"] === "number";
 
-/** The engine offers to replace all of them, which this tool does not. */
+/** The engine suggests replacing all occurrences, which this tool does not offer. */
 const ambiguous = (cause: HoldfastError): HoldfastError =>
   new HoldfastError(cause.code, cause.message, {
-    hint: "give more of the text around it, so that it occurs once",
+    hint: "include more of the surrounding text, so that it occurs once",
     cause,
   });
 
 async function missing(blocks: Session["blocks"]): Promise<HoldfastError> {
   const names = new Fill<string>(NAMES_TOKENS);
-  for (const { name } of await blocks.list()) if (!names.add(idText(name), name)) break;
-  return new HoldfastError("not_found", "there is no block of this name", {
-    hint: names.isEmpty ? "there are none yet; create it" : `there are: ${names.shown.map(idText).join(" ")}`,
+  for (const { name } of await blocks.list()) if (!names.add(listed("", [name]), name)) break;
+  return new HoldfastError("not_found", "no block has this name", {
+    hint: names.isEmpty ? "there are no blocks yet; create it" : listed("the blocks are:", names.shown),
   });
 }
 
-/** Of names in a refusal. */
+/** For names in an error. */
 const NAMES_TOKENS = 300;
-/** Of a description, of a reason. */
+/** For a description or a reason. */
 const NOTE_TOKENS = 100;

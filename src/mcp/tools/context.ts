@@ -1,29 +1,30 @@
-/** memory_context: what is worth knowing before the next turn, within a budget, and not twice in one session. */
+/** memory_context: what to know before the next turn, within a budget, without repetition in one session. */
 import { z } from "zod";
 import type { Context } from "../../context/context.js";
+import { isMadeId } from "../../context/piece.js";
 import { renderText } from "../../context/render.js";
 import { HoldfastError } from "../../errors.js";
 import type { ContextOptions } from "../../input/context.js";
 import { ContextOptionsSchema, ContextSchema } from "../../schemas/query.js";
 import type { Session } from "../../session.js";
 import { ESTIMATE, estimateTokens } from "../../tokens/estimate.js";
-import { idText } from "../rendering.js";
+import { listed } from "../rendering.js";
 import { tool } from "../tool.js";
 
 const BUDGET_TOKENS = 1_500;
 const BUDGET_TOKENS_MIN = 50;
-/** Of what an answer may have. As JSON the same text is up to twice as long, by its line ends and quotes. */
+/** Share of the answer's limit. In JSON the same text is up to twice as long, because of line breaks and quotes. */
 const TEXT_SHARE = 1 / 2;
-/** Blocks are what belongs in every conversation: they come first, and get half if they need it. */
+/** Blocks belong in every conversation: they come first, and get up to half. */
 const SHARES = { blocks: 0.5, facts: 0.1, turns: 0.1, recall: 0.3 };
-/** Ids that are named because there was no room for their text. */
+/** Number of ids that are listed without their text, for lack of room. */
 const NAMED_MAX = 5;
 
 export const contextTool = tool({
   name: "memory_context",
   title: "Recall for this turn",
   description:
-    "Get what matters for the task at hand in one text: memory blocks, facts that hold, related memories, recent turns. Call it once at the start of a task, with the task in `query`, and again when the subject changes. Blocks come each time; the rest of what it gave before in this session is left out while it holds: after your context was compacted or cleared, set `fresh`. Use it to begin; use memory_search for a single question.",
+    "Get what matters for the task at hand in one text: memory blocks, current facts, related memories, recent turns. Call it once at the start of a task, with the task in `query`, and again when the subject changes. Blocks come each time; other things that it returned before in this session are omitted while they are still true: after your context was compacted or cleared, set `fresh`. Use it to begin; use memory_search for a single question.",
   access: "read",
   input: z.strictObject({
     query: ContextOptionsSchema.shape.query,
@@ -32,12 +33,12 @@ export const contextTool = tool({
       .min(BUDGET_TOKENS_MIN)
       .exactOptional()
       .meta({
-        description: `${BUDGET_TOKENS} if left out`,
+        description: `Default: ${BUDGET_TOKENS}`,
       }),
-    fresh: z.boolean().exactOptional().meta({ description: "Your window is empty: give everything again" }),
+    fresh: z.boolean().exactOptional().meta({ description: "Your context was cleared: return everything again" }),
   }),
   output: ContextSchema.pick({ prefix: true, tail: true, partial: true }).extend({
-    tokens: z.number().meta({ description: "Of the text, by an estimate" }),
+    tokens: z.number().meta({ description: "Of the text, estimated" }),
   }),
   async run({ session, maxTokens, may }, { query, budgetTokens = BUDGET_TOKENS, fresh = false }) {
     const options: ContextOptions = {
@@ -55,7 +56,7 @@ export const contextTool = tool({
   },
 });
 
-/** What is given is remembered, so that it is not given twice. Behind a server the key may be for reading only. */
+/** The context is recorded in the ledger, so that it is not repeated. With a read-only key it is not recorded. */
 async function given(session: Session, options: ContextOptions, fresh: boolean): Promise<Context> {
   try {
     if (fresh && session.scope.session !== undefined) await session.windowReset();
@@ -69,9 +70,10 @@ async function given(session: Session, options: ContextOptions, fresh: boolean):
 const shown = (session: Session, options: ContextOptions, fresh: boolean): Promise<Context> =>
   session.context({ ...options, dryRun: true, fresh });
 
-/** A context names items by the end of their ids; whoever wants to read on, or to forget one, needs all of it. */
+/** A context shortens our own ids to their ends; to read on, or to forget one, the model needs the full id. */
 function withWholeIds({ tail, added, changed }: Context): string {
-  const whole = new Map([...added, ...changed].map(({ id }) => [id.slice(-SHOWN_UNITS), id]));
+  const made = [...added, ...changed].filter(({ id }) => isMadeId(id));
+  const whole = new Map(made.map(({ id }) => [id.slice(-SHOWN_UNITS), id]));
   return tail.replaceAll(
     /^(\[\w+ )([0-9a-f]{8})(?=[ \]])/gm,
     (_, head: string, end: string) => head + (whole.get(end) ?? end),
@@ -83,13 +85,14 @@ function notesOf({ left, partial, degraded }: Context): readonly string[] {
   const unfit = left.filter(({ why }) => why.startsWith("no room in"));
   const blocks = unfit.filter(({ part }) => part === "blocks").length;
   const ids = [...new Set(unfit.filter(({ part }) => part !== "blocks").map(({ id }) => id))];
-  const named = ids.slice(0, NAMED_MAX).map(idText).join(" ");
   return [
     ...(blocks > 0 ? [`[${blocks} more blocks, which did not fit: memory_block view]`] : []),
-    ...(ids.length > 0 ? [`[${ids.length} more found, too long for the budget: memory_get ${named}]`] : []),
-    ...(degraded === undefined ? [] : ["[searched by words alone: the embedding model cannot be used now]"]),
+    ...(ids.length > 0
+      ? [listed(`[${ids.length} more found, too long for the budget: memory_get]`, ids.slice(0, NAMED_MAX))]
+      : []),
+    ...(degraded === undefined ? [] : ["[searched by words only: the embedding model is unavailable]"]),
     ...(partial ? ["[partial: the newest memories were searched by words only; memory_search may find more]"] : []),
   ];
 }
 
-const NOTHING = "Nothing to add: there is nothing on this, or you were given it already in this session.";
+const NOTHING = "Nothing to add: there is nothing about this, or you already received it in this session.";

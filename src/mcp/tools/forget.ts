@@ -1,8 +1,8 @@
-/** memory_forget: takes memories away for good. */
+/** memory_forget: permanently deletes memories. */
 import { z } from "zod";
 import { ReceiptSchema } from "../../schemas/item.js";
 import { Name } from "../../schemas/scope.js";
-import { idText } from "../rendering.js";
+import { listed } from "../rendering.js";
 import { tool } from "../tool.js";
 
 const IDS_MAX = 100;
@@ -11,7 +11,7 @@ export const forgetTool = tool({
   name: "memory_forget",
   title: "Forget memories",
   description:
-    "Delete memories for good, by id: text, search index and vectors. Use it when the user asks you to forget something, or after you saved a correction. Look at them with memory_get first. It cannot be undone, and nothing else can be forgotten with it.",
+    "Permanently delete memories by id: text, search index and vectors. Use it when the user asks you to forget something, or after you saved a correction. Read them with memory_get first. This cannot be undone.",
   access: "write",
   isDestructive: true,
   isIdempotent: true,
@@ -21,7 +21,7 @@ export const forgetTool = tool({
     const { items, facts, missing, purged } = await session.delete(ids);
     const parts = [
       `Forgotten: ${items} ${items === 1 ? "memory" : "memories"}${facts > 0 ? `, ${facts} facts` : ""}.`,
-      ...(missing.length > 0 ? [`Not there: ${missing.map(idText).join(" ")}`] : []),
+      ...(missing.length > 0 ? [listed("Not found:", missing)] : []),
     ];
     return { data: { items, facts, missing, purged }, text: parts.join("\n") };
   },

@@ -1,4 +1,4 @@
-/** memory_get: whole texts by id. A long one is read in pieces. */
+/** memory_get: full texts by id. A long one is read in pieces. */
 import { z } from "zod";
 import { HoldfastError } from "../../errors.js";
 import { ItemSchema } from "../../schemas/item.js";
@@ -6,7 +6,7 @@ import { Name } from "../../schemas/scope.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import type { Item } from "../../types.js";
 import { costOf, excerpt, Fill } from "../fill.js";
-import { idText, itemPiece } from "../rendering.js";
+import { itemPiece, listed } from "../rendering.js";
 import { ShownItem, shownItem } from "../shown-item.js";
 import { tool } from "../tool.js";
 
@@ -18,26 +18,26 @@ export const getTool = tool({
   name: "memory_get",
   title: "Read memories",
   description:
-    "Read the whole text of memories by the ids that memory_search gave. A text too long for one answer comes with `next`: call again with that id alone and `from` set to it. Ids that are not there (any more) are listed as missing.",
+    "Read the full text of memories by the ids that memory_search returned. A text too long for one answer comes with `next`: call again with that id only and `from` set to it. Ids that do not exist (any more) are listed as missing.",
   access: "read",
   isIdempotent: true,
   input: z.strictObject({
     ids: z.array(Name).min(1).max(IDS_MAX),
-    from: z.int().min(0).exactOptional().meta({ description: "Where to go on in a long text" }),
+    from: z.int().min(0).exactOptional().meta({ description: "Offset at which to continue a long text" }),
   }),
   output: z.object({
     items: z.array(Shown),
     missing: z.array(z.string()).exactOptional(),
-    omitted: z.array(z.string()).exactOptional().meta({ description: "Did not fit: ask for these alone" }),
+    omitted: z.array(z.string()).exactOptional().meta({ description: "Did not fit: request these separately" }),
   }),
   async run({ session, maxTokens }, { ids, from = 0 }) {
     if (from > 0 && ids.length > 1) {
-      throw new HoldfastError("invalid_input", "`from` goes with one id", { hint: "ask for that id alone" });
+      throw new HoldfastError("invalid_input", "`from` needs exactly one id", { hint: "request that id only" });
     }
     const found = await session.get(ids);
     const known = new Set(found.map(({ id }) => id));
     const missing = ids.filter((id) => !known.has(id));
-    // Ids may have to be named a second time, as missing or omitted.
+    // Ids may be listed a second time, as missing or omitted.
     const fill = new Fill<z.output<typeof Shown>>(maxTokens - estimateTokens(JSON.stringify(ids)));
     const omitted: string[] = [];
     for (const item of found) {
@@ -45,14 +45,14 @@ export const getTool = tool({
       const around = costOf(itemPiece(item, "", goesOn(end)), shownOf(item, "", end));
       const { text, next } = excerpt(item.content, fill.left - around, from);
       const note = next === undefined ? undefined : goesOn(next);
-      const isWhole = next === undefined || fill.isEmpty; // only the first one may be cut, or no room would be left to go on
+      const isWhole = next === undefined || fill.isEmpty; // only the first item may be cut
       if (!isWhole || !fill.add(itemPiece(item, text, note), shownOf(item, text, next))) omitted.push(item.id);
     }
     const past = found.filter(({ content }) => from > 0 && from >= content.length);
     const notes = [
-      ...past.map(({ content }) => `The text ends at ${content.length}: there is nothing from ${from} on.`),
-      ...(missing.length > 0 ? [`Missing: ${missing.map(idText).join(" ")}. memory_search finds ids.`] : []),
-      ...(omitted.length > 0 ? [`Did not fit, ask for these alone: ${omitted.map(idText).join(" ")}`] : []),
+      ...past.map(({ content }) => `The text ends at ${content.length}, before ${from}.`),
+      ...(missing.length > 0 ? [listed("Missing (use memory_search to find ids):", missing)] : []),
+      ...(omitted.length > 0 ? [listed("Did not fit, request these separately:", omitted)] : []),
     ];
     const data = {
       items: fill.shown,
@@ -63,7 +63,7 @@ export const getTool = tool({
   },
 });
 
-const goesOn = (next: number): string => `goes on: from ${next}`;
+const goesOn = (next: number): string => `continues: from ${next}`;
 
 const shownOf = (item: Item, content: string, next: number | undefined) => ({
   ...shownItem(item, content),

@@ -1,10 +1,12 @@
 /**
- * The group `openai`: `search` and `fetch` in the form that ChatGPT connectors and deep research expect. Each answer is
- * JSON, as text too; stored text stands in its strings and nowhere else.
+ * The group `openai`: `search` and `fetch` in the form that ChatGPT connectors and deep research expect. The text of each
+ * answer is JSON, too; stored text appears only inside its strings.
  */
 import { z } from "zod";
+import { shortened } from "../../context/fence.js";
 import { HoldfastError } from "../../errors.js";
 import { leading } from "../../graphemes.js";
+import { escapedJson } from "../../rendered.js";
 import { QuerySchema } from "../../schemas/query.js";
 import { Name } from "../../schemas/scope.js";
 import { estimateTokens } from "../../tokens/estimate.js";
@@ -20,7 +22,7 @@ const Found = z.object({ id: z.string(), title: z.string(), url: z.string() });
 const search = tool({
   name: "search",
   title: "Search",
-  description: "Find memories on a question. Returns ids, titles and addresses; fetch has the text of one.",
+  description: "Search memories. Returns ids, titles and URLs; use fetch to read one.",
   access: "read",
   isIdempotent: true,
   input: z.strictObject({ query: QuerySchema.shape.query }),
@@ -38,14 +40,14 @@ const search = tool({
 const fetch = tool({
   name: "fetch",
   title: "Fetch",
-  description: "Read one memory by the id that search gave.",
+  description: "Read one memory by the id that search returned.",
   access: "read",
   isIdempotent: true,
   input: z.strictObject({ id: Name }),
   output: Found.extend({ text: z.string(), metadata: z.record(z.string(), z.unknown()) }),
   async run({ session, maxTokens }, { id }) {
     const [item] = await session.get([id]);
-    if (!item) throw new HoldfastError("not_found", "there is no such memory (any more)", { hint: "search again" });
+    if (!item) throw new HoldfastError("not_found", "this memory does not exist (any more)", { hint: "search again" });
     const { kind, role, session: name, occurredAt } = item;
     const metadata = {
       kind,
@@ -61,15 +63,12 @@ const fetch = tool({
 
 export const openaiGroup: ToolGroup = { name: "openai", tools: [search, fetch] };
 
-const asJson = <T>(data: T): Answer<T> => ({ data, text: JSON.stringify(data) });
+const asJson = <T>(data: T): Answer<T> => ({ data, text: escapedJson(JSON.stringify(data)) });
 
-/** What citations point to. */
+/** For citations. */
 const urlOf = (id: string): string => `memory://items/${encodeURIComponent(id)}`;
 
-/** The beginning of the text, on one line. */
+/** The start of the text, on one line. */
 function titleOf({ content }: Item): string {
-  const line = leading(content, TITLE_UNITS * 4)
-    .replace(/\s+/g, " ")
-    .trim();
-  return line.length > TITLE_UNITS ? `${leading(line, TITLE_UNITS)}…` : line;
+  return shortened(leading(content, TITLE_UNITS * 4), TITLE_UNITS);
 }

@@ -1,32 +1,33 @@
 /**
- * The reference group: the nine tools of the reference MCP memory server, under their names, with their inputs, outputs and
- * texts, on a Holdfast memory. A model and a client that know the one know the other.
+ * The reference group: the nine tools of the reference MCP memory server on a Holdfast memory, with the same names, inputs,
+ * outputs and texts. A model or client that knows one knows the other.
  *
- * - The graph is that of the whole memory: the session's name, if there is one, plays no part.
- * - Reads are answered whole, as there; only beyond 25,000 tokens (or `maxTokens`, if that is more) they are refused, with
- *   a way to ask for less. Writes are always answered: they repeat at most what the model has just said, and they are done.
- * - The resource is given whole, however long it is, as there: programs read it, and nobody can ask for less of it.
- * - Who subscribes to the resource over stdio is told of what this client writes with these tools. What else happens to it
- *   is not looked for, as it is with blocks: the whole graph would have to be read every second. So over HTTP nobody is told.
+ * - The graph belongs to the whole space; the scope's session is ignored.
+ * - Reads return everything, as in the reference. Only beyond 25,000 tokens (or `maxTokens`, if larger) they are refused, with
+ *   a hint. Writes are always answered: they repeat at most what the model just sent, and they have taken effect.
+ * - The resource is returned in full, however long it is, as in the reference: programs read it, and cannot ask for less.
+ * - Subscribers to the resource over stdio are notified of this client's writes with these tools only. Unlike blocks, the
+ *   graph is not polled, because the whole graph would have to be read every second. So over HTTP there are no notifications.
  */
 import { z } from "zod";
+import type { Graph } from "../../compat/knowledge-graph/graph.js";
+import { KnowledgeGraph } from "../../compat/knowledge-graph/knowledge-graph.js";
 import { HoldfastError } from "../../errors.js";
-import type { Graph } from "../../graph/graph.js";
-import { KnowledgeGraph } from "../../graph/knowledge-graph.js";
+import { escapedJson } from "../../rendered.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import { failureText } from "../failure.js";
-import { type Answer, type ToolGroup, tool, type Workplace } from "../tool.js";
+import { type Answer, type ToolContext, type ToolGroup, tool } from "../tool.js";
 import { wholeSpace } from "../whole-space.js";
 
 const Entity = z.object({
-  name: z.string().describe("What the entity is called; other calls name it exactly so"),
-  entityType: z.string().describe("What kind of thing it is, such as person or project"),
-  observations: z.array(z.string()).describe("What is known about it, one fact each"),
+  name: z.string().describe("The entity's name; other calls refer to it by this exact name"),
+  entityType: z.string().describe("The type, such as person or project"),
+  observations: z.array(z.string()).describe("Facts about it, one per string"),
 });
 const Relation = z.object({
-  from: z.string().describe("Name of the entity that the relation begins at"),
-  to: z.string().describe("Name of the entity that it ends at"),
-  relationType: z.string().describe("What the first is or does to the second, such as works_at"),
+  from: z.string().describe("Name of the entity where the relation starts"),
+  to: z.string().describe("Name of the entity where it ends"),
+  relationType: z.string().describe("The type, in active voice, such as works_at"),
 });
 const Entities = z.object({ entities: z.array(Entity) });
 const Relations = z.object({ relations: z.array(Relation) });
@@ -37,7 +38,7 @@ const createEntities = tool({
   name: "create_entities",
   title: "Create Entities",
   description:
-    "Create entities in the knowledge graph. Answers with those that are new: a name that exists is left as it is (use add_observations for it).",
+    "Create entities in the knowledge graph. Returns the new ones: an existing entity is left unchanged (use add_observations for it).",
   access: "write",
   input: Entities,
   output: Entities,
@@ -51,7 +52,7 @@ const createRelations = tool({
   name: "create_relations",
   title: "Create Relations",
   description:
-    "Connect entities of the knowledge graph. Word relation types actively (works_at, likes). Answers with those that are new.",
+    "Create relations between entities. Use active voice for relation types (works_at, likes). Returns the new ones.",
   access: "write",
   input: Relations,
   output: Relations,
@@ -65,13 +66,13 @@ const addObservations = tool({
   name: "add_observations",
   title: "Add Observations",
   description:
-    "Add facts to entities that exist. Answers with those that were new. Fails, with nothing added, if an entity does not exist: create it first.",
+    "Add facts to existing entities. Returns the new ones. Fails without adding anything if an entity does not exist: create it first.",
   access: "write",
   input: z.object({
     observations: z.array(
       z.object({
-        entityName: z.string().describe("Name of the entity that gets them"),
-        contents: z.array(z.string()).describe("What to add, one fact each"),
+        entityName: z.string().describe("Name of the entity to add them to"),
+        contents: z.array(z.string()).describe("Facts to add, one per string"),
       }),
     ),
   }),
@@ -87,7 +88,7 @@ const addObservations = tool({
 const deleteEntities = tool({
   name: "delete_entities",
   title: "Delete Entities",
-  description: "Delete entities with all their observations and relations, for good.",
+  description: "Permanently delete entities with all their observations and relations.",
   access: "write",
   isDestructive: true,
   isIdempotent: true,
@@ -102,7 +103,7 @@ const deleteEntities = tool({
 const deleteObservations = tool({
   name: "delete_observations",
   title: "Delete Observations",
-  description: "Take single observations away from entities. Give their texts exactly.",
+  description: "Delete single observations from entities. Pass their exact texts.",
   access: "write",
   isDestructive: true,
   isIdempotent: true,
@@ -110,7 +111,7 @@ const deleteObservations = tool({
     deletions: z.array(
       z.object({
         entityName: z.string().describe("Name of the entity that has them"),
-        observations: z.array(z.string()).describe("The observations to take away, word for word"),
+        observations: z.array(z.string()).describe("The exact observations to delete"),
       }),
     ),
   }),
@@ -140,7 +141,7 @@ const readGraph = tool({
   name: "read_graph",
   title: "Read Graph",
   description:
-    "Read all entities and relations. Of a large graph it is too much for one answer: use search_nodes or open_nodes.",
+    "Read all entities and relations. A large graph is too much for one answer: use search_nodes or open_nodes.",
   access: "read",
   isIdempotent: true,
   input: z.object({}),
@@ -152,10 +153,10 @@ const searchNodes = tool({
   name: "search_nodes",
   title: "Search Nodes",
   description:
-    "Find entities in whose name, type or observations a text stands, upper or lower case, with their relations. It looks for the text as a whole: give one word or a short phrase.",
+    "Find entities whose name, type or observations contain a text, ignoring case, with their relations. The text is matched as a whole: pass one word or a short phrase.",
   access: "read",
   isIdempotent: true,
-  input: z.object({ query: z.string().describe("The text to look for in names, types and observations") }),
+  input: z.object({ query: z.string().describe("The text to find in names, types and observations") }),
   output: WholeGraph,
   run: async (place, { query }) => graphAnswer(place, await graphOf(place).searchNodes(query)),
 });
@@ -163,10 +164,10 @@ const searchNodes = tool({
 const openNodes = tool({
   name: "open_nodes",
   title: "Open Nodes",
-  description: "Read the entities of these names with their relations. Names that do not exist are left out.",
+  description: "Read entities by name, with their relations. Names that do not exist are omitted.",
   access: "read",
   isIdempotent: true,
-  input: z.object({ names: z.array(z.string()).describe("Names of the entities to read, exactly") }),
+  input: z.object({ names: z.array(z.string()).describe("Exact names of the entities to read") }),
   output: WholeGraph,
   run: async (place, { names }) => graphAnswer(place, await graphOf(place).openNodes(names)),
 });
@@ -194,30 +195,30 @@ export const referenceGroup: ToolGroup = {
       read: async (place) => textOf(await graphOf(place).readGraph()),
     },
   ],
-  // What is not there is told in the reference's own words, which models have seen before.
+  // A missing entity is reported in the reference's own words, which models have seen before.
   failureText: (error) =>
     error instanceof HoldfastError && error.code === "not_found" ? error.message : failureText(error),
 };
 
-const graphOf = (place: Workplace): KnowledgeGraph => new KnowledgeGraph(wholeSpace(place));
+const graphOf = (place: ToolContext): KnowledgeGraph => new KnowledgeGraph(wholeSpace(place));
 
-/** Whoever changes over has a graph that was read whole until now. Clients refuse what is longer. */
+/** Users who migrate have a graph that fits one answer. Clients refuse longer ones. */
 const GRAPH_TOKENS = 25_000;
 
-const textOf = (value: unknown): string => JSON.stringify(value, null, 2);
+const textOf = (value: unknown): string => escapedJson(JSON.stringify(value, null, 2));
 
 const done = (message: string) => ({ data: { success: true, message }, text: message });
 
-/** The text is longer than the structured content, so that it alone is measured. */
-function graphAnswer(place: Workplace, graph: Graph): Answer<Graph> {
+/** The text is longer than the structured content, so only the text is measured. */
+function graphAnswer(place: ToolContext, graph: Graph): Answer<Graph> {
   const maxTokens = Math.max(place.maxTokens, GRAPH_TOKENS);
   const text = textOf(graph);
   const tokens = estimateTokens(text);
   if (tokens <= maxTokens) return { data: graph, text };
   const { entities, relations } = graph;
   const size = `${entities.length} entities and ${relations.length} relations, about ${tokens} tokens`;
-  throw new HoldfastError("too_large", `the answer has ${size}; at most ${maxTokens} fit`, {
-    hint: "ask for less: search_nodes with a rarer word, or open_nodes with fewer names; memory_search finds single facts in what is too long",
+  throw new HoldfastError("too_large", `the answer has ${size}; the limit is ${maxTokens}`, {
+    hint: "request less: search_nodes with a rarer word, or open_nodes with fewer names; memory_search finds single facts in long entities",
     details: { entities: entities.length, relations: relations.length, tokens, maxTokens },
   });
 }

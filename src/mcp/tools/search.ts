@@ -1,4 +1,4 @@
-/** memory_search: the beginnings of what fits a question, with ids. The rest of a text is `memory_get`'s. */
+/** memory_search: the start of the best hits, with ids. `memory_get` reads the rest. */
 import { z } from "zod";
 import { HoldfastError } from "../../errors.js";
 import { HitSchema, QuerySchema } from "../../schemas/query.js";
@@ -11,19 +11,19 @@ import { tool } from "../tool.js";
 
 const LIMIT = 10;
 const LIMIT_MAX = 50;
-/** Of one hit. */
+/** Per hit. */
 const EXCERPT_TOKENS = 100;
 
 const ShownHit = ShownItem.extend({
   score: HitSchema.shape.score,
-  more: z.boolean().exactOptional().meta({ description: "The text goes on" }),
+  more: z.boolean().exactOptional().meta({ description: "The text continues" }),
 });
 
 export const searchTool = tool({
   name: "memory_search",
   title: "Search memory",
   description:
-    "Find what was remembered, by words and by meaning, best first. Use it before you answer anything that earlier conversations may have settled, and before you save. Ask in a full sentence, with names and dates. Returns ids with the start of each text; memory_get has the rest. The nearest are returned even if they have nothing to do with it: judge by their text. If none answers, say so instead of guessing, and do not ask the same in other words more than once.",
+    "Find what was remembered, by words and by meaning, best first. Use it before you answer anything that earlier conversations may have settled, and before you save. Ask in a full sentence, with names and dates. Returns ids with the start of each text; memory_get reads the rest. The nearest memories are returned even if they are unrelated: judge by their text. If none answers, say so instead of guessing, and do not rephrase the question more than once.",
   access: "read",
   isIdempotent: true,
   input: z.strictObject({
@@ -33,21 +33,21 @@ export const searchTool = tool({
       .min(1)
       .max(LIMIT_MAX)
       .exactOptional()
-      .meta({ description: `${LIMIT} if left out` }),
-    role: z.enum(ROLES).exactOptional().meta({ description: "Only what this one said" }),
+      .meta({ description: `Default: ${LIMIT}` }),
+    role: z.enum(ROLES).exactOptional().meta({ description: "Only messages of this role" }),
     from: time("Not before"),
     to: time("Before"),
     within: z.enum(["space", "session"]).exactOptional(),
   }),
   output: z.object({
     hits: z.array(ShownHit),
-    omitted: z.int().exactOptional().meta({ description: "Found, but too much for one answer" }),
+    omitted: z.int().exactOptional().meta({ description: "Hits that did not fit" }),
     partial: z.boolean().exactOptional(),
   }),
   async run({ session, maxTokens }, { query, limit = LIMIT, ...filter }) {
     if (filter.within === "session" && session.scope.session === undefined) {
-      throw new HoldfastError("invalid_input", "this memory is not divided into sessions here", {
-        hint: "leave `within` out",
+      throw new HoldfastError("invalid_input", "the scope has no session", {
+        hint: "omit `within`",
       });
     }
     const found = await session.query(query, { topK: limit, ...filter });
@@ -60,8 +60,8 @@ export const searchTool = tool({
     const omitted = found.length - fill.shown.length;
     const notes = [
       ...(found.length === 0 ? ["Nothing found."] : []),
-      ...(omitted > 0 ? [`${omitted} more did not fit: ask more exactly.`] : []),
-      ...(found.degraded === undefined ? [] : ["Searched by words alone: the embedding model cannot be used now."]),
+      ...(omitted > 0 ? [`${omitted} more did not fit: ask a more specific question.`] : []),
+      ...(found.degraded === undefined ? [] : ["Searched by words only: the embedding model is unavailable."]),
       ...(found.partial ? ["Partial: the newest memories were searched by words only."] : []),
     ];
     const data = { hits: fill.shown, ...(omitted > 0 && { omitted }), ...(found.partial && { partial: true }) };

@@ -1,22 +1,22 @@
-/** memory_status: whose memory this is, and how it fares. */
+/** memory_status: the scope and the state of the memory. */
 import { z } from "zod";
 import { inline } from "../../context/fence.js";
 import { ScopeSchema } from "../../schemas/scope.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import { VERSION } from "../../version.js";
 import { Fill } from "../fill.js";
-import { day, idText } from "../rendering.js";
+import { day, fenced, listed } from "../rendering.js";
 import { tool } from "../tool.js";
 import { wholeSpace } from "../whole-space.js";
 
-/** Counted so far, and no further. */
+/** Counting stops here. */
 const COUNT_MAX = 100;
 
 export const statusTool = tool({
   name: "memory_status",
   title: "Memory status",
   description:
-    "Say whose memory this is, what blocks it has, when something was last saved, and whether anything waits to be indexed. Use it when the user asks about the memory itself, or when results look wrong.",
+    "Get the scope of this memory, its blocks, when something was last saved, and what is waiting to be indexed. Use it when the user asks about the memory itself, or when results look wrong.",
   access: "read",
   isIdempotent: true,
   input: z.strictObject({}),
@@ -25,7 +25,7 @@ export const statusTool = tool({
     scope: z.object(ScopeSchema.shape),
     blocks: z.array(z.string()),
     lastSavedAt: z.number().exactOptional(),
-    waiting: z.int().meta({ description: "Found by words, not yet by meaning" }),
+    waiting: z.int().meta({ description: "Searchable by words, not yet by meaning" }),
     parked: z.int().meta({ description: "Could not be indexed by meaning" }),
   }),
   async run(place) {
@@ -39,7 +39,7 @@ export const statusTool = tool({
     ]);
     const last = newest.items[0]?.recordedAt;
     const names = new Fill<string>(place.maxTokens - estimateTokens(JSON.stringify(session.scope)));
-    for (const { name } of blocks) if (!names.add(idText(name), name)) break;
+    for (const { name } of blocks) if (!names.add(listed("", [name]), name)) break;
     const data = {
       version: VERSION,
       scope: session.scope,
@@ -49,16 +49,16 @@ export const statusTool = tool({
       parked: parked.items.length,
     };
     const omitted = blocks.length - names.shown.length;
-    const more = omitted > 0 ? ` and ${omitted} more` : "";
     const lines = [
       `Holdfast ${VERSION}: ${Object.entries(session.scope)
         .map(([kind, name]) => `${kind} ${inline(name)}`)
         .join(", ")}`,
       last === undefined ? "Nothing saved yet." : `Last saved: ${day(last)}`,
-      `Blocks: ${names.isEmpty ? "none" : names.shown.map(idText).join(" ") + more}`,
+      names.isEmpty ? "Blocks: none" : listed("Blocks:", names.shown),
+      ...(omitted > 0 ? [`${omitted} more blocks: memory_block view`] : []),
       `Waiting to be indexed by meaning: ${counted(data.waiting)}; could not be: ${counted(data.parked)}`,
     ];
-    return { data, text: lines.join("\n") };
+    return { data, text: fenced([], ...lines) };
   },
 });
 

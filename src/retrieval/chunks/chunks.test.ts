@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CHUNK_STRATEGIES, type Chunkable, type Chunked, type Fit } from "./chunk.js";
-import { type ChunkRequest, chunkItems } from "./chunks.js";
+import { CHUNK_STRATEGIES, type Chunk, type Chunkable, type Chunked, type Fit } from "./chunk.js";
+import { type ChunkRequest, chunkItems, Drafts, fitDrafts, nextDrafts } from "./chunks.js";
 import { chunkStrategy } from "./strategy.js";
 
-/** A model that counts code points, and keeps what it was asked. */
+/** A model that counts code points, and records the texts it was given. */
 function model(tokensMax: number): Fit & { readonly calls: string[][] } {
   const calls: string[][] = [];
   return {
@@ -29,7 +29,7 @@ async function one(request: ChunkRequest, fit: Fit, strategy = message): Promise
 }
 
 describe("fitting", () => {
-  test("texts that are sure to fit are not counted", async () => {
+  test("texts that are certain to fit are not counted", async () => {
     const fit = model(256);
     await chunkItems(message, [alone("a".repeat(200)), alone("Short. ".repeat(60))], fit);
     expect(fit.calls).toEqual([]);
@@ -50,7 +50,7 @@ describe("fitting", () => {
     expect(fit.calls[0]).toHaveLength(20);
   });
 
-  test("what is too long is cut at a sentence's end, else between words, else between letters", async () => {
+  test("text that is too long is cut at a sentence end, else between words, else between letters", async () => {
     const words = "alpha beta gamma delta epsilon zeta";
     const text = (content: string, tokensMax: number) =>
       one(alone(content), model(tokensMax)).then(({ chunks }) => chunks.map((chunk) => chunk.text));
@@ -73,7 +73,7 @@ describe("fitting", () => {
     expect(chunks[0]?.text).toMatch(/^(👨‍👩‍👧‍👦)+: I live in Lisbon\.$/u);
   });
 
-  test("a letter with thousands of marks is one chunk, embedded by what fits of it", async () => {
+  test("a letter with thousands of marks is one chunk, embedded by the part that fits", async () => {
     const content = `Hello my dear friend! e${"\u0301".repeat(5000)}. And goodbye to you!`;
     const { chunks } = await one(alone(content), model(64));
     expect(chunks.every(({ text }) => [...text].length <= 62)).toBe(true);
@@ -82,7 +82,7 @@ describe("fitting", () => {
     expect(marked?.text).toMatch(/^(Ann: )?e\u0301+$/);
   });
 
-  test("a model that takes not even one character refuses the item, and says which", async () => {
+  test("a model that does not accept even one character refuses the item, and names it", async () => {
     const fit: Fit = {
       tokensMax: 9,
       countTokens: async (texts) => texts.map((text) => (text.includes("😀") ? 10 : 1)),
@@ -93,14 +93,14 @@ describe("fitting", () => {
     });
   });
 
-  test("a model that counts fewer texts than it was given is a failing one", async () => {
+  test("a model that counts fewer texts than it was given fails", async () => {
     const fit: Fit = { tokensMax: 9, countTokens: async () => [] };
     await expect(chunkItems(message, [alone("a long way to go")], fit)).rejects.toMatchObject({
       code: "embedder_failed",
     });
   });
 
-  test("white space alone counts as an item without chunks", async () => {
+  test("white space alone is an item without chunks", async () => {
     expect(await chunkItems(message, [alone(" \n"), alone(""), alone("word")], model(256))).toMatchObject([
       { chunks: [], borrowed: [] },
       { chunks: [], borrowed: [] },
@@ -115,7 +115,7 @@ describe("borrowing", () => {
     { key: 2, version: 7, name: "Bob", content: "And where does your younger sister live at the moment?" },
   ];
 
-  test("what is borrowed is named with its version", async () => {
+  test("borrowed items are named with their versions", async () => {
     const { chunks, borrowed } = await one({ item: item("In Lisbon."), earlier }, model(256), contextual);
     expect(chunks[0]?.text).toContain("these days?\nBob: And");
     expect(borrowed).toEqual([
@@ -124,7 +124,7 @@ describe("borrowing", () => {
     ]);
   });
 
-  test("what did not fit is not named: the oldest goes first, then half of the rest, then all", async () => {
+  test("context that does not fit is not named: the oldest is dropped first, then half of the rest, then all", async () => {
     const carried = async (tokensMax: number) => {
       const { chunks, borrowed } = await one({ item: item("In Lisbon."), earlier }, model(tokensMax), contextual);
       return [chunks.map(({ text }) => text), borrowed.map(({ key }) => key)];
@@ -165,7 +165,7 @@ describe("any text", () => {
   const tokensMax = fc.constantFrom(12, 40, 128, 256, 8192);
   const bare = (text: string): string => text.replace(/\s/g, "");
 
-  test("is covered, in order, by chunks that fit and cut no grapheme", async () => {
+  test("is covered, in order, by chunks that fit and split no grapheme", async () => {
     const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
     await fc.assert(
       fc.asyncProperty(request, strategy, tokensMax, async (asked, chosen, most) => {
@@ -188,7 +188,7 @@ describe("any text", () => {
     );
   });
 
-  test("is in the chunks' texts word for word, unless a single grapheme is too long", async () => {
+  test("is contained in the chunks' texts word for word, unless a single grapheme is too long", async () => {
     await fc.assert(
       fc.asyncProperty(request, strategy, async (asked, chosen) => {
         for (const { start, end, text } of (await one(asked, model(8192), chosen)).chunks) {
@@ -200,7 +200,7 @@ describe("any text", () => {
     );
   });
 
-  test("gives the same chunks whenever and in whatever company it comes", async () => {
+  test("gives the same chunks at any time and in any batch", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(request, { maxLength: 4 }), strategy, tokensMax, async (batch, chosen, most) => {
         const together = await chunkItems(chosen, batch, model(most));
@@ -209,9 +209,32 @@ describe("any text", () => {
       { numRuns: 100 },
     );
   });
+
+  test("gives the same chunks slice by slice, even if a slice has to be cut again", async () => {
+    const slices = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 400 }), isTakenBack: fc.boolean() }));
+    await fc.assert(
+      fc.asyncProperty(request, strategy, tokensMax, slices, async (asked, chosen, most, sizes) => {
+        const drafts = new Drafts(chosen, asked);
+        const chunks: Chunk[] = [];
+        const sources = new Map<number, Chunked["borrowed"][number]>();
+        for (const { bytes, isTakenBack } of [...sizes, { bytes: Number.POSITIVE_INFINITY, isTakenBack: false }]) {
+          const [own = []] = await nextDrafts([drafts], bytes);
+          if (isTakenBack) drafts.putBack(own);
+          const [slice] = isTakenBack ? [] : await fitDrafts([own], model(most));
+          chunks.push(...(slice?.chunks ?? []));
+          for (const source of slice?.borrowed ?? []) sources.set(source.key, source);
+        }
+        expect(drafts.isDone).toBe(true);
+        const whole = await one(asked, model(most), chosen);
+        expect(chunks).toEqual(whole.chunks);
+        expect([...sources.keys()].sort()).toEqual(whole.borrowed.map(({ key }) => key).sort());
+      }),
+      { numRuns: 200 },
+    );
+  });
 });
 
-test("others get their turns while a long message is chunked", async () => {
+test("yields to other work while a long message is chunked", async () => {
   let turns = 0;
   let isDone = false;
   const others = () => {
@@ -219,7 +242,7 @@ test("others get their turns while a long message is chunked", async () => {
     if (!isDone) setImmediate(others);
   };
   setImmediate(others);
-  // Nothing is counted, so that only giving way lets others in.
+  // Nothing is counted, so only yielding lets other work run.
   await one(alone("今天天气很好,我们去公园玩吧。".repeat(60_000)), model(100_000));
   isDone = true;
   expect(turns).toBeGreaterThan(3);

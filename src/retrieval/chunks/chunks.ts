@@ -1,10 +1,12 @@
 /**
- * Items → chunks that fit the model.
+ * Cuts items into chunks that fit the model.
  *
- * - Every chunk's text has at most `tokensMax` tokens as the model itself counts them. Short texts are sure to fit; all
- *   others of a batch are counted in one call, those too long are replaced by shorter ones, and so on.
- * - An item's chunks depend on the item and its neighbours alone, not on the batch it comes in.
- * - It runs on the main thread, so it gives way to others every few milliseconds, also within a long message.
+ * - A chunk's text has at most `tokensMax` tokens, as the model counts them. Short texts are certain to fit. All others
+ *   of a batch are counted in one call; those that are too long are replaced by shorter ones, which are counted in
+ *   turn.
+ * - An item's chunks depend only on the item and its neighbours, not on the batch or on how many drafts are fitted at
+ *   once.
+ * - Chunking runs on the main thread and yields to the event loop every few milliseconds, even within one long message.
  */
 import { setImmediate } from "node:timers/promises";
 import { systemClock } from "../../clock.js";
@@ -15,7 +17,7 @@ import type { ChunkStrategy } from "./strategy.js";
 
 export interface ChunkRequest {
   readonly item: Chunkable;
-  /** The messages before it in its session, oldest first; as many as the strategy wants, or fewer. */
+  /** The preceding messages of its session, oldest first: as many as the strategy uses, or fewer. */
   readonly earlier: readonly Chunkable[];
 }
 
@@ -26,17 +28,81 @@ interface Sheet {
   readonly text: string;
 }
 
-/** No tokenizer makes more tokens than there are bytes after decomposition, and a few special ones around them. */
+/** A tokenizer makes at most one token per byte of decomposed text, plus a few special tokens. */
 const SPECIAL_TOKENS_MAX = 8;
-/** How long it may keep the thread. */
+/** How long chunking may block the event loop. */
 const TURN_MS = 5;
 
-/** The chunks of each item, in the order of the items. An item of white space has none. */
+/** The drafts of one item, produced lazily. */
+export class Drafts {
+  readonly #drafts: Iterator<Draft>;
+  #next: IteratorResult<Draft>;
+  #again: readonly Draft[] = [];
+  #end = 0;
+
+  constructor(strategy: ChunkStrategy, { item, earlier }: ChunkRequest) {
+    this.#drafts = strategy.split(item, earlier)[Symbol.iterator]();
+    this.#next = this.#drafts.next();
+  }
+
+  /** True if there are no more drafts. */
+  get isDone(): boolean {
+    return this.#again.length === 0 && this.#next.done === true;
+  }
+
+  /** The position in the item's content where the last draft ended. */
+  get end(): number {
+    return this.#end;
+  }
+
+  next(): Draft | undefined {
+    const [again, ...others] = this.#again;
+    this.#again = others;
+    if (again || this.#next.done) return again;
+    const draft = this.#next.value;
+    this.#end = draft.end;
+    this.#next = this.#drafts.next();
+    return draft;
+  }
+
+  /** Returns drafts that could not be used; `next` yields them again. */
+  putBack(drafts: readonly Draft[]): void {
+    this.#again = [...drafts, ...this.#again];
+  }
+}
+
+/** The next drafts of these items, item by item, until their bodies reach `bytesMax` bytes or no drafts are left. */
+export async function nextDrafts(items: readonly Drafts[], bytesMax: number): Promise<readonly (readonly Draft[])[]> {
+  const turn = new Turn();
+  const taken: Draft[][] = [];
+  let bytes = 0;
+  for (const drafts of items) {
+    const own: Draft[] = [];
+    taken.push(own);
+    for (let draft = bytes < bytesMax && drafts.next(); draft; draft = bytes < bytesMax && drafts.next()) {
+      own.push(draft);
+      bytes += Buffer.byteLength(draft.body);
+      if (turn.isOver) await turn.next();
+    }
+  }
+  return taken;
+}
+
+/** The chunks of each item, in the order of the items. An item of only white space has none. */
 export async function chunkItems(
   strategy: ChunkStrategy,
   items: readonly ChunkRequest[],
   fit: Fit,
 ): Promise<readonly Chunked[]> {
+  const all = items.map((request) => new Drafts(strategy, request));
+  return fitDrafts(await nextDrafts(all, Number.POSITIVE_INFINITY), fit);
+}
+
+/**
+ * Fits the drafts of several items to the model. `text_refused` names an item by its index in the list
+ * (`details.index`).
+ */
+export async function fitDrafts(items: readonly (readonly Draft[])[], fit: Fit): Promise<readonly Chunked[]> {
   const { tokensMax } = fit;
   const fitting: Sheet[][] = items.map(() => []);
   let unsure: Sheet[] = [];
@@ -46,8 +112,8 @@ export async function chunkItems(
     else unsure.push(sheet);
   };
   const turn = new Turn();
-  for (const [index, { item, earlier }] of items.entries()) {
-    for (const draft of strategy.split(item, earlier)) {
+  for (const [index, drafts] of items.entries()) {
+    for (const draft of drafts) {
       file(index, draft);
       if (turn.isOver) await turn.next();
     }
@@ -76,8 +142,8 @@ function surelyFits(text: string, tokensMax: number): boolean {
 function shorterOrRefused(index: number, draft: Draft, tokensMax: number): readonly Draft[] {
   const drafts = shorter(draft);
   if (drafts.length > 0) return drafts;
-  throw new HoldfastError("text_refused", `The model takes ${tokensMax} tokens, and a single character has more.`, {
-    hint: "Choose an embedding model that takes longer texts.",
+  throw new HoldfastError("text_refused", `The model accepts ${tokensMax} tokens, and a single character has more.`, {
+    hint: "Choose an embedding model that accepts longer texts.",
     details: { index },
   });
 }
@@ -98,7 +164,7 @@ function chunkedOf(sheets: readonly Sheet[]): Chunked {
   };
 }
 
-/** A turn on the main thread. The real clock decides, for it is real time that others wait. */
+/** A time slice on the main thread. It uses the real clock, because it bounds a real delay of the event loop. */
 class Turn {
   #started = systemClock.passed();
 

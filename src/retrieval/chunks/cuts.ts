@@ -1,14 +1,17 @@
-/** Where text may be cut: before a word in any language, else between graphemes; never inside a grapheme. */
+/** Where text may be cut: before a word of any language, else between graphemes, and never inside a grapheme. */
 import { graphemeEnd, graphemeStart, isSpace, isSureStart, segmenterOf, trimmed } from "../../graphemes.js";
 
-/** How far the segmenter sees beyond the place in question, and before it. */
+/** How far the segmenter reads around the position. */
 const AROUND_UNITS = 32;
-/** How far back a sure start of a grapheme is looked for. */
+/** How far back to search for a certain grapheme boundary. */
 const LOOKBACK_UNITS = 512;
-/** How many segments that are no words (brackets, dashes) are stepped over to find one that is. */
+/** How many segments that are not words (brackets, dashes) may be skipped to find one that is. */
 const STEPS_MAX = 8;
 
-/** The end of a piece of at most `at - start` units, unless one grapheme is longer. `start` is a grapheme's start. */
+/**
+ * The end of a piece of at most `at - start` units, or of one grapheme if that is longer. `start` is a grapheme
+ * boundary.
+ */
 export function cutBefore(text: string, start: number, at: number): number {
   const word = lastWordStart(text, start, at);
   if (word !== undefined) return word;
@@ -16,7 +19,7 @@ export function cutBefore(text: string, start: number, at: number): number {
   return grapheme > start ? grapheme : graphemeEnd(text, start);
 }
 
-/** Where the last word starts that starts in the second half of `start` to `at`; at `at` itself is best. */
+/** The start of the last word that starts in the second half of `start` to `at`, `at` included. */
 function lastWordStart(text: string, start: number, at: number): number | undefined {
   const least = start + Math.floor((at - start) / 2);
   for (let end = at; end > least; end--) {
@@ -33,7 +36,7 @@ function lastWordStart(text: string, start: number, at: number): number | undefi
   return undefined;
 }
 
-/** The place nearest to the middle where the text may be cut in two; undefined if it is a single grapheme. */
+/** The cut nearest to the middle of the text; undefined if the text is a single grapheme. */
 export function middleCut(text: string): number | undefined {
   const middle = Math.ceil(text.length / 2);
   let best: number | undefined;
@@ -47,8 +50,8 @@ export function middleCut(text: string): number | undefined {
 }
 
 /**
- * The end of a text: at most `units`, from the start of a word on where there is one near. Empty where no start of a
- * grapheme can be made out (hundreds of flags or marks in a row).
+ * The last `units` of a text at most, from the start of a word if there is one nearby. Empty if no grapheme boundary
+ * can be found (hundreds of flags or marks in a row).
  */
 export function ending(text: string, units: number): string {
   const end = text.trimEnd().length;
@@ -58,7 +61,7 @@ export function ending(text: string, units: number): string {
   for (let at = first; at < latest; at++) {
     if (isSpace(text, at - 1) && !isSpace(text, at) && isSureStart(text, at)) return trimmedText(text, at, end);
   }
-  // The segmenter must see the word from its start, or it takes the rest of one for a whole one.
+  // The segmenter must see a word from its start; otherwise it takes the rest of a word for a whole one.
   let known = Math.max(0, first - AROUND_UNITS);
   while (!isSureStart(text, known)) if (--known < first - LOOKBACK_UNITS) return "";
   const word = segmenterOf("word")

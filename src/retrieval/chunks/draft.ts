@@ -1,6 +1,7 @@
 /**
- * A chunk before it is known to fit the model: its own text, and what it is told besides (who speaks, what came before).
- * Drafts never change; one that is too long is replaced by shorter ones, until all fit or nothing is left to shorten.
+ * Drafts: chunks that are not yet known to fit the model. A draft has its own text and its context (the speaker and
+ * what was said before). Drafts are immutable; one that is too long is replaced by shorter ones, until all fit or
+ * nothing is left to shorten.
  */
 
 import { graphemeStart, leading, type Span, trimmed } from "../../graphemes.js";
@@ -13,27 +14,27 @@ export interface Source {
   readonly version: number;
 }
 
-/** What was said before, as far as it is carried along. */
+/** A part of what was said before. */
 export interface Context {
   readonly name: string;
   readonly text: string;
-  /** The item it comes from; absent if it is the chunk's own. */
+  /** The item it comes from; absent if it is from the same item. */
   readonly source?: Source;
 }
 
 export interface Draft extends Span {
-  /** Who speaks; empty if nobody is named. */
+  /** The speaker; empty if there is no name. */
   readonly name: string;
   /** Oldest first. */
   readonly context: readonly Context[];
-  /** The text of the span; its leading code points only where a single grapheme is too long for the model. */
+  /** The text of the span. If a single grapheme is too long for the model, only its leading code points. */
   readonly body: string;
 }
 
-/** Context that has less than this left says nothing. */
+/** Context shorter than this is useless. */
 const CONTEXT_UNITS_MIN = 16;
 
-/** A span is a single grapheme if it is longer than SENTENCE_UNITS. */
+/** A span longer than SENTENCE_UNITS is a single grapheme. */
 export function draftOf(content: string, { start, end }: Span, name: string, context: readonly Context[]): Draft {
   const body = content.slice(start, end);
   return { start, end, name, context, body: body.length > SENTENCE_UNITS ? leading(body, SENTENCE_UNITS) : body };
@@ -47,15 +48,15 @@ export function textOf({ name, context, body }: Draft): string {
 const said = (name: string, text: string): string => (name === "" ? text : `${name}: ${text}`);
 
 /**
- * What takes the place of a draft that is too long; nothing if it cannot become shorter. The longer of the two gives
- * way: what the chunk is told besides, or its own text, which is cut in two. A grapheme is cut last of all.
+ * The drafts that replace a draft that is too long; none if it cannot be shortened. Whichever is longer is shortened:
+ * the context, or the draft's own text, which is cut in two. A grapheme is cut last.
  */
 export function shorter(draft: Draft): readonly Draft[] {
-  const besides = textOf(draft).length - draft.body.length;
-  if (besides > draft.body.length) return [withLess(draft)];
+  const added = textOf(draft).length - draft.body.length;
+  if (added > draft.body.length) return [withLess(draft)];
   const cut = middleCut(draft.body);
   if (cut !== undefined) return halves(draft, cut);
-  if (besides > 0) return [withLess(draft)];
+  if (added > 0) return [withLess(draft)];
   const body = leading(draft.body, Math.floor(draft.body.length / 2));
   return body === "" ? [] : [{ ...draft, body }];
 }
@@ -68,7 +69,7 @@ function halves(draft: Draft, cut: number): readonly Draft[] {
   });
 }
 
-/** Drops the oldest context, then half of the last, then half of the name. */
+/** Drops the oldest context, then half of the last one, then half of the name. */
 function withLess(draft: Draft): Draft {
   const [oldest, ...younger] = draft.context;
   if (!oldest) {

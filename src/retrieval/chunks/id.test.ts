@@ -11,7 +11,7 @@ test("a chunk's id is a UUID of version 8", () => {
   }
 });
 
-test("space, item and part all count, and are not mixed up with each other", () => {
+test("space, item and part all count, and are not confused", () => {
   const ids = [
     chunkId("a", 1, 11),
     chunkId("a", 11, 1),

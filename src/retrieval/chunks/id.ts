@@ -1,7 +1,7 @@
-/** Ids of chunks in an external index: a retry, on whatever machine, names the same point again. */
+/** Ids of chunks in an external index. They are deterministic: a retry on any machine writes the same point. */
 import { createHash } from "node:crypto";
 
-/** A UUID of version 8 (RFC 9562: custom), made of the SHA-256 of what the chunk is. */
+/** A UUID of version 8 (RFC 9562: custom) from the SHA-256 of what identifies the chunk. */
 export function chunkId(spaceId: string, key: number, part: number): string {
   const bytes = createHash("sha256")
     .update(JSON.stringify([spaceId, key, part]))

@@ -4,7 +4,7 @@ import { pieces } from "./pieces.js";
 const split = (content: string): string[] => [...pieces(content)].map(({ start, end }) => content.slice(start, end));
 const words = (count: number): string => Array.from({ length: count }, (_, at) => `word${at}`).join(" ");
 
-test("a short message is its sentences", () => {
+test("a short message is split into its sentences", () => {
   expect(split("I moved to Lisbon in May. My sister still lives in Ghent!  Where do you live?")).toEqual([
     "I moved to Lisbon in May.",
     "My sister still lives in Ghent!",
@@ -12,7 +12,7 @@ test("a short message is its sentences", () => {
   ]);
 });
 
-test("a plain line is one piece, without the white space around it", () => {
+test("a plain line is one piece, trimmed", () => {
   expect(split("  \t the cat is on the roof\n")).toEqual(["the cat is on the roof"]);
   expect(split("Is the cat on the roof?! ")).toEqual(["Is the cat on the roof?!"]);
 });
@@ -44,19 +44,19 @@ test.each([
   expect(split(content)).toHaveLength(count);
 });
 
-test("abbreviations cost nothing", () => {
+test("abbreviations do not break sentences", () => {
   const content = "Dr. Smith met Mr. Jones at 5 p.m. They talked about e.g. the U.S. economy, etc. and left.";
   expect(split(content).join(" ")).toBe(content);
 });
 
-test("a message is short up to 600 units, and gathered beyond", () => {
+test("a message is short up to 600 units; beyond that, sentences are combined", () => {
   const content = (count: number): string => Array(count).fill("This sentence has thirty-nine units....").join(" ");
   expect(content(15)).toHaveLength(599);
   expect(split(content(15))).toHaveLength(15);
   expect(split(content(16)).map(({ length }) => length)).toEqual([279, 279, 79]);
 });
 
-test("a long message is whole sentences, gathered to at most 300 units", () => {
+test("a long message is split into whole sentences, combined up to 300 units", () => {
   const sentences = Array.from({ length: 200 }, (_, at) => `Sentence number ${at} says ${words(1 + (at % 9))}.`);
   const found = split(sentences.join(" "));
   expect(found.join(" ")).toBe(sentences.join(" "));
@@ -67,7 +67,7 @@ test("a long message is whole sentences, gathered to at most 300 units", () => {
   for (const piece of found.slice(0, -1)) expect(piece.length).toBeGreaterThan(200);
 });
 
-test("a sentence without end is cut between words", () => {
+test("an endless sentence is cut between words", () => {
   const found = split(words(3000));
   expect(found.join(" ")).toBe(words(3000));
   for (const piece of found) expect(piece.length).toBeLessThanOrEqual(450);

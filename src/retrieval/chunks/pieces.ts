@@ -1,21 +1,21 @@
 /**
- * The pieces of a message, each found on its own: its sentences if it is short, else whole sentences gathered up to
- * about PIECE_UNITS. Measured (LoCoMo, LongMemEval): the best piece tells far more about a message than one vector of
- * the whole.
+ * Splits a message into pieces, each of which is embedded on its own: sentences if the message is short, else sentences
+ * combined up to about PIECE_UNITS. On LoCoMo and LongMemEval, the best piece says far more about a message than one
+ * vector of the whole does.
  *
  * A piece has at most SENTENCE_UNITS, unless it is a single grapheme.
  */
 import type { Span } from "../../graphemes.js";
 import { PIECE_UNITS, SENTENCE_UNITS, sentences } from "./sentences.js";
 
-/** Up to here, in UTF-16 units, each sentence is a piece. */
+/** Up to this length, in UTF-16 units, each sentence is a piece. */
 const SHORT_UNITS = 600;
-/** Less than this ("Yes.", "1.", "Dr.") means nothing alone. In UTF-8 bytes, for five Chinese characters say a lot. */
+/** Shorter text ("Yes.", "1.", "Dr.") means nothing alone. In UTF-8 bytes: five Chinese characters say a lot. */
 const ALONE_BYTES = 16;
 
 export function* pieces(content: string): Generator<Span> {
   const wanted = content.length <= SHORT_UNITS ? 0 : PIECE_UNITS;
-  // The last but one waits, because it takes in what follows if that cannot stand alone.
+  // The last piece but one is held back, because a fragment that follows is appended to it.
   let before: Span | undefined;
   let piece: Span | undefined;
   for (const sentence of sentences(content)) {

@@ -1,26 +1,29 @@
 /**
- * The sentences of a text, in any language, one after the other. A line's end is a sentence's end.
+ * Splits text of any language into sentences, in order. A line break ends a sentence.
  *
- * Intl.Segmenter reads through a window (see graphemes.ts), and the text is read lazily: a megabyte costs its reader a
- * few microseconds at a time. No sentence comes out longer than SENTENCE_UNITS, unless a single grapheme is: longer ones
- * are cut before a word, or, in a word without end, between graphemes.
+ * The text is read lazily, and Intl.Segmenter reads through a window (see graphemes.ts), so each step on a megabyte of
+ * text costs a few microseconds. No sentence is longer than SENTENCE_UNITS, unless a single grapheme is. Longer
+ * sentences are cut before a word, or between graphemes if a word is too long.
  */
 
 import { afterSpace, graphemeStart, type Span, segmenterOf, trimmed } from "../../graphemes.js";
 import { cutBefore } from "./cuts.js";
 
-/** Lengths are in UTF-16 units. What is cut off a longer sentence has PIECE_UNITS at most. */
+/** Lengths are in UTF-16 units. A longer sentence is cut into pieces of at most PIECE_UNITS. */
 export const SENTENCE_UNITS = 450;
 export const PIECE_UNITS = 300;
 
 const WINDOW_UNITS = 1024;
-/** A sentence that ends in the last part of a window may go on beyond it, and is read again in the next. */
+/**
+ * A sentence that ends in the last part of a window may continue after it, so that part is read again in the next
+ * window.
+ */
 const REREAD_UNITS = 64;
 
-/** ASCII on one line, with no sentence's end before the text's own: the most common message of all. */
+/** ASCII on one line with no sentence end before its last character: the most common kind of message. */
 const PLAIN = /^[^.!?\n\r\u0080-\uFFFF]*[.!?]*$/;
 
-/** Spans without the white space around them, in order; together they cover all that is not white space. */
+/** The spans of the sentences, trimmed and in order. Together they cover everything except white space. */
 export function* sentences(text: string): Generator<Span> {
   if (text.length <= SENTENCE_UNITS && PLAIN.test(text.trim())) {
     const span = trimmed(text, 0, text.length);

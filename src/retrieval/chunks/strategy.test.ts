@@ -9,7 +9,7 @@ const message = chunkStrategy("message");
 const contextual = chunkStrategy("contextual");
 const texts = (drafts: Iterable<Parameters<typeof textOf>[0]>): string[] => [...drafts].map(textOf);
 
-test("with `message`, every piece says who speaks, and nothing of what came before", () => {
+test("with `message`, every piece names its speaker and contains nothing from before", () => {
   const item = ann(2, "I moved to Lisbon in May. My sister stayed in Ghent.");
   expect(texts(message.split(item, [bob(1, "Where do you live?")]))).toEqual([
     "Ann: I moved to Lisbon in May.",
@@ -18,7 +18,7 @@ test("with `message`, every piece says who speaks, and nothing of what came befo
   expect(message.neighbours).toBe(0);
 });
 
-test("nobody is named where there is no name", () => {
+test("a piece has no name if the message has none", () => {
   for (const item of [
     { key: 1, version: 1, content: "hello there" },
     { key: 1, version: 1, name: " ", content: "hello there" },
@@ -27,7 +27,7 @@ test("nobody is named where there is no name", () => {
   }
 });
 
-test("with `contextual`, every piece carries the two messages before it and the piece before it", () => {
+test("with `contextual`, every piece contains the two messages before it and the piece before it", () => {
   const earlier = [ann(1, "Long ago."), ann(2, "Where do you live?"), bob(3, "Why do you ask?")];
   const item = ann(4, "I moved to Lisbon in May. It was hard for my sister.");
   expect(texts(contextual.split(item, earlier))).toEqual([
@@ -36,7 +36,7 @@ test("with `contextual`, every piece carries the two messages before it and the 
   ]);
 });
 
-test("of a long message before, `contextual` carries the end, from the start of a word on", () => {
+test("`contextual` takes the end of a long message before, from the start of a word", () => {
   const words = Array.from({ length: 500 }, (_, at) => `word${at}`).join(" ");
   const [text = ""] = texts(contextual.split(ann(2, "And then?"), [bob(1, `${words}\n\n`)]));
   const [before = "", own] = text.split("\n");
@@ -63,7 +63,7 @@ test.each([
   expect(starts.has(content.length - carried.length)).toBe(true);
 });
 
-test("of a long message in Chinese it carries whole words", () => {
+test("it takes whole words from a long Chinese message", () => {
   for (let length = 300; length < 320; length++) {
     const content = "我们去年夏天从布鲁塞尔搬到了里斯本".repeat(30).slice(0, length);
     const words = new Intl.Segmenter("en", { granularity: "word" });
@@ -73,14 +73,14 @@ test("of a long message in Chinese it carries whole words", () => {
   }
 });
 
-test("a message before that has nothing to say, or nothing that can be cut, is not borrowed from", () => {
+test("nothing is borrowed from an empty message or one that cannot be cut", () => {
   for (const content of ["", "  \n", "🇩".repeat(2000), `a${"\u0301".repeat(5000)}`]) {
     const [draft] = contextual.split(ann(2, "And then?"), [bob(1, content)]);
     expect(draft?.context).toEqual([]);
   }
 });
 
-test("a draft is made when it is asked for", () => {
+test("drafts are produced on demand", () => {
   const content = "All is well. ".repeat(100_000);
   const started = process.cpuUsage();
   const [first] = contextual.split(ann(2, content), []);

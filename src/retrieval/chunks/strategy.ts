@@ -1,10 +1,10 @@
 /**
- * The chunk strategies: how an item becomes chunks, whatever the model.
+ * The chunk strategies: how an item is cut into chunks, independently of the model.
  *
- * - `message`: the pieces of the item (pieces.ts), each with its speaker's name.
- * - `contextual`: the same pieces, and with each the end of the two messages before it and of the piece before it.
+ * - `message`: the pieces of the item (pieces.ts), each with the speaker's name.
+ * - `contextual`: the same pieces, each preceded by the end of the two messages before it and of the piece before it.
  *
- * Both are pure and lazy: the same item and neighbours give the same drafts, and a draft is made when it is asked for.
+ * Both are pure and lazy: the same item and neighbours give the same drafts, each produced on demand.
  */
 import type { Chunkable, ChunkStrategyName } from "./chunk.js";
 import { ending } from "./cuts.js";
@@ -13,13 +13,13 @@ import { pieces } from "./pieces.js";
 
 export interface ChunkStrategy {
   readonly name: ChunkStrategyName;
-  /** How many earlier messages of the session it wants to see. */
+  /** How many earlier messages of the session it reads. */
   readonly neighbours: number;
-  /** The item's chunks in order, before they are made to fit a model. `earlier` is oldest first. */
+  /** The item's drafts in order, not yet fitted to a model. `earlier` is oldest first. */
   split(item: Chunkable, earlier: readonly Chunkable[]): Iterable<Draft>;
 }
 
-/** How much is borrowed, in UTF-16 units: of each message before, and of the same message's piece before. */
+/** How many UTF-16 units of context are taken from each message before, and from the piece before. */
 const MESSAGE_BEFORE_UNITS = 200;
 const PIECE_BEFORE_UNITS = 100;
 
@@ -56,7 +56,7 @@ export function chunkStrategy(name: ChunkStrategyName): ChunkStrategy {
 
 const nameOf = ({ name }: Chunkable): string => name?.trim() ?? "";
 
-/** What is borrowed of an earlier message; nothing if there is nothing to borrow. */
+/** The context taken from an earlier message; none if there is no usable text. */
 function contextOf(earlier: Chunkable): readonly Context[] {
   const text = ending(earlier.content, MESSAGE_BEFORE_UNITS);
   const { key, version } = earlier;

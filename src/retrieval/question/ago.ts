@@ -1,7 +1,7 @@
 /**
- * "Three weeks ago" in the languages where chrono-node cannot read it, or cannot read it safely: some of its patterns for
- * it take up to seconds for a hundred hostile characters (8 s in Russian), and the English one 160 ms to compile.
- * A number, a unit, and the word that makes it the past; nothing repeats, so the time is linear.
+ * "Three weeks ago" in the languages that chrono-node does not support or does not parse safely: some of its patterns
+ * take seconds for a hundred hostile characters (8 s in Russian), and the English one takes 160 ms to compile. The
+ * pattern here is a number, a unit and the word for "ago"; nothing in it repeats, so time is linear.
  */
 import type { Parser, ParsingComponents } from "chrono-node";
 import type { Language } from "./language.js";
@@ -11,9 +11,9 @@ type Unit = "day" | "week" | "month" | "year";
 interface Ago {
   readonly before?: string;
   readonly after?: string;
-  /** Words for 1, 2, 3 …, separated by spaces; several for one number by a bar. */
+  /** The words for 1, 2, 3 …, separated by spaces; alternatives for one number by a bar. */
   readonly numbers: string;
-  /** The beginnings of the words for day, week, month, year. */
+  /** Patterns for day, week, month and year. */
   readonly units: readonly [day: string, week: string, month: string, year: string];
 }
 
@@ -71,7 +71,7 @@ const ROWS: { readonly [L in Language]?: Ago } = {
 };
 const UNITS: readonly Unit[] = ["day", "week", "month", "year"];
 
-/** A parser for chrono-node; undefined for a language whose own one does. */
+/** A parser for chrono-node; undefined if the language's own one is used. */
 export function agoParserOf(language: Language, Components: typeof ParsingComponents): Parser | undefined {
   const ago = ROWS[language];
   if (!ago) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Days, weeks, months and years as half-open ranges of UTC milliseconds. A calendar is that of one asking: it knows the
- * day on which was asked in the asker's time zone. The zone's offset at that moment is used for all dates; summer time
- * shifts a day by an hour, which nobody who reads dates from a question can mean.
+ * Days, weeks, months and years as half-open ranges of UTC milliseconds. A calendar belongs to one question: it knows
+ * the day of asking in the asker's time zone. The zone's offset at that moment is used for all dates; daylight saving
+ * shifts a day by an hour, which does not matter here.
  */
 
 export interface Range {
@@ -27,9 +27,9 @@ export class Calendar {
     this.day = wall.getUTCDate();
   }
 
-  /** The first moment of a day; months and days beyond their ends flow over. */
+  /** The first moment of a day. Months and days beyond their ends overflow. */
   at(year: number, month = 1, day = 1): number {
-    // Date.UTC takes the years 0 to 99 for 1900 to 1999; no message is as old as either.
+    // Date.UTC maps the years 0 to 99 to 1900 to 1999; no message is that old.
     return Date.UTC(year, month - 1, day) - this.#offset;
   }
 
@@ -37,7 +37,7 @@ export class Calendar {
     return { from: this.at(year, month, day), to: this.at(year, month, day + 1) };
   }
 
-  /** The week from Monday that contains a day. */
+  /** The week, from Monday, that contains a day. */
   weekRange(year: number, month: number, day: number): Range {
     const weekday = (new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 6) % 7;
     return { from: this.at(year, month, day - weekday), to: this.at(year, month, day - weekday + 7) };
@@ -51,12 +51,12 @@ export class Calendar {
     return { from: this.at(year), to: this.at(year + 1) };
   }
 
-  /** So many days around a day: what "two months ago" means. */
+  /** `days` on each side of a day: the meaning of "two months ago". */
   around(year: number, month: number, day: number, days: number): Range {
     return { from: this.at(year, month, day - days), to: this.at(year, month, day + days + 1) };
   }
 
-  /** Days from a day until the one on which was asked. */
+  /** The number of days from a day to the day of asking. */
   daysSince(year: number, month: number, day: number): number {
     return Math.round((this.at(this.year, this.month, this.day) - this.at(year, month, day)) / DAY);
   }
@@ -64,7 +64,7 @@ export class Calendar {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Milliseconds to add to UTC for the wall clock of a zone. */
+/** The milliseconds to add to UTC for the wall-clock time of a zone. */
 function offsetOf(instant: number, timeZone: string): number {
   let format = formats.get(timeZone);
   if (!format) {

@@ -4,7 +4,7 @@ import { datesIn } from "./dates.js";
 /** A Thursday. */
 const ASKED = Date.parse("2024-08-15T10:30:00Z");
 
-/** The ranges as "from…to" by day, the second day not included; "now" is the asking time. */
+/** The ranges as "from…to" by day, the second day excluded; "now" is the time of asking. */
 function rangesOf(text: string, askedAt = ASKED, timeZone?: string): string[] {
   const day = (time: number): string => (time === askedAt ? "now" : new Date(time).toISOString().slice(0, 10));
   return datesIn(text, askedAt, timeZone).ranges.map(({ from, to }) => `${day(from)}…${day(to)}`);
@@ -32,18 +32,18 @@ describe("dates with a year", () => {
     expect(datesIn(text, ASKED).isRelative).toBe(false);
   });
 
-  it("reads a date in numbers both ways, because countries differ", () => {
+  it("reads a numeric date both ways, because countries differ", () => {
     expect(rangesOf("Who called on 03/07/2023?")).toEqual(["2023-03-07…2023-03-08", "2023-07-03…2023-07-04"]);
     expect(rangesOf("Who called on 03/27/2023?")).toEqual(["2023-03-27…2023-03-28"]);
   });
 
-  it("lets a date outrank what is relative to it", () => {
+  it("lets a date take precedence over expressions that are relative to it", () => {
     expect(rangesOf("What had I begun last week, as I said on 3 June 2023?")).toEqual(["2023-06-03…2023-06-04"]);
     expect(rangesOf("Whom did I meet on the Sunday before October 25, 2022?")).toEqual(["2022-10-25…2022-10-26"]);
   });
 });
 
-describe("dates that depend on the asking time", () => {
+describe("dates that depend on the time of asking", () => {
   it.each([
     ["Where was I on 7 May?", ["2024-05-07…2024-05-08"]],
     ["Where was I on 7 November?", ["2023-11-07…2023-11-08"]],
@@ -93,7 +93,7 @@ describe("dates that depend on the asking time", () => {
   });
 });
 
-describe("what is no date", () => {
+describe("what is not a date", () => {
   it.each([
     "May I ask what you think?",
     "What may happen to the roof?",
@@ -181,19 +181,19 @@ describe("other languages", () => {
 });
 
 describe("hostile questions", () => {
-  it("reads the beginning of a long one only", () => {
+  it("reads only the beginning of a long one", () => {
     expect(rangesOf(`What did I buy in May 2023? ${"x ".repeat(32_000)}`)).toEqual(["2023-05-01…2023-06-01"]);
     expect(rangesOf(`${"x ".repeat(32_000)} What did I buy in May 2023?`)).toEqual([]);
   });
 
   it.each(["мин ", "3 хв ", "tháng 5 năm 1 ", "شهور ", "3 menit ", "3 sek ", "10 "])(
-    "comes to an end with a text of units, on which a pattern of chrono-node takes seconds: %s",
+    "terminates on a text of units, on which a pattern of chrono-node takes seconds: %s",
     (unit) => {
       expect(rangesOf(unit.repeat(10_000)).length).toBeLessThanOrEqual(8);
     },
   );
 
-  it("takes a list of dates for no date at all", () => {
+  it("treats a list of dates as no date at all", () => {
     const days = Array.from({ length: 12 }, (_, at) => `${at + 1} May 2023`);
     expect(rangesOf(days.join("; "))).toEqual([]);
   });

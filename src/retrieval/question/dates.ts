@@ -1,6 +1,6 @@
 /**
- * The times that a question names, as ranges without slack. A wrong range costs more than a missed one, so whatever may
- * be no date is none. Only the beginning of a long text is read.
+ * The times that a question names, as exact ranges. A wrong range costs more than a missed one, so anything doubtful is
+ * not a date. Only the beginning of a long text is read.
  */
 import { Calendar, type Range } from "./calendar.js";
 import { expressionsIn } from "./expressions.js";
@@ -10,22 +10,22 @@ import { openOf, periodsIn, spanOf } from "./periods.js";
 import { vocabularyOf } from "./vocabulary.js";
 
 export interface QuestionDates {
-  /** Half-open, in UTC milliseconds, in order, none inside another. */
+  /** Half-open, in UTC milliseconds, sorted, none inside another. */
   readonly ranges: readonly Range[];
-  /** The ranges depend on when it was asked: also "on 7 May", whose year is not said. */
+  /** The ranges depend on the time of asking. True also for "on 7 May", which has no year. */
   readonly isRelative: boolean;
 }
 
-/** A question says when in its first sentences; reading dates costs up to 5 ms per 1,000 hostile characters. */
+/** Questions name times in their first sentences, and reading dates costs up to 5 ms per 1,000 hostile characters. */
 const READ_CHARACTERS = 500;
-/** A question that names more times than these asks for none of them. */
+/** A question with more dates than this is not about any of them. */
 const RANGES_MAX = 8;
 
-/** "before May 2023" names a time that is not May. A day is near enough to what it is before. */
+/** "before May 2023" names a time that is not May. A day, in contrast, is close enough to the time before it. */
 const OUTSIDE = /\b(?:before|until|till|by) $/i;
 const LONG = 7 * 86_400_000;
 
-/** English without one of these names no time. Most questions have none, and need not wait until chrono-node is loaded. */
+/** English text without one of these names no time. Most questions have none and need no chrono-node. */
 const ENGLISH_CUE =
   /\b\d|\b(?:ago|yesterday|last|past|previous|this|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)/i;
 
@@ -38,7 +38,7 @@ export function datesIn(text: string, askedAt: number, timeZone?: string): Quest
   const calendar = new Calendar(askedAt, timeZone);
   const expressions = expressionsIn(read, language, calendar);
   const periods = periodsIn(read, language, calendar);
-  // Of two readings of one place the longer counts: "7 May" over "May", "June and July 2022" over "July 2022".
+  // Of two overlapping readings the longer one counts: "7 May" over "May", "June and July 2022" over "July 2022".
   const readings = [...expressions, ...periods].filter(
     (one, at, all) => !all.some((other, place) => isOver(other, one, place < at)),
   );
@@ -46,14 +46,14 @@ export function datesIn(text: string, askedAt: number, timeZone?: string): Quest
   return datesOf(joined(mentions, read, language, calendar), calendar);
 }
 
-/** Whether two readings overlap and the first one is longer, or as long and earlier in the list. */
+/** Whether two readings overlap and the first is longer, or equally long and earlier in the list. */
 function isOver(winner: Mention, loser: Mention, isFirst: boolean): boolean {
   const isSame = winner.start === loser.start && winner.end === loser.end;
   const longer = winner.end - winner.start - (loser.end - loser.start);
   return winner.start < loser.end && loser.start < winner.end && (longer > 0 || (longer === 0 && isFirst && !isSame));
 }
 
-/** "between 5 May and 7 May" is one range; "since Monday" reaches until now. */
+/** "between 5 May and 7 May" is one range; "since Monday" extends to now. */
 function joined(mentions: readonly Mention[], text: string, language: Language, calendar: Calendar): Mention[] {
   const words = vocabularyOf(language);
   if (!words) return [...mentions];
@@ -75,7 +75,7 @@ function joined(mentions: readonly Mention[], text: string, language: Language, 
 }
 
 function datesOf(mentions: readonly Mention[], calendar: Calendar): QuestionDates {
-  // "what did she start last week, as told on 3 June 2023": what is relative is relative to the date, not to now.
+  // "what did she start last week, as told on 3 June 2023": "last week" is relative to that date, not to now.
   const absolute = mentions.filter(({ isRelative, wholeYear }) => !isRelative && wholeYear === undefined);
   const counted = absolute.length > 0 ? absolute : inTheirYear(mentions);
   const past = counted.filter(({ from }) => from <= calendar.askedAt);
@@ -89,7 +89,7 @@ function datesOf(mentions: readonly Mention[], calendar: Calendar): QuestionDate
   };
 }
 
-/** "in May last year": the month is that year's, and the year no range of its own. */
+/** "in May last year": the month is in that year, and the year is not a range of its own. */
 function inTheirYear(mentions: readonly Mention[]): readonly Mention[] {
   const years = mentions.filter(({ wholeYear }) => wholeYear !== undefined);
   const [{ wholeYear, isRelative } = {}] = years;
@@ -98,7 +98,7 @@ function inTheirYear(mentions: readonly Mention[]): readonly Mention[] {
   return yearless.map((mention) => ({ ...mention, ...mention.inYear?.(wholeYear), isRelative: isRelative ?? true }));
 }
 
-/** Whether one range lies in the other; of two equal ones the first counts. */
+/** Whether one range contains the other; of two equal ranges the first counts. */
 function isWithin(inner: Range, outer: Range, isFirst: boolean): boolean {
   const isEqual = inner.from === outer.from && inner.to === outer.to;
   return inner.from >= outer.from && inner.to <= outer.to && (!isEqual || isFirst);

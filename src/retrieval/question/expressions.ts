@@ -1,7 +1,7 @@
 /**
- * What chrono-node finds in a question, as mentions: days, distances ("four weeks ago"), whole units ("last month") and
- * windows ("the past two months"). chrono-node is made for calendars and takes much for a date; here it has to be one:
- * times of day, durations, today, and bare numbers are none, and a weekday alone is a habit.
+ * Reads the dates that chrono-node finds in a question: days, distances ("four weeks ago"), whole units ("last month")
+ * and windows ("the past two months"). chrono-node is made for calendars and accepts much that is not a date here:
+ * times of day, durations, today and bare numbers are rejected, and a weekday alone means a habit.
  */
 import type { ParsedComponents, ParsedResult } from "chrono-node";
 import type { Calendar, Range } from "./calendar.js";
@@ -11,7 +11,7 @@ import { parserOf } from "./parsers.js";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.js";
 
 export function expressionsIn(text: string, language: Language, calendar: Calendar): Mention[] {
-  // Noon of the asker's day on this machine's clock: chrono-node computes in local time, and no noon is skipped.
+  // Noon of the asker's day in this machine's local time, which chrono-node computes in. No time zone skips noon.
   const reference = new Date(calendar.year, calendar.month - 1, calendar.day, 12);
   const reader = new Reader(text, language, calendar);
   return parserOf(language)
@@ -19,10 +19,10 @@ export function expressionsIn(text: string, language: Language, calendar: Calend
     .flatMap((result) => reader.read(result));
 }
 
-/** A distance from another event than the asking: "two days before I left". */
+/** A distance from an event other than the question: "two days before I left". */
 const FROM_ELSEWHERE =
   /(?:before|earlier|later|after|prior|antes|después|avant|après|vorher|später|prima|dopo|eerder)$/iu;
-/** "3.12", "24/7", "1.2.20": numbers are dates only if they have a whole year. */
+/** "3.12", "24/7", "1.2.20": numbers alone are a date only with a four-digit year. */
 const NUMBERS_ONLY = /^[\d\s./:-]+$/;
 const WEEKEND = /weekend/i;
 const WEEK = /week/i;
@@ -48,7 +48,7 @@ class Reader {
     if (/^[+-]/.test(text) || FROM_ELSEWHERE.test(text) || start.tags().has("result/relativeDateAndTime")) return [];
     if (NUMBERS_ONLY.test(text) && !/\d{4}/.test(text)) return [];
     const place = { start: index, end: index + text.length };
-    // "the last week of May" is May's.
+    // "the last week of May" is read as May.
     if (this.#language === "en" && this.#text.startsWith(" of ", place.end)) return [];
     const hasYear = isYearIn(text, start) || (end ? isYearIn(text, end) : false);
     if (end) return this.#span(start, end, hasYear, place);
@@ -62,13 +62,13 @@ class Reader {
       const isWhole = range.to - range.from <= 366 * 86_400_000 && range.from === this.#calendar.at(year);
       return [{ ...place, ...range, isRelative: true, ...(isWhole && { wholeYear: year }) }];
     }
-    // "this week": chrono-node is certain of nothing, and begins on Sunday.
+    // "this week": chrono-node is certain of no part, and its weeks begin on Sunday.
     if (!WEEK.test(text)) return [];
     return [{ ...place, ...this.#calendar.weekRange(year, month, day + 1), isRelative: true }];
   }
 
   #span(start: ParsedComponents, end: ParsedComponents, hasYear: boolean, place: Place): Mention[] {
-    // A span of months in a language that has a grammar of periods is read there; one of hours is none.
+    // A span of months is read by periods.ts, if the language has a grammar there. A span of hours is not a date.
     if (!start.isCertain("day") || !end.isCertain("day")) return [];
     const [first, last] = [dateOf(start), dateOf(end)];
     const inYear = (year: number): Range => ({
@@ -87,7 +87,7 @@ class Reader {
     if (hasYear) return [{ ...place, ...inYear(year), isRelative: false }];
     if (!start.isCertain("year")) return [{ ...place, ...latest(this.#calendar, inYear), isRelative: true, inYear }];
     const days = this.#calendar.daysSince(year, month, day);
-    // Today says little about when: "what should I do today".
+    // Today says little about the time meant: "what should I do today".
     if (days <= 0) return [];
     const isWeeks = start.tags().has("result/relativeDate") && !start.isCertain("weekday");
     const isLast = this.#last?.test(text) === true && start.tags().has("result/relativeDate");
@@ -98,7 +98,7 @@ class Reader {
     return [{ ...place, from: this.#calendar.at(year, month, day), to: this.#calendar.askedAt, isRelative: true }];
   }
 
-  /** "05/07/2023" in English: whether the month or the day comes first depends on the country, so it is both. */
+  /** "05/07/2023" in English: countries disagree on the order of month and day, so both readings count. */
   #bothWays(text: string, place: Place): Mention[] {
     const [, first, second, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text)?.map(Number) ?? [];
     if (this.#language !== "en" || !first || !second || !year || first > 12 || second > 12) return [];
@@ -106,7 +106,7 @@ class Reader {
     return both.map((range) => ({ ...place, ...range, isRelative: false }));
   }
 
-  /** A weekday counts with "last" in it or beside it, in English also after "on" in a question about the past. */
+  /** A weekday counts only beside "last", or in English after "on" in a question in the past tense. */
   #weekday({ start, text }: ParsedResult, place: Place): Mention[] {
     const around = this.#text.slice(Math.max(0, place.start - 12), place.end + 12);
     const isOn = this.#language === "en" && /^on /i.test(text) && ENGLISH_PAST.test(this.#text);
@@ -115,7 +115,7 @@ class Reader {
     const back = this.#calendar.daysSince(year, month, day) < (isOn ? 1 : 0) ? 7 : 0;
     if (!WEEKEND.test(text))
       return [{ ...place, ...this.#calendar.dayRange(year, month, day - back), isRelative: true }];
-    // Saturday and Sunday; chrono-node names the Sunday.
+    // Saturday and Sunday; chrono-node returns the Sunday.
     const { to } = this.#calendar.dayRange(year, month, day - back);
     return [{ ...place, from: this.#calendar.at(year, month, day - back - 1), to, isRelative: true }];
   }
@@ -127,13 +127,14 @@ class Reader {
       const months = (this.#calendar.year - year) * 12 + this.#calendar.month - month;
       return [{ ...place, ...this.#unitsBack(result, 1, months, 15), isRelative: true }];
     }
-    // A bare month is read as a period, where it needs a word before it; these inflect or have one in the text.
+    // A bare month is read by periods.ts, which requires a word before it. These languages inflect months or write that
+    // word as part of them.
     if (!["ru", "uk", "ar", "vi", "zh"].includes(this.#language)) return [];
     const inYear = (someYear: number): Range => this.#calendar.monthRange(someYear, month);
     return [{ ...place, ...latest(this.#calendar, inYear), isRelative: true, inYear }];
   }
 
-  /** So many units (of months) back: the whole unit for "last month", a window for "the past two", else around there. */
+  /** The range `units` back: the whole unit for "last month", a window for "the past two months", else days around. */
   #unitsBack({ start, text, index }: ParsedResult, monthsPerUnit: number, units: number, days: number): Range {
     const { year, month, day } = dateOf(start);
     const whole = monthsPerUnit === 1 ? this.#calendar.monthRange(year, month) : this.#calendar.yearRange(year);
@@ -143,7 +144,7 @@ class Reader {
     return { from: this.#calendar.at(year, month, day), to: this.#calendar.askedAt };
   }
 
-  /** In English "last month" is a month of the calendar, "the past month" and "the last month" reach until now. */
+  /** In English, "last month" is a calendar month; "the past month" and "the last month" extend to now. */
   #isWindow(text: string, place: Place): boolean {
     if (this.#language !== "en") return false;
     return /^past\b/i.test(text) || /\bthe $/i.test(this.#text.slice(0, place.start));
@@ -163,7 +164,7 @@ function dateOf(components: ParsedComponents): { year: number; month: number; da
   };
 }
 
-/** The year stands in the text, so it does not depend on when it is asked. */
+/** Whether the year is written in the text, so that the date does not depend on when the question is asked. */
 function isYearIn(text: string, components: ParsedComponents): boolean {
   const year = String(components.get("year"));
   return components.isCertain("year") && (text.includes(year) || new RegExp(`(?<!\\d)'?${year.slice(-2)}$`).test(text));

@@ -18,11 +18,11 @@ describe("firstPerson", () => {
     expect(firstPerson(question, "Ann")).toBe(`Ann: ${spoken}`);
   });
 
-  it("leaves other words that begin like the name", () => {
+  it("keeps other words that begin like the name", () => {
     expect(firstPerson("When did Ann visit Annapolis?", "Ann")).toBe("Ann: When did I visit Annapolis?");
   });
 
-  it("puts the name in front only, where it is not English or not named", () => {
+  it("only puts the name in front if the question is not English or does not contain it", () => {
     expect(firstPerson("Wann ist Ann nach Rom gefahren, und mit wem war das?", "Ann")).toBe(
       "Ann: Wann ist Ann nach Rom gefahren, und mit wem war das?",
     );

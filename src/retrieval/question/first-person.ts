@@ -1,8 +1,8 @@
 /**
- * A question about a speaker, put into that speaker's mouth: "When did Ann go there?" → "Ann: When did I go there?".
- * What people say about themselves is indexed as "Ann: I went there", and vectors are nearer if the question looks alike.
- * English only is put into the first person; other languages get the name in front. Pronouns are left alone: nobody can
- * tell whose "her" it is.
+ * Rephrases a question about a speaker in that speaker's voice: "When did Ann go there?" → "Ann: When did I go there?".
+ * What people say about themselves is embedded as "Ann: I went there", and a question of the same form has a nearer
+ * vector. Only English is rephrased; in other languages the name is put in front. Pronouns stay: their referent is
+ * unknown.
  */
 import { languageOf } from "./language.js";
 import { placesOf } from "./speakers.js";
@@ -10,10 +10,10 @@ import { placesOf } from "./speakers.js";
 /** After these the name is an object. */
 const PREPOSITION =
   /(?:^|\s)(?:to|for|with|from|about|of|by|at|on|near|between|without|like|than|behind|beside|towards?|against|around) $/i;
-/** After these the name is a subject, whatever follows. */
+/** After these the name is a subject. */
 const BEFORE_SUBJECT =
   /(?:^|\s)(?:did|does|do|is|are|was|were|has|have|had|will|would|can|could|should|might|may|must|when|that|which|what|who|whom|where|why|how|and|or|because|if|while|as|since|after|before) $/i;
-/** What ends a clause, so that the name before it is an object: "Who called Ann?", "… give Ann for …". */
+/** Ends a clause, so that the name before it is an object: "Who called Ann?", "… give Ann for …". */
 const CLAUSE_END =
   /^(?:\s*(?:[?.!,;:)]|$)| (?:to|for|with|from|about|by|at|on|in|during|when|after|before|because|if)\b)/i;
 
@@ -38,7 +38,7 @@ function isObject(before: string, after: string): boolean {
 
 const FORMS: Readonly<Record<string, string>> = { is: "am", does: "do", has: "have", are: "am", "doesn't": "don't" };
 
-/** The verb beside "I", where it is one of the few that change most. */
+/** Inflects the verb beside "I", for the most common verbs. */
 function agreed(text: string): string {
   return text
     .replace(/\b(is|does|has)(?= I\b)/gi, (verb) => cased(FORMS[verb.toLowerCase()] ?? verb, verb))

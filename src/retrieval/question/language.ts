@@ -1,6 +1,6 @@
 /**
- * The language of a question, as far as reading its dates needs it: one of those that chrono-node knows. By script where
- * the script tells, else by a few words that are frequent in questions; English if nothing tells.
+ * Detects which of chrono-node's languages a question is in: by script if that is conclusive, else by a few words that
+ * are frequent in questions; English by default.
  */
 
 export type Language =
@@ -21,8 +21,8 @@ export type Language =
   | "ja"
   | "zh";
 
-/** Words that questions are made of, and that few of the other languages have. A word may count for several. */
-const TELLING: readonly (readonly [Language, string])[] = [
+/** Words that are frequent in questions of one language and rare in the others. A word may count for several. */
+const FREQUENT: readonly (readonly [Language, string])[] = [
   ["en", "the what when where who which how did do does is was were have has my i in on to of and last ago you she he"],
   ["de", "der die das was wann wo wer wie welche welcher welches ist war hat habe ich mein meine im am vor und nicht"],
   ["de", "letzte letzten letztes letzter gestern haben wir mit zu"],
@@ -50,7 +50,7 @@ const TELLING: readonly (readonly [Language, string])[] = [
 ];
 
 const languagesByWord = new Map<string, Language[]>();
-for (const [language, words] of TELLING) {
+for (const [language, words] of FREQUENT) {
   for (const word of words.split(" ")) {
     const known = languagesByWord.get(word);
     if (known) known.push(language);
@@ -63,7 +63,7 @@ const VIETNAMESE = /[ăđơưạảấầẩẫậắằẳẵặẹẻẽếề
 export function languageOf(text: string): Language {
   if (VIETNAMESE.test(text)) return "vi";
   const [language, count] = languageByWords(text);
-  // A name in another script does not make it another language.
+  // A name in another script does not change the language.
   if (count > 1) return language;
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return "ja";
   if (/\p{Script=Han}/u.test(text)) return "zh";
@@ -72,7 +72,7 @@ export function languageOf(text: string): Language {
   return language;
 }
 
-/** The language that most of the telling words belong to, and how many they are. */
+/** The language with the most frequent words in the text, and the number of those words. */
 function languageByWords(text: string): readonly [Language, number] {
   const counts = new Map<Language, number>();
   for (const word of text.toLowerCase().match(/[\p{L}'-]+/gu) ?? []) {

@@ -1,19 +1,19 @@
-/** A place in a question that names a time, before it is decided which of the places count. */
+/** A mention of a time in a question, before it is decided which mentions count. */
 import type { Calendar, Range } from "./calendar.js";
 
 export interface Mention extends Range {
-  /** Where it stands in the text. */
+  /** The position in the text. */
   readonly start: number;
   readonly end: number;
-  /** Needs the asking time: "last week", or a day without a year. */
+  /** Depends on the time of asking: "last week", or a day without a year. */
   readonly isRelative: boolean;
-  /** Has no year of its own: the same mention in a given year. */
+  /** For a mention without a year: the same mention in a given year. */
   readonly inYear?: (year: number) => Range;
-  /** A whole year: what a mention without a year may belong to. */
+  /** The year, if the mention is a whole year. A mention without a year may belong to it. */
   readonly wholeYear?: number;
 }
 
-/** A mention without a year: the last such time that has begun when it is asked. */
+/** The latest occurrence of a mention without a year that has begun when the question is asked. */
 export function latest(calendar: Calendar, inYear: (year: number) => Range): Range {
   const range = inYear(calendar.year);
   return range.from <= calendar.askedAt ? range : inYear(calendar.year - 1);

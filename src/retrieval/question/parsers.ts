@@ -1,7 +1,7 @@
 /**
- * chrono-node's parsers, one language at a time, without those that find nothing that counts here (times of day, durations,
- * the future) and without the patterns for distances that `ago.ts` replaces. Those cost more than all others: V8 compiles
- * them at the second question, and the loop stands still for 160 ms; and some take seconds for a hostile text.
+ * chrono-node's parsers, loaded one language at a time. Parsers for times of day, durations and the future are removed,
+ * and so are the patterns for distances that ago.ts replaces: V8 compiles them at the second question, which blocks the
+ * event loop for 160 ms, and some take seconds on hostile text.
  */
 import { createRequire } from "node:module";
 import type { Chrono, ParsingComponents } from "chrono-node";
@@ -13,19 +13,19 @@ interface Locale {
   readonly ParsingComponents: typeof ParsingComponents;
 }
 
-/** By the names of their classes, which say what they find. German and French have a safe pattern for distances. */
-const NOT_WANTED = /TimeUnitWithin|TimeUnitLater|TimeExpression|CasualTime|(?<!DE|FR)TimeUnitAgo/;
+/** Matches class names of parsers to remove. The patterns for distances in German and French are safe. */
+const REMOVED = /TimeUnitWithin|TimeUnitLater|TimeExpression|CasualTime|(?<!DE|FR)TimeUnitAgo/;
 
 const require = createRequire(import.meta.url);
 const parsers = new Map<Language, Chrono>();
 
-/** Loaded when the first question needs it (English 25 ms, another language 4 to 10 ms). */
+/** Loads a parser on first use (English 25 ms, other languages 4 to 10 ms). */
 export function parserOf(language: Language): Chrono {
   const known = parsers.get(language);
   if (known) return known;
   const locale = require(`chrono-node/${language}`) as Locale;
   const parser = locale.casual.clone();
-  parser.parsers = parser.parsers.filter((one) => !NOT_WANTED.test(one.constructor.name));
+  parser.parsers = parser.parsers.filter((one) => !REMOVED.test(one.constructor.name));
   const ago = agoParserOf(language, locale.ParsingComponents);
   if (ago) parser.parsers.push(ago);
   parsers.set(language, parser);

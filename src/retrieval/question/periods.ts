@@ -1,8 +1,8 @@
 /**
- * Months and years that a question names: "in May", "from June to August 2022", "since 2021". chrono-node reads no bare
- * years, and bare months in some languages only; above all it takes April, June and March for months when they are people
- * or verbs. Here a month or year alone counts only after a word that makes it a date ("in", "since", "end of").
- * The names of months come from Intl, so that no language needs a table.
+ * Reads months and years in a question: "in May", "from June to August 2022", "since 2021". chrono-node reads no bare
+ * years, and bare months only in some languages; above all, it reads the names April, June and March, and verbs, as
+ * months. Here, a bare month or year counts only after a word that makes it a date ("in", "since", "end of"). Month
+ * names come from Intl, so no language needs a table.
  */
 import type { Calendar, Range } from "./calendar.js";
 import type { Language } from "./language.js";
@@ -10,9 +10,9 @@ import { latest, type Mention } from "./mention.js";
 import { vocabularyOf } from "./vocabulary.js";
 
 interface Grammar {
-  /** Groups: word before, the list of periods. */
+  /** Groups: the word before, the list of periods. */
   readonly list: RegExp;
-  /** Groups: month, its year, or year alone. */
+  /** Groups: month, its year, or a year alone. */
   readonly period: RegExp;
   readonly since: RegExp;
   readonly span: RegExp;
@@ -48,10 +48,10 @@ function mentionsOf(match: RegExpMatchArray, grammar: Grammar, calendar: Calenda
   const [first, last] = [periods[0], periods.at(-1)];
   if (!first || !last) return [];
   const isSpan = periods.length === 2 && (grammar.span.test(before) || grammar.to.test(list));
-  // "from June" alone may be a person; without any word before, a month needs its year, and a year is only a number.
+  // "from June" alone may be a person. With no word before it, a month needs a year, and a year is just a number.
   if (grammar.span.test(before) ? !isSpan : before === "" && !periods.some(({ month, year }) => month && year))
     return [];
-  // "June and July 2022": the year belongs to both.
+  // "June and July 2022": the year applies to both.
   const read = periods.map((period) => mentionOf({ ...period, year: period.year ?? last.year }, place, calendar));
   if (isSpan && read[0] && read[1]) return [spanOf(read[0], read[1])];
   if (grammar.since.test(before))
@@ -78,7 +78,7 @@ export function spanOf(first: Mention, last: Mention): Mention {
   return { ...place, from, to: last.to };
 }
 
-/** From there until it is asked. */
+/** From the mention until the time of asking. */
 export function openOf(mention: Mention, calendar: Calendar): Mention {
   const { start, end, from } = mention;
   return { start, end, from, to: Math.max(calendar.askedAt, mention.to), isRelative: true };
@@ -86,10 +86,10 @@ export function openOf(mention: Mention, calendar: Calendar): Mention {
 
 function grammarOf(language: Language): Grammar | undefined {
   const words = vocabularyOf(language);
-  // The other scripts inflect their months; chrono-node knows those forms.
+  // Slavic languages inflect months; chrono-node knows those forms.
   if (!words || language === "ru" || language === "uk") return undefined;
   const months = monthsOf(language);
-  // No month of a year is "3.12" or "2021s" or "$2000".
+  // "3.12", "2021s" and "$2000" are not years.
   const year = "(?<![\\p{L}\\p{N}.,$€£#-])((?:19|20)\\d\\d)(?![\\p{L}\\p{N}%]|[.,:/-]\\d)";
   const month = `(${[...months.keys()].join("|")})(?!['’]s|[\\p{L}\\p{N}])(?:,? (?:(?:${words.of}) )?${year})?`;
   const period = `(?:${month}|${year})`;
@@ -106,7 +106,7 @@ function grammarOf(language: Language): Grammar | undefined {
   };
 }
 
-/** 2023年5月, 5月, 2023年. What a day or a duration follows is not one: 5月7日, 3年間, 5个月. */
+/** 2023年5月, 5月, 2023年. Not if a day or a duration follows: 5月7日, 3年間, 5个月. */
 const IDEOGRAPHIC = /(?<!\d)(?:((?:19|20)\d\d)年(?:(\d{1,2})月)?|(\d{1,2})月)(?!\d)/gu;
 
 function ideographicPeriodsIn(text: string, calendar: Calendar): Mention[] {
@@ -118,7 +118,7 @@ function ideographicPeriodsIn(text: string, calendar: Calendar): Mention[] {
   });
 }
 
-/** Intl's first answer takes 15 ms; English does not wait for it. */
+/** The first use of Intl takes 15 ms, so English does without. */
 const ENGLISH_MONTHS = "january february march april may june july august september october november december".split(
   " ",
 );

@@ -39,7 +39,7 @@ describe("refersBack", () => {
     expect(refersBack(text)).toBe(false);
   });
 
-  it("reads the beginning of a long text only", () => {
+  it("reads only the beginning of a long text", () => {
     expect(refersBack(`Can you remind me of this? ${"x ".repeat(32_000)}`)).toBe(true);
     expect(refersBack(`${"x ".repeat(32_000)} Can you remind me of this?`)).toBe(false);
   });

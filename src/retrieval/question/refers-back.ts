@@ -1,13 +1,13 @@
 /**
- * Whether a question is about what the assistant said: "remind me", "you recommended", "our previous conversation". Then
- * the assistant's messages are the ones to find; otherwise those of the user are.
+ * Whether a question is about what the assistant said: "remind me", "you recommended", "our previous conversation". If
+ * so, the assistant's messages rank higher, else the user's.
  */
 
-/** People refer back at the beginning of a question; what follows may be pasted. */
+/** People refer back at the beginning of a question; the rest may be pasted text. */
 const READ_CHARACTERS = 2_000;
 
 const PATTERNS: readonly RegExp[] = [
-  // English. "Remind me to …" is a task, "would you recommend" asks for something new.
+  // English. "Remind me to …" is a task; "would you recommend" asks for something new.
   /\b(?:remind me(?! to\b)|refresh my memory|jog my memory)/,
   /\byou(?:['’]ve| have| had)?(?: also| just| once| already| earlier| previously| originally)? (?:mentioned|told|said|recommended|suggested|provided|gave|given|listed|advised|proposed|explained|described|wrote|written|created|generated|shared|showed|shown|outlined|cited|came up with|pointed out)\b/,
   /\bdid you (?:\w+ )?(?:say|tell|mention|recommend|suggest|advise|propose|give|list|call|describe|explain|write)\b/,

@@ -17,7 +17,7 @@ describe("namesIn", () => {
     expect(namesIn("what did ann say?")).toEqual(expect.arrayContaining(["ann", "say", "did ann say"]));
   });
 
-  it("leaves out what nobody is called", () => {
+  it("leaves out words that are never names", () => {
     expect(namesIn("What did I say to Ann?")).toEqual(["Ann"]);
     expect(namesIn("Will Will May come?")).toEqual(expect.arrayContaining(["Will", "May", "Will May"]));
     expect(namesIn("Who is The Doctor?")).toContain("The Doctor");
@@ -29,7 +29,7 @@ describe("namesIn", () => {
     expect(namesIn("Что сказала Анна?")).toContain("Анна");
   });
 
-  it("lists each once, and at most 40", () => {
+  it("lists each name once, and at most 40", () => {
     expect(namesIn("Ann and Ann")).toEqual(["Ann", "Ann and Ann"]);
     const many = Array.from({ length: 200 }, (_, at) => `N${at}`).join(" ");
     expect(namesIn(many)).toHaveLength(40);
@@ -47,7 +47,7 @@ describe("speakerIn", () => {
     expect(speakerIn("田中さんは何を買いましたか", ["田中", "鈴木"])).toBe("田中");
   });
 
-  it("finds none if there is none, or several", () => {
+  it("finds none if there is no speaker, or several", () => {
     expect(speakerIn("When did she go?", ["Ann", "Bob"])).toBeUndefined();
     expect(speakerIn("When did Ann meet Bob?", ["Ann", "Bob"])).toBeUndefined();
     expect(speakerIn("Where is Annapolis?", ["Ann"])).toBeUndefined();
@@ -55,12 +55,12 @@ describe("speakerIn", () => {
     expect(speakerIn("When did Ann go?", ["", " "])).toBeUndefined();
   });
 
-  it("takes the longer of two names at one place, and both if they stand apart", () => {
+  it("takes the longer of two overlapping names, and both if they do not overlap", () => {
     expect(speakerIn("When did Ann Lee go?", ["Ann", "Ann Lee", "Lee"])).toBe("Ann Lee");
     expect(speakerIn("When did Ann Lee meet Ann?", ["Ann", "Ann Lee"])).toBeUndefined();
   });
 
-  it("minds capitals, unless the question has none", () => {
+  it("is case-sensitive, unless the question has no capitals", () => {
     expect(speakerIn("When will she go to the rose garden?", ["Will", "Rose"])).toBeUndefined();
     expect(speakerIn("When will Rose go?", ["Will", "Rose"])).toBe("Rose");
     expect(speakerIn("what did ann say?", ["Ann"])).toBe("Ann");

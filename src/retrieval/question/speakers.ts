@@ -1,12 +1,12 @@
 /**
- * Names in a question. `namesIn` lists what may be one, for the store to say which of them speak in it; `speakerIn` finds
- * the one speaker whom the question is about. A name is matched as it is written; in a question typed without any capital
- * letter, in small letters.
+ * Names in a question. `namesIn` lists candidates, of which the store selects those that are speakers; `speakerIn`
+ * finds the one speaker whom the question names. Names match case-sensitively, unless the question contains no capital
+ * letter.
  */
 
 import { isStopWord } from "../words/stop.js";
 
-/** Names stand at the beginning; a longer text is no question. */
+/** Names occur at the beginning; a longer text is not a question. */
 const READ_CHARACTERS = 1_000;
 const NAMES_MAX = 40;
 const WORDS_MAX = 3;
@@ -17,7 +17,7 @@ const UNSPACED =
 /** A word, with the apostrophes and hyphens inside it. */
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’.-][\p{L}\p{M}\p{N}]+)*/gu;
 const POSSESSIVE = /['’]s$/i;
-/** Names that are verbs when they are written small. */
+/** Names that are verbs in lower case. */
 const SMALL_VERBS = new Set(["will", "may", "mark"]);
 
 interface Word {
@@ -25,7 +25,7 @@ interface Word {
   readonly end: number;
 }
 
-/** Runs of one to three words that may be names, as they stand in the text without the possessive, at most 40. */
+/** Runs of one to three words that may be names, without the possessive; at most 40. */
 export function namesIn(text: string): readonly string[] {
   const read = text.slice(0, READ_CHARACTERS);
   const words = UNSPACED.test(read) ? segments(read) : wordsOf(read);
@@ -38,7 +38,7 @@ export function namesIn(text: string): readonly string[] {
       const run = read.slice(first.start, last.end);
       if (!isRun(words.slice(at, at + count), read)) continue;
       if (!mayName(run) || !mayName(read.slice(last.start, last.end))) continue;
-      if (run.split(" ").every(isNobody)) continue;
+      if (run.split(" ").every(isNoName)) continue;
       names.add(run.replace(POSSESSIVE, ""));
       if (names.size === NAMES_MAX) return [...names];
     }
@@ -46,10 +46,10 @@ export function namesIn(text: string): readonly string[] {
   return [...names];
 }
 
-/** "What", "I": a word that nobody is called. */
-const isNobody = (word: string): boolean => isStopWord(word) && !SMALL_VERBS.has(word.toLowerCase());
+/** "What", "I": a word that is never a name. */
+const isNoName = (word: string): boolean => isStopWord(word) && !SMALL_VERBS.has(word.toLowerCase());
 
-/** The one of the speakers whom the text names; undefined if it names none or several. */
+/** The speaker whom the text names; undefined if it names none or several. */
 export function speakerIn(text: string, speakers: readonly string[]): string | undefined {
   const read = text.slice(0, READ_CHARACTERS);
   const places = speakers.flatMap((speaker) => placesOf(speaker, read).map((place) => ({ speaker, ...place })));
@@ -64,7 +64,7 @@ export function speakerIn(text: string, speakers: readonly string[]): string | u
   return named.size === 1 ? one : undefined;
 }
 
-/** Where a name stands as a whole word, the possessive included. */
+/** Where a name occurs as a whole word, possessive included. */
 export function placesOf(name: string, text: string): readonly Word[] {
   if (name.trim() === "") return [];
   const isSmall = !/\p{Lu}/u.test(text) && /\p{Ll}/u.test(text);
@@ -92,7 +92,7 @@ function segments(text: string): Word[] {
   return words;
 }
 
-/** Whether words follow each other with a space, an initial's dot, or nothing between them. */
+/** Whether the words are separated only by a space, the dot of an initial, or nothing. */
 function isRun(words: readonly Word[], text: string): boolean {
   return words.every((word, at) => at === 0 || /^\.? ?$/.test(text.slice(words[at - 1]?.end, word.start)));
 }

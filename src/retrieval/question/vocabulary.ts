@@ -1,19 +1,20 @@
 /**
- * The small words around a date, per language, as pieces of regular expressions. chrono-node reads days and distances;
- * these say what is meant with them: a span, an open end, the last whole month. A language without a row works with less.
+ * The words around a date, per language, as parts of regular expressions. chrono-node reads days and distances; these
+ * words say whether they form a span, have an open end, or mean the last whole month. A language without an entry
+ * supports fewer expressions.
  */
 import type { Language } from "./language.js";
 
 export interface Vocabulary {
-  /** May stand before a bare month or year that is a date: "in May", not "May said". */
+  /** May precede a bare month or year that is a date: "in May", but not "May said". */
   readonly at: string;
-  /** Opens a span of two: "between … and …". */
+  /** Opens a span: "between … and …". */
   readonly span: string;
   readonly and: string;
   readonly to: string;
-  /** From there until now. */
+  /** From that time until now. */
   readonly since: string;
-  /** "last", "past": the unit before this one, or all units until now. */
+  /** "last", "past": the previous unit, or all units until now. */
   readonly last: string;
   /** May stand between a month and its year: "mayo de 2023". */
   readonly of: string;

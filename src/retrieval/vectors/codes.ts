@@ -1,58 +1,102 @@
 /**
- * Codes: vectors as mirrors have them, in bytes. They are made once, when vectors are written, and kept beside them, so
- * that a mirror is loaded from a quarter of the bytes, with nothing to compute.
+ * Codes: the vectors of an item in bytes, as the file and mirrors keep them, 16 bits a number (quantise.ts).
  *
- * The codes of an item are the heads of its vectors, each a scale and an error (float32, little-endian), then their rows, a
- * byte for each number.
+ * First come the heads of all vectors, each a step and an error (float32, little-endian); then their rows of high bytes,
+ * then their rows of low bytes, int8. A number is step · (256 · high + low). The error is the length of what the low bytes
+ * add: no score differs from that of the high bytes alone by more than that, times the length of the question.
  */
-import { createKernel } from "./kernel/create.js";
-import { deskOf } from "./kernel/desk.js";
-import type { Kernel } from "./kernel/kernel.js";
-import { errorOf, strideOf } from "./quantise.js";
+import { type Question, STORED_MAX, stepOf } from "./quantise.js";
 
-/** Bytes of a head. */
 export const HEAD_BYTES = 8;
-const BYTES_PER_NUMBER = 4;
-/** Where the kernel puts the scale and the sum of squares, and where it puts the row: behind them. */
-const SUMS = 0;
-const ROW = 16;
-/** Room for a vector of ten million dimensions. */
-const PAGES_MAX = 1_024;
+const ERROR = 4;
+/** So that no error is too low once it is a float32. */
+const UPWARDS = 1 + 1e-6;
 
-/** Bytes of the code of one vector. */
-export const codeLength = (dimensions: number): number => HEAD_BYTES + dimensions;
-
-export class Coder {
-  readonly #kernel: Kernel;
-
-  constructor(kernel: Kernel = createKernel(PAGES_MAX)) {
-    this.#kernel = kernel;
-  }
-
-  /** The codes of an item's vectors, which lie one after the other. */
-  encode(vectors: Float32Array, dimensions: number): Uint8Array {
-    const count = Math.floor(vectors.length / dimensions);
-    const codes = new Uint8Array(count * codeLength(dimensions));
-    const heads = new DataView(codes.buffer);
-    const stride = strideOf(dimensions);
-    const source = ROW + stride;
-    const buffer = deskOf(this.#kernel, source + stride * BYTES_PER_NUMBER);
-    const vector = new Float32Array(buffer, source, stride);
-    const row = new Uint8Array(buffer, ROW, dimensions);
-    const sums = new Float32Array(buffer, SUMS, 2);
-    for (let part = 0; part < count; part++) {
-      vector.set(vectors.subarray(part * dimensions, (part + 1) * dimensions));
-      this.#kernel.quantise(source, stride, ROW, SUMS);
-      const scale = sums[0] as number;
-      heads.setFloat32(part * HEAD_BYTES, scale, true);
-      heads.setFloat32(part * HEAD_BYTES + BYTES_PER_NUMBER, errorOf(sums[1] as number, scale, dimensions), true);
-      codes.set(row, count * HEAD_BYTES + part * dimensions);
-    }
-    vector.fill(0); // nothing stays that may be forgotten next
-    row.fill(0);
-    return codes;
-  }
+export interface Head {
+  readonly step: number;
+  readonly error: number;
 }
 
-/** The heads of some codes: the scale of the first vector, its error, those of the second… */
-export const headsOf = (codes: Uint8Array): DataView => new DataView(codes.buffer, codes.byteOffset, codes.byteLength);
+/** Bytes of the code of one vector. */
+export const codeLength = (dimensions: number): number => HEAD_BYTES + 2 * dimensions;
+
+/** How many vectors these are the codes of; none, if their length is wrong. */
+export const countIn = (codes: Uint8Array, dimensions: number): number =>
+  codes.length % codeLength(dimensions) === 0 ? codes.length / codeLength(dimensions) : 0;
+
+/** The codes of an item's vectors, which lie one after the other. */
+export function encode(vectors: Float32Array, dimensions: number): Uint8Array {
+  const count = Math.floor(vectors.length / dimensions);
+  const codes = new Uint8Array(count * codeLength(dimensions));
+  const heads = viewOf(codes);
+  const { high, low } = planesOf(codes, count, dimensions);
+  for (let part = 0; part < count; part++) {
+    const first = part * dimensions;
+    const step = stepOf(vectors.subarray(first, first + dimensions), STORED_MAX);
+    if (step === 0) continue;
+    let squares = 0;
+    for (let at = first; at < first + dimensions; at++) {
+      const number = Math.round((vectors[at] as number) / step);
+      const top = (number + 128) >> 8;
+      const rest = number - top * 256;
+      high[at] = top;
+      low[at] = rest;
+      squares += rest * rest;
+    }
+    heads.setFloat32(part * HEAD_BYTES, step, true);
+    heads.setFloat32(part * HEAD_BYTES + ERROR, step * Math.sqrt(squares) * UPWARDS, true);
+  }
+  return codes;
+}
+
+export function decode(codes: Uint8Array, dimensions: number): Float32Array {
+  const count = countIn(codes, dimensions);
+  const { high, low } = planesOf(codes, count, dimensions);
+  const vectors = new Float32Array(count * dimensions);
+  for (let part = 0; part < count; part++) {
+    const { step } = headOf(codes, part);
+    for (let at = part * dimensions; at < (part + 1) * dimensions; at++) {
+      vectors[at] = step * ((high[at] as number) * 256 + (low[at] as number));
+    }
+  }
+  return vectors;
+}
+
+/** A vector as a store keeps it. */
+export const rounded = (vector: Float32Array): Float32Array => decode(encode(vector, vector.length), vector.length);
+
+/** The score of an item: that of its nearest vector; undefined if it has none. */
+export function scoreOf(codes: Uint8Array, question: Question): number | undefined {
+  const { numbers } = question;
+  const dimensions = numbers.length;
+  const count = countIn(codes, dimensions);
+  const { high, low } = planesOf(codes, count, dimensions);
+  let best: number | undefined;
+  for (let part = 0; part < count; part++) {
+    const first = part * dimensions;
+    let highs = 0;
+    let lows = 0;
+    for (let at = 0; at < dimensions; at++) {
+      const number = numbers[at] as number;
+      highs = (highs + (high[first + at] as number) * number) | 0; // sums of 31 bits: integers are faster
+      lows = (lows + (low[first + at] as number) * number) | 0;
+    }
+    const score = question.score(headOf(codes, part).step, highs, lows);
+    if (best === undefined || score > best) best = score;
+  }
+  return best;
+}
+
+export function headOf(codes: Uint8Array, part: number): Head {
+  const heads = viewOf(codes);
+  const at = part * HEAD_BYTES;
+  return { step: heads.getFloat32(at, true), error: heads.getFloat32(at + ERROR, true) };
+}
+
+const viewOf = (codes: Uint8Array): DataView => new DataView(codes.buffer, codes.byteOffset, codes.byteLength);
+
+function planesOf({ buffer, byteOffset }: Uint8Array, count: number, dimensions: number) {
+  const start = byteOffset + count * HEAD_BYTES;
+  const length = count * dimensions;
+  return { high: new Int8Array(buffer, start, length), low: new Int8Array(buffer, start + length, length) };
+}

@@ -1,12 +1,12 @@
-/** Nearness of vectors of unit length: their dot product is their cosine. */
+/** The dot product of unit vectors, which is their cosine. */
 
-/** A score, and which of an item's vectors has it. */
+/** A score, and the index of the item's vector that achieved it. */
 export interface Best {
   readonly score: number;
   readonly part: number;
 }
 
-/** The nearest of several vectors that lie one after the other; undefined if there are none. */
+/** The nearest of several contiguous vectors; undefined if there are none. */
 export function bestDot(vectors: Float32Array, query: Float32Array): Best | undefined {
   const dimensions = query.length;
   const count = dimensions === 0 ? 0 : Math.floor(vectors.length / dimensions);
@@ -23,7 +23,7 @@ export function bestDot(vectors: Float32Array, query: Float32Array): Best | unde
   return { score, part };
 }
 
-/** The dot product of `query` with the vector that starts at `offset`. Four sums at once: measured twice as fast. */
+/** The dot product of `query` with the vector at `offset`. Four partial sums are twice as fast as one (measured). */
 export function dot(vectors: Float32Array, offset: number, query: Float32Array | Float64Array): number {
   const length = query.length;
   let a = 0;

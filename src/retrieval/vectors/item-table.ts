@@ -1,8 +1,9 @@
 /**
- * The items of a mirror: where their rows lie, and which item a key is. Numbers only, so that their bytes are known.
+ * ItemTable: the items of a mirror. Maps keys to ordinals, and ordinals to rows. It consists of typed arrays, so its
+ * size in bytes is known.
  *
- * Ordinals are places in this table, in the order in which items came. An item that is removed keeps its place, without
- * rows, until the table is packed. Invariant: a slot leads to the newest item of its key, living or removed.
+ * Ordinals are positions in this table, in arrival order. A removed item keeps its position, without rows, until the
+ * table is compacted. Invariant: a slot refers to the newest item of its key, live or removed.
  */
 import type { Pool } from "./pool.js";
 
@@ -16,7 +17,7 @@ export class ItemTable {
   #firsts = new Int32Array(0);
   #counts = new Int32Array(0);
   #slots = new Int32Array(0);
-  /** Places in use, living or not. */
+  /** Positions in use, live or removed. */
   size = 0;
   living = 0;
 
@@ -41,21 +42,21 @@ export class ItemTable {
     return this.#counts[ordinal] as number;
   }
 
-  /** The ordinal of a living item, or -1. */
+  /** The ordinal of a live item, or -1. */
   find(key: number): number {
     if (this.#slots.length === 0) return -1;
     const ordinal = (this.#slots[this.#slotOf(key)] as number) - 1;
     return ordinal >= 0 && this.rowsOf(ordinal) > 0 ? ordinal : -1;
   }
 
-  /** Of the living items. */
+  /** The keys of the live items. */
   keys(): number[] {
     const keys: number[] = [];
     for (let ordinal = 0; ordinal < this.size; ordinal++) if (this.rowsOf(ordinal) > 0) keys.push(this.keyAt(ordinal));
     return keys;
   }
 
-  /** Requires that the key has no living item. Undefined if there is no room. */
+  /** Adds an item and returns its ordinal; undefined if the pool is full. Requires that the key has no live item. */
   add(key: number, first: number, rows: number): number | undefined {
     if (this.size === this.#keys.length && !this.#resize(Math.max(CAPACITY_MIN, this.size * 2))) return undefined;
     const ordinal = this.size++;
@@ -69,7 +70,7 @@ export class ItemTable {
     this.living--;
   }
 
-  /** Leaves out what was removed. `move` says where the rows of a living item lie from now on; ordinals change. */
+  /** Drops removed items. `move` returns the new first row of a live item. Ordinals change. */
   pack(move: (ordinal: number, next: number) => number): void {
     this.#slots.fill(0);
     let next = 0;
@@ -83,7 +84,7 @@ export class ItemTable {
     this.size = next;
   }
 
-  /** Gives back all its bytes. */
+  /** Releases all its memory. */
   clear(): void {
     this.#pool.release(this.bytes);
     this.#allocate(0);
@@ -98,7 +99,10 @@ export class ItemTable {
     this.#slots[this.#slotOf(key)] = ordinal + 1;
   }
 
-  /** The slot of a key: where it is, or where it would go. Twice as many slots as items, so that one is always free. */
+  /**
+   * The slot of a key: where it is, or where it would be inserted. There are twice as many slots as items, so one is
+   * always free.
+   */
   #slotOf(key: number): number {
     const mask = this.#slots.length - 1;
     for (let slot = Math.imul(key, 0x9e3779b1) & mask; ; slot = (slot + 1) & mask) {

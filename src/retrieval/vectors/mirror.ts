@@ -1,82 +1,68 @@
 /**
- * The vectors of one space in memory, in few bits: it says of each item how high its score can be at most.
+ * The vectors of one space in memory: finds the items that are nearest to a question.
  *
- * A row is a vector of int8, with its scale, its error and its item beside it on the same page; the rows of an item follow
- * each other. What is removed is zeroed at once and leaves a gap; when a quarter of the rows are gaps, the
- * rest moves together. From `signsFrom` rows on, each row also has its signs, one bit per dimension: a search looks at
- * those first, and at the rows themselves only where they are among the nearest.
+ * A row is a vector in two planes of int8 (codes.ts), with its step, its error and its item beside it on the same page:
+ * first the high bytes of all rows of the page, then the low bytes. The rows of an item follow each other. A look reads the
+ * high bytes alone, which bound the score of each row; only rows that can be among the nearest are scored. What is removed
+ * is zeroed at once and leaves a gap; when a quarter of the rows are gaps, the rest moves together.
  *
- * Invariant: the bound of an item is never below its score, if it is looked at. Without signs every item is.
+ * Invariant: the bound of a row is never below its score.
  */
-import { codeLength, HEAD_BYTES, headsOf } from "./codes.js";
+import { countIn, HEAD_BYTES, headOf } from "./codes.js";
 import { ItemTable } from "./item-table.js";
 import { GROUP, PART_BYTES } from "./kernel/kernel.js";
-import { Nearest, type Offered } from "./nearest.js";
+import type { Nearest } from "./nearest.js";
 import { DESK, DIMENSIONS_MAX, type Pool } from "./pool.js";
-import { type Question, ROUNDING, signStrideOf, strideOf, writeSigns } from "./quantise.js";
+import { type Question, ROUNDING, strideOf } from "./quantise.js";
 import { RowPages, rowsPerPage } from "./row-pages.js";
 
-/** Above so many rows signs come first. */
-export const SIGNS_FROM = 250_000;
-/** A row's scale, error and item, four bytes each. */
-const BESIDE = 12;
+/** A row's step, error and item, four bytes each. */
+const NUMBERS_BYTES = 12;
 /** What a mirror takes beside its rows and items, about. */
 const OWN_BYTES = 1_024;
-/** Rows move together when one in so many is a gap. */
+/** The mirror is compacted when one row in this many is a gap. */
 const GAPS_PART = 4;
-/** By their signs so many rows are found for each item wanted, and one in so many of all rows at least. */
-const NEAR_PER_ITEM = 64;
-const NEAR_PART = 32;
 
 const NO_ITEM = -1;
 
 export class Mirror {
   readonly #pool: Pool;
   readonly #dimensions: number;
-  readonly #signsFrom: number;
   readonly #items: ItemTable;
   readonly #rows: RowPages;
-  readonly #signs: RowPages;
   #size = 0;
   #gaps = 0;
-  /** How many rows have signs: none, or all. */
-  #signed = 0;
   #isOpen: boolean;
-  /** The largest scale and the largest error that any of its rows had. */
-  #scaleMax = 0;
-  #errorMax = 0;
 
-  constructor(pool: Pool, dimensions: number, signsFrom = SIGNS_FROM) {
+  constructor(pool: Pool, dimensions: number) {
     this.#pool = pool;
     this.#dimensions = dimensions;
-    this.#signsFrom = signsFrom;
     this.#items = new ItemTable(pool);
-    this.#rows = new RowPages(pool, strideOf(dimensions), BESIDE, GROUP);
-    this.#signs = new RowPages(pool, signStrideOf(dimensions), 0, 1);
+    this.#rows = new RowPages(pool, strideOf(dimensions), besideRow(dimensions), GROUP);
     this.#isOpen = pool.reserve(OWN_BYTES);
   }
 
-  /** Items that are in it. */
+  /** The number of items. */
   get items(): number {
     return this.#items.living;
   }
 
-  /** Vectors that are in it. */
+  /** The number of vectors. */
   get vectors(): number {
     return this.#size - this.#gaps;
   }
 
-  /** Takes an item's codes (codes.ts) in place of those it had; false if there is no room. Then the mirror is of no use. */
+  /** Replaces an item's codes (codes.ts); false if there is no room. Then the mirror is unusable. */
   put(key: number, codes: Uint8Array): boolean {
     this.remove(key);
-    const count = Math.floor(codes.length / codeLength(this.#dimensions));
+    const count = countIn(codes, this.#dimensions);
     if (count === 0) return true;
-    if (!this.#isOpen || !this.#fit(this.#size + count)) return false;
+    if (!this.#isOpen || !this.#rows.fit(this.#size + count)) return false;
     const ordinal = this.#items.add(key, this.#size, count);
     if (ordinal === undefined) return false;
     this.#write(this.#size, count, ordinal, codes);
     this.#size += count;
-    return this.#sign();
+    return true;
   }
 
   remove(key: number): boolean {
@@ -99,19 +85,17 @@ export class Mirror {
     return this.#items.find(key) >= 0;
   }
 
-  /** Gives everything back. */
+  /** Releases all its memory. */
   clear(): void {
     this.#rows.trim(0);
-    this.#signs.trim(0);
     this.#items.clear();
     if (this.#isOpen) this.#pool.release(OWN_BYTES);
     this.#isOpen = false;
     this.#size = 0;
     this.#gaps = 0;
-    this.#signed = 0;
   }
 
-  /** Which of these items it has, as marks at their ordinals. */
+  /** Marks the ordinals of these items, where it has them. */
   select(keys: Iterable<number>): Uint8Array {
     const marks = new Uint8Array(this.#items.size);
     for (const key of keys) {
@@ -121,46 +105,28 @@ export class Mirror {
     return marks;
   }
 
-  /**
-   * Offers the items, all or only the selected, by the highest score that each can have. `wanted`: how many of the best
-   * are asked for, which matters only where signs decide who is looked at; with Infinity all are.
-   * Gives back whether all were.
-   */
-  look(question: Question, selected: Uint8Array | undefined, wanted: number, nearest: Offered): boolean {
-    if (this.#size === 0) return true; // there may be no memory yet
-    const { uint8 } = this.#pool.views;
+  /** The score of an item; undefined if it is not here. */
+  score(key: number, question: Question): number | undefined {
+    const ordinal = this.#items.find(key);
+    if (ordinal < 0) return undefined;
+    this.#lay(question);
+    const first = this.#items.firstRowOf(ordinal);
+    let best = this.#scoreOf(first, question);
+    for (let part = 1; part < this.#items.rowsOf(ordinal); part++) {
+      best = Math.max(best, this.#scoreOf(first + part, question));
+    }
+    return best;
+  }
+
+  /** Offers the items, all or only the selected, by their scores. Those that are not near enough may be left out. */
+  look(question: Question, selected: Uint8Array | undefined, nearest: Nearest): void {
+    if (this.#size === 0) return; // there may be no memory yet
     this.#lay(question);
     const runs = selected ? this.#runsOf(selected) : [{ first: 0, end: this.#size }];
-    const rows = runs.reduce((sum, { first, end }) => sum + end - first, 0);
-    const near = Math.max(wanted * NEAR_PER_ITEM, Math.ceil(rows / NEAR_PART));
-    const areFew = this.#signed === 0 || rows <= this.#signsFrom || near >= rows;
-    if (!areFew) {
-      uint8.fill(0, DESK.signs, DESK.signs + this.#signs.stride);
-      writeSigns(question, uint8, DESK.signs);
-      for (const run of this.#runsOf(this.#nearest(runs, rows, near))) this.#offer(question, run, nearest);
-    } else for (const run of runs) this.#offer(question, run, nearest);
-    return areFew;
+    for (const run of runs) this.#offer(question, run, nearest);
   }
 
-  /** By how much the highest score that an item can have may exceed its score. */
-  slack({ perScale, perError }: Question): number {
-    return 2 * (this.#scaleMax * perScale + this.#errorMax * perError + ROUNDING);
-  }
-
-  /** The highest score that each of these items can have; undefined for those that are not here. */
-  boundsOf(question: Question, keys: readonly number[]): (number | undefined)[] {
-    if (this.#size > 0) this.#lay(question);
-    return keys.map((key) => {
-      const ordinal = this.#items.find(key);
-      if (ordinal < 0) return undefined;
-      const first = this.#items.firstRowOf(ordinal);
-      const best = new Nearest(1);
-      this.#offer(question, { first, end: first + this.#items.rowsOf(ordinal) }, best);
-      return best.least;
-    });
-  }
-
-  /** Puts the question where the kernel finds it. */
+  /** Puts the question where the kernel reads it. */
   #lay({ numbers }: Question): void {
     const { int16 } = this.#pool.views;
     const place = DESK.question >> 1;
@@ -169,7 +135,8 @@ export class Mirror {
   }
 
   /** Offers the items of these rows. Most rows are not near enough: they cost one comparison, and most pages of them too. */
-  #offer({ perProduct, perScale, perError }: Question, { first, end }: Run, nearest: Offered): void {
+  #offer(question: Question, { first, end }: Run, nearest: Nearest): void {
+    const { perProduct, perError } = question;
     const { kernel, views } = this.#pool;
     const { int32, float32 } = views;
     const { stride, perPage } = this.#rows;
@@ -179,61 +146,39 @@ export class Mirror {
     this.#rows.eachPart(first, end, (place, row, count) => {
       const beside = this.#besideOf(row);
       kernel.dots(place, count / GROUP, stride, DESK.question, DESK.out);
-      const [scales, errors] = [beside * 4, (beside + perPage) * 4];
-      const highest = kernel.bounds(DESK.out, count, scales, errors, perProduct, perScale, perError);
+      const [steps, errors] = [beside * 4, (beside + perPage) * 4];
+      const highest = kernel.bounds(DESK.out, count, steps, errors, perProduct, perError);
       let { least } = nearest;
       if (highest + ROUNDING < least) return;
       const items = beside + 2 * perPage;
       const stop = Math.min(count, end - row);
       for (let part = Math.max(0, first - row); part < stop; part++) {
-        const bound = (float32[out + part] as number) + ROUNDING;
-        if (bound < least) continue;
+        if ((float32[out + part] as number) + ROUNDING < least) continue;
         const ordinal = int32[items + part] as number;
         if (ordinal === NO_ITEM) continue;
         if (ordinal !== item && item !== NO_ITEM) {
           nearest.offer(this.#items.keyAt(item), best);
           ({ least } = nearest);
         }
-        best = ordinal === item ? Math.max(best, bound) : bound;
+        const score = this.#scoreOf(row + part, question);
+        best = ordinal === item ? Math.max(best, score) : score;
         item = ordinal;
       }
     });
     if (item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best);
   }
 
-  /** Marks items of rows whose signs differ least from the question's: so many rows, and all that are equally near. */
-  #nearest(runs: readonly Run[], rows: number, wanted: number): Uint8Array {
+  /** Requires that the question lies on the desk. */
+  #scoreOf(row: number, question: Question): number {
     const { kernel, views } = this.#pool;
-    const { stride } = this.#signs;
-    const distances = new Uint16Array(rows);
-    const counts = new Uint32Array(this.#dimensions + 1);
-    let at = 0;
-    for (const { first, end } of runs) {
-      this.#signs.eachPart(first, end, (place, _, count) => {
-        kernel.distances(place, count, stride, DESK.signs, DESK.out);
-        for (let out = DESK.out >> 2; out < (DESK.out >> 2) + count; out++) {
-          const distance = views.int32[out] as number;
-          distances[at++] = distance;
-          counts[distance] = (counts[distance] as number) + 1;
-        }
-      });
-    }
-    let farthest = 0;
-    for (let sum = counts[0] as number; sum < wanted && farthest < this.#dimensions; ) {
-      sum += counts[++farthest] as number;
-    }
-    const marks = new Uint8Array(this.#items.size);
-    at = 0;
-    for (const { first, end } of runs) {
-      for (let row = first; row < end; row++) if ((distances[at++] as number) <= farthest) this.#mark(row, marks);
-    }
-    return marks;
-  }
-
-  /** Marks the item of a row, unless the row is a gap. */
-  #mark(row: number, marks: Uint8Array): void {
-    const ordinal = this.#pool.views.int32[this.#besideOf(row) + 2 * this.#rows.perPage] as number;
-    if (ordinal !== NO_ITEM) marks[ordinal] = 1;
+    const { stride } = this.#rows;
+    const inGroup = row % GROUP;
+    const place = this.#rows.placeOf(row - inGroup);
+    kernel.dots(place, 1, stride, DESK.question, DESK.group);
+    kernel.dots(place + this.#toLow, 1, stride, DESK.question, DESK.group + GROUP * 4);
+    const at = (DESK.group >> 2) + inGroup;
+    const step = views.float32[this.#besideOf(row)] as number;
+    return question.score(step, views.int32[at] as number, views.int32[at + GROUP] as number);
   }
 
   /** The rows of the selected items, those that lie together as one. */
@@ -250,83 +195,72 @@ export class Mirror {
     return runs;
   }
 
-  #fit(rows: number): boolean {
-    return this.#rows.fit(rows) && (this.#signed === 0 || this.#signs.fit(rows));
+  /** From the high bytes of a row to its low bytes. */
+  get #toLow(): number {
+    return this.#rows.perPage * this.#rows.stride;
   }
 
-  /** Where a row's scale stands, in steps of four bytes; its error and its item follow in the same order. */
+  /** Where a row's step stands, in steps of four bytes; its error and its item follow in the same order. */
   #besideOf(row: number): number {
-    const { perPage, stride } = this.#rows;
-    return ((this.#rows.pageOf(row) + perPage * stride) >> 2) + (row % perPage);
+    return ((this.#rows.pageOf(row) + 2 * this.#toLow) >> 2) + (row % this.#rows.perPage);
   }
 
-  /** Lays down the rows of an item: by way of the desk, as many at a time as lie there, if nothing has to stand between. */
   #write(first: number, count: number, ordinal: number, codes: Uint8Array): void {
+    const start = count * HEAD_BYTES;
+    const length = count * this.#dimensions;
+    this.#writePlane(first, count, codes.subarray(start, start + length), 0);
+    this.#writePlane(first, count, codes.subarray(start + length), this.#toLow);
+    this.#writeBeside(first, count, ordinal, codes);
+  }
+
+  /** Lays down rows of bytes: by way of the desk, as many at a time as lie there, if nothing has to stand between. */
+  #writePlane(first: number, count: number, bytes: Uint8Array, plane: number): void {
     const { uint8 } = this.#pool.views;
     const { perPage, stride } = this.#rows;
     const dimensions = this.#dimensions;
-    const start = count * HEAD_BYTES;
     const atOnce = stride === dimensions ? Math.floor((DESK.zero - DESK.rows) / stride) : 1;
     uint8.fill(0, DESK.rows + dimensions, DESK.rows + stride);
     for (let part = 0; part < count; ) {
       const row = first + part;
       const some = Math.min(atOnce, count - part, perPage - (row % perPage));
-      const from = start + part * dimensions;
-      uint8.set(codes.subarray(from, from + some * dimensions), DESK.rows);
-      this.#pool.kernel.lay(DESK.rows, some, stride, this.#rows.pageOf(row), row % perPage);
+      uint8.set(bytes.subarray(part * dimensions, (part + some) * dimensions), DESK.rows);
+      this.#pool.kernel.lay(DESK.rows, some, stride, this.#rows.pageOf(row) + plane, row % perPage);
       part += some;
     }
     uint8.fill(0, DESK.rows, DESK.rows + Math.min(count, atOnce) * stride); // nothing stays that may be forgotten next
-    this.#writeBeside(first, count, ordinal, headsOf(codes));
   }
 
-  #writeBeside(first: number, count: number, ordinal: number, heads: DataView): void {
+  #writeBeside(first: number, count: number, ordinal: number, codes: Uint8Array): void {
     const { int32, float32 } = this.#pool.views;
     const { perPage } = this.#rows;
     for (let part = 0; part < count; part++) {
       const at = this.#besideOf(first + part);
-      const scale = heads.getFloat32(part * HEAD_BYTES, true);
-      const error = heads.getFloat32(part * HEAD_BYTES + HEAD_BYTES / 2, true);
-      this.#scaleMax = Math.max(this.#scaleMax, scale);
-      this.#errorMax = Math.max(this.#errorMax, error);
-      float32[at] = scale;
+      const { step, error } = headOf(codes, part);
+      float32[at] = step;
       float32[at + perPage] = error;
       int32[at + 2 * perPage] = ordinal;
     }
   }
 
-  /** Copies a row to its place, from where its parts lie so many bytes apart. */
-  #take(source: number, step: number, row: number): void {
-    this.#pool.kernel.copy(source, step, this.#rows.placeOf(row), this.#rows.step, this.#rows.stride / PART_BYTES);
+  /** Copies both planes of a row to its place, from where the parts of each lie so many bytes apart. */
+  #take(source: number, sourceLow: number, step: number, row: number): void {
+    const { kernel } = this.#pool;
+    const parts = this.#rows.stride / PART_BYTES;
+    const place = this.#rows.placeOf(row);
+    kernel.copy(source, step, place, this.#rows.step, parts);
+    kernel.copy(sourceLow, step, place + this.#toLow, this.#rows.step, parts);
   }
 
   #erase(row: number): void {
-    const { int8, int32, float32 } = this.#pool.views;
-    this.#take(DESK.zero, 0, row);
+    const { int32, float32 } = this.#pool.views;
+    this.#take(DESK.zero, DESK.zero, 0, row);
     const at = this.#besideOf(row);
     float32[at] = 0;
     float32[at + this.#rows.perPage] = 0;
     int32[at + 2 * this.#rows.perPage] = NO_ITEM;
-    if (row >= this.#signed) return;
-    const signs = this.#signs.placeOf(row);
-    int8.fill(0, signs, signs + this.#signs.stride);
   }
 
-  /** Gives the rows that need them their signs; false if there is no room. */
-  #sign(): boolean {
-    if (this.#signed === 0 && this.#size <= this.#signsFrom) return true;
-    if (!this.#signs.fit(this.#size)) return false;
-    const { kernel } = this.#pool;
-    const { stride, step } = this.#rows;
-    for (; this.#signed < this.#size; this.#signed++) {
-      kernel.copy(this.#rows.placeOf(this.#signed), step, DESK.rows, PART_BYTES, stride / PART_BYTES);
-      kernel.signs(DESK.rows, stride, this.#signs.placeOf(this.#signed));
-    }
-    this.#pool.views.uint8.fill(0, DESK.rows, DESK.rows + stride);
-    return true;
-  }
-
-  /** Moves the rows together, in the same order, and gives back the pages that are not needed any more. */
+  /** Compacts the rows, in the same order, and returns the pages that are no longer needed. */
   #pack(): void {
     let size = 0;
     this.#items.pack((ordinal, next) => {
@@ -338,21 +272,17 @@ export class Mirror {
     for (let row = size; row < this.#size; row++) this.#erase(row);
     this.#size = size;
     this.#gaps = 0;
-    this.#signed = Math.min(this.#signed, size);
     this.#rows.trim(size);
-    this.#signs.trim(this.#signed);
   }
 
   #move(from: number, to: number, ordinal: number): void {
-    const { int8, int32, float32 } = this.#pool.views;
-    this.#take(this.#rows.placeOf(from), this.#rows.step, to);
+    const { int32, float32 } = this.#pool.views;
+    const place = this.#rows.placeOf(from);
+    this.#take(place, place + this.#toLow, this.#rows.step, to);
     const [source, target, step] = [this.#besideOf(from), this.#besideOf(to), this.#rows.perPage];
     float32[target] = float32[source] as number;
     float32[target + step] = float32[source + step] as number;
     int32[target + 2 * step] = ordinal;
-    if (from >= this.#signed) return;
-    const signs = this.#signs.placeOf(from);
-    int8.copyWithin(this.#signs.placeOf(to), signs, signs + this.#signs.stride);
   }
 }
 
@@ -362,6 +292,9 @@ interface Run {
   readonly end: number;
 }
 
-/** How many vectors of so many dimensions a page has; 0: they cannot be mirrored. */
+/** The number of vectors of these dimensions per page; 0 if they cannot be mirrored. */
 export const vectorsPerPage = (dimensions: number): number =>
-  dimensions > DIMENSIONS_MAX ? 0 : rowsPerPage(strideOf(dimensions), BESIDE, GROUP);
+  dimensions > DIMENSIONS_MAX ? 0 : rowsPerPage(strideOf(dimensions), besideRow(dimensions), GROUP);
+
+/** What a row of high bytes has beside it on its page: the low bytes, and its numbers. */
+const besideRow = (dimensions: number): number => strideOf(dimensions) + NUMBERS_BYTES;

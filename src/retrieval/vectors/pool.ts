@@ -1,33 +1,33 @@
 /**
- * The memory of all mirrors: one kernel's memory as a heap of pages, and a count of what their tables take beside it.
+ * The memory of all mirrors: one kernel's memory as a pool of pages, and an account of the memory of their tables.
  *
- * One memory for all, because each reserves much address space, and none can shrink: a page that is given back is
- * emptied and given out again. Invariant: pages and tables together never take more than the budget. A part of it is
- * set aside for tables, so that pages that cannot be given back to the system leave room for them.
+ * There is one memory for all mirrors, because each reserves much address space, and none can shrink: a returned page
+ * is zeroed and reused. Invariant: pages and tables together never exceed the budget. A part of it is reserved for
+ * tables, so that pages, which cannot be returned to the system, leave room for them.
  */
 import { createKernel } from "./kernel/create.js";
-import { type Kernel, PAGE_BYTES, PART_BYTES } from "./kernel/kernel.js";
+import { GROUP, type Kernel, PAGE_BYTES, PART_BYTES } from "./kernel/kernel.js";
 
-/** The part of the budget that tables may take. */
+/** The part of the budget that tables may use. */
 const TABLES_PART = 1 / 8;
-/** Pages are taken from the system so many at a time, or a part of what is there: each time costs all views anew. */
+/** Pages are allocated in steps of this many, or of a part of the current number: each allocation renews all views. */
 const STEP = 16;
 const STEP_PART = 8;
 
-/** Vectors of more dimensions have no mirrors: a group of four is to fit on a page. */
-export const DIMENSIONS_MAX = 16_368;
-const ROOM = 16_384;
+/** Vectors of more dimensions have no mirrors: a group of four, in two rows of bytes each, is to fit on a page. */
+export const DIMENSIONS_MAX = 8_176;
 /**
- * The first page is the desk, where things lie while the kernel works: a question (int16) and its signs, and what comes
- * out: a score for each row of a page, which has 4,096 at most. Rows lie there on their way to their pages, up to the
- * last part, which is always zero.
+ * The first page is the desk, where things lie while the kernel works: a question (int16), the products of one group of
+ * rows, and what comes out for each row of a page. Rows lie there on their way to their pages, up to the last part, which
+ * is always zero.
  */
-const OUT = ROOM * 2 + ROOM / 8;
+const QUESTION_BYTES = 2 * 8_192;
+const GROUP_BYTES = 2 * GROUP * 4;
 export const DESK = {
   question: 0,
-  signs: ROOM * 2,
-  out: OUT,
-  rows: OUT,
+  group: QUESTION_BYTES,
+  out: QUESTION_BYTES + GROUP_BYTES,
+  rows: QUESTION_BYTES + GROUP_BYTES,
   zero: PAGE_BYTES - PART_BYTES,
 } as const;
 const DESK_PAGES = 1;
@@ -43,7 +43,7 @@ export class Pool {
   #tables = 0;
   #views: Views;
 
-  /** `evict` makes room if it can, and says whether it did. */
+  /** `evict` makes room if it can, and returns whether it did. */
   constructor(budget: number, evict: () => boolean, create: (pagesMax: number) => Kernel = createKernel) {
     this.budget = budget;
     this.#evict = evict;
@@ -53,22 +53,22 @@ export class Pool {
     this.#views = viewsOf(this.kernel);
   }
 
-  /** What is taken from the system. */
+  /** The memory allocated from the system. */
   get bytes(): number {
     return this.#pages * PAGE_BYTES + this.#tables;
   }
 
-  /** How many pages mirrors can have in all. */
+  /** The number of pages available to mirrors. */
   get pagesMax(): number {
     return Math.max(0, this.#pagesMax - DESK_PAGES);
   }
 
-  /** The memory's numbers. Void after the next page that is taken. */
+  /** Views of the memory. Invalid after the next allocation. */
   get views(): Views {
     return this.#views;
   }
 
-  /** Where an empty page begins; undefined if there is none and no room can be made. */
+  /** The address of a zeroed page; undefined if there is none and no room can be made. */
   takePage(): number | undefined {
     while (this.#free.length === 0) if (!this.#grow() && !this.#evict()) return undefined;
     return this.#free.pop();
@@ -79,7 +79,7 @@ export class Pool {
     this.#free.push(page);
   }
 
-  /** Counts bytes of a table that is about to be made; false if there is no room for it and none can be made. */
+  /** Accounts for a table that is about to be allocated; false if there is no room for it and none can be made. */
   reserve(bytes: number): boolean {
     while (this.#tables + bytes > this.#tablesMax) if (!this.#evict()) return false;
     this.#tables += bytes;
@@ -98,7 +98,7 @@ export class Pool {
       this.kernel.memory.grow(end - this.#pages);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.#pagesMax = this.#pages; // the system has no more: this is all there is
+      this.#pagesMax = this.#pages; // the system has no more memory
       return false;
     }
     this.#pages = end;

@@ -1,65 +1,67 @@
 /**
- * Vectors in fewer bits: stored ones as int8 with a scale each, questions as int16, and how far off that can be.
+ * Numbers in 16 bits: each number of a vector is a whole multiple of the vector's step, which is a power of two.
  *
- * For a vector v ≈ s·a (a of int8) and a question q ≈ t·b (b of int16), v·q differs from s·t·(a·b) by at most
- * |v − s·a| · |q| + s · 127 · Σ|q − t·b|. Nothing is assumed of the vectors, so this holds for every one of them.
+ * With such steps nothing but the first rounding loses anything. A rounded vector is exact in float32, rounding it again
+ * changes nothing, and the product of two rounded vectors is exact in float64 in any order of summation. So an item has
+ * the same score wherever its vector is read from: the VectorCache, a mirror, or the file.
  */
 
-/** The largest magnitude of a stored number. */
-const STORED_MAX = 127;
+/** The largest magnitude of a stored number: two bytes of 127 each. Odd: so a vector that is rounded keeps its step. */
+export const STORED_MAX = 127 * 256 + 127;
 const INT16_MAX = 32_767;
 const INT32_MAX = 2 ** 31 - 1;
-/** For what rounding of 32-bit numbers does: to a bound, to a sum of many squares, to one step of a row. */
+/** The largest magnitude of one byte of a stored number. */
+const BYTE_MAX = 128;
+/** For what rounding of 32-bit numbers does to a bound. */
 export const ROUNDING = 1e-6;
-const SUM_SLACK = 1.001;
-const STEP_SLACK = 2e-5;
 
-/** Bytes of a row of int8: a multiple of 16, as the kernel wants it. */
+/** The bytes of an int8 row: a multiple of 16, as the kernel requires. */
 export const strideOf = (dimensions: number): number => Math.ceil(dimensions / 16) * 16;
 
-/** Bytes of a row of signs, likewise. */
-export const signStrideOf = (dimensions: number): number => Math.ceil(dimensions / 128) * 16;
+/** A vector of nothing but smaller numbers is taken for zero: its step would be no normal float32. */
+const LEAST = 2 ** -100;
 
-/**
- * A question in int16, and what turns its product with a row into the highest score that the row can have:
- * scale · (product · perProduct + perScale) + error · perError + ROUNDING.
- */
+/** The smallest power of two of which no number of the vector is more than `max` times as large; 0 if there is none. */
+export function stepOf(vector: Float32Array, max: number): number {
+  let largest = 0;
+  for (let at = 0; at < vector.length; at++) largest = Math.max(largest, Math.abs(vector[at] as number));
+  if (!(largest > LEAST && largest < Number.POSITIVE_INFINITY)) return 0;
+  let step = 2 ** Math.floor(Math.log2(largest / max));
+  while (largest > max * step) step *= 2;
+  return step;
+}
+
+/** A question in int16, and what turns its products with rows into scores and into upper bounds of scores. */
 export class Question {
   readonly numbers: Int16Array;
+  readonly step: number;
+  /** The bound of a row: its step · high product · perProduct + its error · perError + ROUNDING. */
   readonly perProduct: number;
-  readonly perScale: number;
   readonly perError: number;
 
   constructor(vector: Float32Array) {
     // The most bits with which no sum of products can exceed 31, whatever the row.
-    const range = Math.min(INT16_MAX, Math.floor(INT32_MAX / (STORED_MAX * Math.max(1, vector.length))));
-    let largest = 0;
-    for (let at = 0; at < vector.length; at++) largest = Math.max(largest, Math.abs(vector[at] as number));
-    const scale = largest / range;
-    let lost = 0;
-    let squares = 0;
+    const max = Math.min(INT16_MAX, Math.floor(INT32_MAX / (BYTE_MAX * Math.max(1, vector.length))));
+    this.step = stepOf(vector, max);
     this.numbers = new Int16Array(vector.length);
-    for (let at = 0; at < vector.length; at++) {
-      const value = vector[at] as number;
-      const number = scale === 0 ? 0 : Math.round(value / scale);
+    let squares = 0;
+    for (let at = 0; at < vector.length && this.step > 0; at++) {
+      const number = Math.round((vector[at] as number) / this.step);
       this.numbers[at] = number;
-      lost += Math.abs(value - number * scale);
-      squares += value * value;
+      squares += number * number;
     }
-    this.perProduct = scale;
-    this.perScale = STORED_MAX * lost;
-    this.perError = Math.sqrt(squares);
+    this.perProduct = this.step * 256;
+    this.perError = this.step * Math.sqrt(squares);
+  }
+
+  /** The score of a row, from its step and the products of its high and of its low bytes. */
+  score(step: number, high: number, low: number): number {
+    return step * this.step * (high * 256 + low);
   }
 }
 
-/** The length of the error of a stored vector, from what the kernel has summed up; never too low. */
-export function errorOf(squares: number, scale: number, dimensions: number): number {
-  return Math.sqrt(squares) * SUM_SLACK + scale * Math.sqrt(dimensions) * STEP_SLACK;
-}
-
-/** Writes the signs of a question as bits: set for what is negative, as the kernel has them. */
-export function writeSigns({ numbers }: Question, target: Uint8Array, place: number): void {
-  for (const [at, number] of numbers.entries()) {
-    if (number < 0) target[place + (at >> 3)] = (target[place + (at >> 3)] as number) | (1 << (at & 7));
-  }
+/** The vector of a question as a search compares it. */
+export function roundedQuestion(vector: Float32Array): Float32Array {
+  const { numbers, step } = new Question(vector);
+  return Float32Array.from(numbers, (number) => number * step);
 }

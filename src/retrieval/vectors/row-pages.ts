@@ -1,21 +1,21 @@
 /**
- * Rows of one length on pages of the pool: each row lies on one page, and its page has as many as fit. They lie one after
- * the other, or in groups, part by part in turn (kernel.ts).
+ * RowPages: rows of equal length on pages of the pool. A page holds as many whole rows as fit. Rows are contiguous, or
+ * interleaved in groups (kernel.ts).
  */
 import { PAGE_BYTES, PART_BYTES } from "./kernel/kernel.js";
 import type { Pool } from "./pool.js";
 
 export class RowPages {
-  /** How many rows a page has; 0 if not even one fits. */
+  /** Number of rows per page; 0 if not even one fits. */
   readonly perPage: number;
   readonly stride: number;
-  /** How many bytes lie between the beginnings of two parts of a row. */
+  /** Distance in bytes between two parts of a row. */
   readonly step: number;
   readonly #group: number;
   readonly #pool: Pool;
   readonly #pages: number[] = [];
 
-  /** `beside`: bytes that each row needs on its page beside its own; `group`: how many rows lie in a group. */
+  /** `beside`: extra bytes per row on its page; `group`: number of rows in a group. */
   constructor(pool: Pool, stride: number, beside: number, group: number) {
     this.#pool = pool;
     this.stride = stride;
@@ -28,7 +28,7 @@ export class RowPages {
     return this.#pages.length;
   }
 
-  /** Makes room for so many rows in all; false if there is none. */
+  /** Allocates pages for this many rows in total. Returns false if the pool is full. */
   fit(rows: number): boolean {
     if (this.perPage === 0) return rows === 0;
     while (this.#pages.length * this.perPage < rows) {
@@ -39,38 +39,38 @@ export class RowPages {
     return true;
   }
 
-  /** Gives back the pages that so many rows do not need. */
+  /** Returns the pages that this many rows do not need. */
   trim(rows: number): void {
     const needed = this.perPage === 0 ? 0 : Math.ceil(rows / this.perPage);
     for (const page of this.#pages.splice(needed)) this.#pool.givePage(page);
   }
 
-  /** Where the page of a row begins. */
+  /** The address of a row's page. */
   pageOf(row: number): number {
     return this.#pages[Math.floor(row / this.perPage)] as number;
   }
 
-  /** Where a row begins. */
+  /** The address of a row. */
   placeOf(row: number): number {
     const inGroup = row % this.#group;
     return this.pageOf(row) + ((row - inGroup) % this.perPage) * this.stride + inGroup * PART_BYTES;
   }
 
   /**
-   * Tells of the rows from `first` to before `end` page by page, in whole groups: where they begin, which row that is, how
-   * many they are. So rows before the first and behind the last may be among them.
+   * Visits the rows from `first` up to but excluding `end`, page by page in whole groups. `visit` gets the address, the
+   * first row and the number of rows of each part. Parts may include rows before `first` and from `end` on.
    */
-  eachPart(first: number, end: number, tell: (place: number, row: number, count: number) => void): void {
+  eachPart(first: number, end: number, visit: (place: number, row: number, count: number) => void): void {
     for (let row = first - (first % this.#group); row < end; ) {
       const whole = Math.ceil((end - row) / this.#group) * this.#group;
       const count = Math.min(whole, this.perPage - (row % this.perPage));
-      tell(this.placeOf(row), row, count);
+      visit(this.placeOf(row), row, count);
       row += count;
     }
   }
 }
 
-/** How many rows a page has; only whole groups fit. */
+/** Number of rows per page; only whole groups fit. */
 export function rowsPerPage(stride: number, beside: number, group: number): number {
   return Math.floor(PAGE_BYTES / ((stride + beside) * group)) * group;
 }

@@ -9,7 +9,7 @@ const terms = (text: string) => [...analyse(text).keys()];
 const sorted = (words: ReadonlyMap<string, number>) => [...words].sort(([one], [two]) => (one < two ? -1 : 1));
 
 test("the version is part of every stored index", () => {
-  expect(ANALYSIS_VERSION).toBe(3);
+  expect(ANALYSIS_VERSION).toBe(5);
 });
 
 test("a message becomes its stems, with their counts", () => {
@@ -74,7 +74,7 @@ describe("a question finds the message in", () => {
 });
 
 describe("a term", () => {
-  test("is cut at 64 units, and what it is made of is still found", () => {
+  test("is cut at 64 units, and its parts are still found", () => {
     const long = Array.from({ length: 30 }, (_, index) => `part${String.fromCharCode(97 + (index % 26))}`).join("_");
     expect(terms(long)[0]).toBe(long.slice(0, 64));
     expect(analyse(long).has("partz")).toBe(true);
@@ -86,7 +86,7 @@ describe("a term", () => {
     expect(terms(`a${deseret}`)).toEqual([`a${"𐐨".repeat(31)}`]);
   });
 
-  test("does not keep its text in memory", () => {
+  test("does not retain the text it comes from", () => {
     terms("warm-up");
     const before = heapUsed();
     const kept = Array.from({ length: 100 }, (_, index) => {
@@ -99,14 +99,14 @@ describe("a term", () => {
   });
 });
 
-/** Bytes of JavaScript objects that are still in use. */
+/** The bytes of JavaScript objects that are still reachable. */
 function heapUsed(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc()");
   return process.memoryUsage().heapUsed;
 }
 
-/** Text as it must be survived: words and identifiers of all scripts with whatever Unicode has in between. */
+/** Hostile text: words and identifiers of all scripts, mixed with any Unicode. */
 const PIECES = [
   ..."aZ9 '’\"*.,-_/\\:@&+#~\n\t\u0000ßİıςΣéøæ",
   ..."\u0301\u0316\u0345\u064B\u0640\u05B8\u093F\u0E48\u0E38\u3099\u200B\u200C\u200D\u00AD\uFE0F\u20E3\u2060",
@@ -134,7 +134,7 @@ describe("for any text", () => {
     fc.array(fc.oneof(piece, fc.constantFrom("\uD83D", "\uDE02", "\uDC00\uD800"))).map((pieces) => pieces.join("")),
   );
 
-  test("the rules of terms hold, even if it is not well-formed", () => {
+  test("the guarantees for terms hold, even if it is not well-formed", () => {
     fc.assert(
       fc.property(brokenText, (any) => {
         for (const [term, count] of analyse(any)) {
@@ -150,7 +150,7 @@ describe("for any text", () => {
     );
   });
 
-  test("its normalisation forms have the same terms", () => {
+  test("all normalisation forms have the same terms", () => {
     fc.assert(
       fc.property(text, (any) => {
         const expected = sorted(analyse(any));
@@ -161,7 +161,7 @@ describe("for any text", () => {
     );
   });
 
-  test("two texts with a space between them have the terms of both", () => {
+  test("two texts joined by a space have the terms of both", () => {
     fc.assert(
       fc.property(text, text, (one, two) => {
         const both = new Map(analyse(one));
@@ -182,7 +182,7 @@ test("a word in capitals is the same word", () => {
   );
 });
 
-test("what the cache of words forgets comes back the same", () => {
+test("words evicted from the cache have the same terms again", () => {
   const before = [...analyse("The children went swimming in Zürich")];
   const letters = (number: number) => [...String(number)].map((digit) => "bcdfghjklm"[Number(digit)]).join("");
   for (let word = 0; word < 120_000; word++) analyse(letters(word));

@@ -1,10 +1,9 @@
 /**
- * Analysis: text in, terms with their counts out; the same for what is indexed and for what is asked.
+ * Analysis: turns text into terms with their counts. Messages and questions are analysed in the same way.
  *
- * Guarantees for every term: at least one and at most 64 UTF-16 units, no white space, no control character, and of the
- * ASCII marks only # & + - . / : @ _ ~. Guarantees for the whole: a text in another normalisation form has the same
- * terms, two texts with a space between them have the terms of both, and time is linear in the length of the text,
- * whatever it contains.
+ * Guarantees for every term: 1 to 64 UTF-16 units, no white space, no control characters, and of the ASCII punctuation
+ * only # & + - . / : @ _ ~. Guarantees for a text: every normalisation form of it has the same terms; two texts joined
+ * by a space have the terms of both; time is linear in the length of the text, whatever it contains.
  */
 import { classAt, DIGIT, EMOJI, FLAG, HANGUL, IDEOGRAPH, KEYCAP, LOWER, UNSPACED, UPPER } from "./characters.js";
 import { readCjk } from "./cjk.js";
@@ -14,13 +13,14 @@ import { readToken } from "./token.js";
 import { readUnspaced } from "./unspaced.js";
 
 /**
- * Raised with every change of what `analyse` returns, or of how its index is written: an index of another version has to
- * be built anew. 2: one of version 1 may have lost words of items that were added beside an edit. 3: stop words do not
- * count for the length of a text.
+ * Raised with every change to what `analyse` returns or to how its index is written. An index of another version is
+ * rebuilt. 2: an index of version 1 may lack words of items that were added beside an edit. 3: stop words do not count
+ * towards the length of a text. 4: exact terms are indexed too (exact.ts). 5: if a long text has very many distinct
+ * words, only its beginning is indexed.
  */
-export const ANALYSIS_VERSION = 3;
+export const ANALYSIS_VERSION = 5;
 
-/** The distinct terms of a text, each with how often it occurs. */
+/** The distinct terms of a text, each with the number of its occurrences. */
 export function analyse(text: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const folded = foldText(text);
@@ -29,7 +29,7 @@ export function analyse(text: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Counts what starts at `at`, if anything does, and says where to read on. */
+/** Counts the terms that start at `at`, if any, and returns the position to continue from. */
 function readAt(text: string, at: number, counts: Map<string, number>): number {
   switch (classAt(text, at)) {
     case LOWER:

@@ -1,14 +1,14 @@
 /**
- * Words with an apostrophe. It is left out (don't: dont), as people leave it out. What follows it is a word of its own
- * where the apostrophe stands for an article or a particle (l'avion: avion, O'Brien: brien), and none where it shortens
- * an English word (they've, we'll).
+ * Words with an apostrophe. The apostrophe is dropped (don't: dont), because people often omit it. What follows it is a
+ * word of its own if the apostrophe belongs to an article or a particle (l'avion: avion, O'Brien: brien), and not if it
+ * shortens an English word (they've, we'll).
  */
 
 const ENDINGS: ReadonlySet<string> = new Set(["re", "ve", "ll", "em", "RE", "VE", "LL", "EM"]);
-/** Fewer letters before the apostrophe are an article or a particle. */
+/** With fewer letters before the apostrophe, these are an article or a particle. */
 const HEAD_UNITS_MIN = 4;
 
-/** Where the word ends without its possessive s. */
+/** The length of the word without its possessive s. */
 export function possessorUnits(word: string): number {
   let end = word.length;
   while (end > 2 && word.charAt(end - 2) === "'" && (word.charAt(end - 1) === "s" || word.charAt(end - 1) === "S")) {
@@ -17,7 +17,7 @@ export function possessorUnits(word: string): number {
   return end;
 }
 
-/** The words inside a word with apostrophes, besides the word as a whole. */
+/** The words inside a word with apostrophes, without the word as a whole. */
 export function apostropheParts(word: string): readonly string[] {
   const first = word.indexOf("'");
   if (first === word.lastIndexOf("'") && isEnding(word.slice(first + 1))) return [];
@@ -28,7 +28,7 @@ export function apostropheParts(word: string): readonly string[] {
   return parts.length > 0 && first >= HEAD_UNITS_MIN ? [word.slice(0, first), ...parts] : parts;
 }
 
-/** One letter is an ending (don't, I'm, she'd) or a filler (rock'n'roll). */
+/** A single letter is an ending (don't, I'm, she'd) or a filler (rock'n'roll). */
 function isEnding(part: string): boolean {
   return part.length < 2 || ENDINGS.has(part);
 }

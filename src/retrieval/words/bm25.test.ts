@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { b, idf, k1, termWeight } from "./bm25.js";
 
-test("the constants are those that the benchmarks were made with", () => {
+test("the constants are those of the benchmarks", () => {
   expect([k1, b]).toEqual([0.9, 0.75]);
 });
 
@@ -21,7 +21,7 @@ test("idf falls as a term gets more common, and never to zero", () => {
   );
 });
 
-test("a term that occurs once in a document of average length weighs 1", () => {
+test("a term that occurs once in a document of average length has weight 1", () => {
   expect(termWeight(1, 20, 20)).toBe(1);
 });
 
@@ -29,7 +29,7 @@ test("the weight of a term follows the formula", () => {
   expect(termWeight(3, 40, 20)).toBeCloseTo((3 * 1.9) / (3 + 0.9 * (0.25 + 0.75 * 2)), 12);
 });
 
-test("more of a term weighs more, up to k1 + 1; a longer document weighs less", () => {
+test("the weight grows with the count, up to k1 + 1, and falls with the length of the document", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 1000 }), (count, length) => {
       const weight = termWeight(count, length, 50);
@@ -40,7 +40,7 @@ test("more of a term weighs more, up to k1 + 1; a longer document weighs less", 
   );
 });
 
-test("an average length of zero gives a number, and a count of zero gives zero", () => {
+test("an average length of zero gives a finite number, and a count of zero gives zero", () => {
   expect(termWeight(1, 0, 0)).toBe(1);
   expect(termWeight(2, 10, 0)).toBeGreaterThan(1);
   expect(termWeight(0, 10, 20)).toBe(0);

@@ -1,19 +1,19 @@
-/** BM25 (Robertson and others) with the idf that never falls below zero. Statistics are the caller's: those of one space. */
+/** BM25 (Robertson et al.) with an idf that is never negative. The caller passes the statistics of one space. */
 
-/** How soon more of the same word stops counting. */
+/** Term frequency saturation: the lower, the sooner repeated occurrences stop counting. */
 export const k1 = 0.9;
-/** How much a long document is held against itself: 0 not at all, 1 in full. */
+/** Length normalisation: 0 is none, 1 is full. */
 export const b = 0.75;
 
-/** How rare a term is. Requires `containing` at most `documents`. */
+/** The inverse document frequency of a term. Requires `containing` ≤ `documents`. */
 export function idf(documents: number, containing: number): number {
   return Math.log(1 + (documents - containing + 0.5) / (containing + 0.5));
 }
 
-/** A score without the noise of summing in another order, so that equally good documents tie. */
-export const settled = (score: number): number => Math.round(score * 1e10) / 1e10;
+/** Rounds away the floating-point noise of the order of summation, so that equally good documents tie. */
+export const roundScore = (score: number): number => Math.round(score * 1e10) / 1e10;
 
-/** What a term that occurs `count` times adds to a document's score, to be multiplied by the term's idf. */
+/** The weight of a term that occurs `count` times in a document, to be multiplied by the term's idf. */
 export function termWeight(count: number, length: number, averageLength: number): number {
   const relativeLength = averageLength > 0 ? length / averageLength : 1;
   return (count * (k1 + 1)) / (count + k1 * (1 - b + b * relativeLength));

@@ -1,22 +1,22 @@
 /**
- * Classes of characters, as the reader of folded text tells them apart. Every decision about where a word begins and
- * ends is made on these numbers: one table lookup per character, with no regular expression that could backtrack.
+ * Character classes of folded text. Every decision about where a word begins and ends uses these numbers: one table
+ * lookup per character, and no regular expression that could backtrack.
  */
 
-/** Ends whatever stands before it: space, control, most punctuation and symbols. */
+/** Ends the token before it: white space, control characters, most punctuation and symbols. */
 export const SEPARATOR = 0;
-/** A letter that is not a capital: small, or of a script without case. */
+/** A letter that is not a capital: lower case, or of a script without case. */
 export const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 3;
-/** Goes with the character before it: matras, vowel signs. The accents are gone by now. */
+/** Belongs to the character before it: matras, vowel signs. Folding has already removed accents. */
 export const MARK = 4;
-/** Holds an identifier together when it stands between letters or digits. */
+/** Holds an identifier together between letters or digits. */
 export const JOINER = 5;
-/** Scripts without spaces that are read by pairs of characters. */
+/** Scripts without spaces that are indexed by pairs of characters. */
 export const IDEOGRAPH = 6;
 export const HANGUL = 7;
-/** Scripts without spaces that are read by dictionary: Thai, Lao, Khmer, Burmese. */
+/** Scripts without spaces that are segmented by dictionary: Thai, Lao, Khmer, Burmese. */
 export const UNSPACED = 8;
 export const EMOJI = 9;
 /** A regional indicator; two of them make a flag. */
@@ -40,7 +40,7 @@ const PICTOGRAPH = /\p{Extended_Pictographic}/u;
 const REGIONAL = /\p{Regional_Indicator}/u;
 
 const PAGE_SIZE = 256;
-/** Built when a text first needs them: nobody needs all of Unicode, and the start would wait for it. */
+/** Built on first use: no text needs all of Unicode, and building all pages would delay the start. */
 const pages: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(0x110000 / PAGE_SIZE).fill(undefined);
 
 function classify(codePoint: number): number {
@@ -75,8 +75,8 @@ function classOf(codePoint: number): number {
 }
 
 /**
- * The class of the character that the unit at `at` belongs to; SEPARATOR past the end. Both halves of a surrogate pair
- * have the class of the pair, so that runs can be followed unit by unit; a lone half is a separator.
+ * The class of the character at `at`; SEPARATOR past the end. Both halves of a surrogate pair have the class of the
+ * pair, so runs can be followed unit by unit; a lone surrogate is a separator.
  */
 export function classAt(text: string, at: number): number {
   const unit = text.charCodeAt(at);
@@ -90,7 +90,7 @@ function classBeyondLatin(text: string, at: number, unit: number): number {
   return classOf(before > 0xffff ? before : (text.codePointAt(at) ?? 0));
 }
 
-/** Where the character at `at` ends: after its one or two units. */
+/** The position after the character at `at`, which has one or two units. */
 export function afterCharacter(text: string, at: number): number {
   return at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }

@@ -5,7 +5,7 @@ import { analyse } from "./analyse.js";
 const terms = (text: string) => [...analyse(text).keys()];
 const finds = (question: string, text: string) => terms(question).every((term) => analyse(text).has(term));
 
-test("Chinese is read by characters and pairs of them", () => {
+test("Chinese is indexed by characters and pairs", () => {
   expect(terms("我爱北京")).toEqual(["我", "爱", "我爱", "北", "爱北", "京", "北京"]);
 });
 
@@ -27,7 +27,7 @@ test.each([
   ["Korean with its letters apart", "학교".normalize("NFD"), "나는 학교에서 공부한다"],
 ])("%s: %s", (_, question, text) => expect(finds(question, text)).toBe(true));
 
-test("a pair is not found where its characters only stand apart", () => {
+test("a pair does not match characters that are apart", () => {
   expect(finds("京北", "北京")).toBe(false);
   expect(analyse("北。京").has("北京")).toBe(false);
 });
@@ -40,7 +40,7 @@ test("a Korean word of two characters is counted once", () => {
   ]);
 });
 
-test("a Korean word of more is a term too; a Chinese run is not", () => {
+test("a longer Korean word is also a term; a Chinese run is not", () => {
   expect(analyse("학교에서").has("학교에서")).toBe(true);
   expect(analyse("我爱北京").has("我爱北京")).toBe(false);
 });

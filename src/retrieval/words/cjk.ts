@@ -1,14 +1,14 @@
 /**
- * Chinese, Japanese and Korean, read by characters: each character and each pair of neighbours is a term. Pairs find
- * words wherever they stand without a dictionary that would have to agree with itself on a message and on a question.
- * The single characters are there so that a question of one character (猫, 집) finds it inside longer runs: terms are
- * matched whole, so what is not indexed cannot be found. They are common, so their idf keeps them from mattering when
- * pairs match too. Korean has spaces; its words are terms as well, and pairs find the noun before its particles.
+ * Chinese, Japanese and Korean, indexed by characters: each character and each pair of adjacent characters is a term.
+ * Pairs find words without a dictionary, which would have to segment messages and questions in the same way. Single
+ * characters let a question of one character (猫, 집) match within longer runs, because terms are matched as a whole.
+ * They are common, so their idf keeps their weight low when pairs match too. Korean has spaces: its words are terms as
+ * well, and pairs find a noun before its particles.
  */
 import { afterCharacter, classAt, HANGUL, MARK } from "./characters.js";
 import { addTerm } from "./terms.js";
 
-/** Counts the run of one script that starts at `start`, and says where it ends. */
+/** Counts the terms of the run of one script that starts at `start`, and returns where it ends. */
 export function readCjk(text: string, start: number, counts: Map<string, number>): number {
   const script = classAt(text, start);
   let characters = 0;

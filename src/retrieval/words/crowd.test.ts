@@ -9,7 +9,7 @@ interface Said extends Text {
 
 const TERMS = 3;
 
-/** Messages in the order of sessions and sequences, with gaps, some outside any session, some that name their speaker. */
+/** Messages ordered by session and sequence, with gaps; some outside any session, some with their speaker's name. */
 const crowds = fc
   .array(
     fc.record({
@@ -43,7 +43,7 @@ function crowdOf(said: readonly (Said & { readonly named: readonly number[] | nu
 }
 
 describe("a crowd", () => {
-  test("gives each message the score that it has by itself", () => {
+  test("gives each message the same score as scoreAmong", () => {
     const rarities = [1.7, 0.4, 3];
     fc.assert(
       fc.property(crowds, fc.double({ min: 0, max: 50, noNaN: true }), (said, average) => {
@@ -56,7 +56,7 @@ describe("a crowd", () => {
     );
   });
 
-  test("knows what stands near, and the least of a number around each", () => {
+  test("finds messages nearby, and the minimum of a number around each", () => {
     fc.assert(
       fc.property(crowds, fc.infiniteStream(fc.boolean()), fc.integer({ min: 0, max: REACH }), (said, drawn, reach) => {
         const areNear = (one: Said, other: Said, distance: number): boolean =>

@@ -1,19 +1,18 @@
 /**
- * Crowd: messages of a question's neighbourhood as columns of numbers, scored among each other.
+ * Crowd: many messages as columns of numbers, scored together. Each gets the score of `scoreAmong` (neighbours.ts).
  *
- * Each gets the score that `scoreAmong` gives it (neighbours.ts), a thousand of them at a time: every pair of neighbours is
- * looked at once, and only those that contain a term have something to lend. One by one and as objects, they took most of
- * the time of a search by words.
+ * Scoring a thousand messages at once visits every pair of neighbours once, and skips neighbours that contain no term.
+ * One by one, as objects, the same work took most of the time of a word search.
  *
- * Requires messages in the order of sessions and sequences; those outside any session stand anywhere.
+ * Requires messages ordered by session and sequence. Messages outside any session may be anywhere.
  */
-import { settled, termWeight } from "./bm25.js";
+import { roundScore, termWeight } from "./bm25.js";
 import { lendable, REACH, shareAt } from "./neighbours.js";
 
-/** Neighbour of nobody. */
+/** The session number of a message that has no neighbours. */
 const ALONE = -1;
 
-/** The messages with what they have borrowed. */
+/** The messages including the words they borrow. */
 interface Sums {
   readonly counts: Float64Array;
   readonly lengths: Float64Array;
@@ -25,13 +24,13 @@ export class Crowd {
   readonly #sessions: Float64Array;
   readonly #sequences: Float64Array;
   readonly #lengths: Float64Array;
-  /** Which part of its words each can lend. */
+  /** The factor of each message's words that it can lend (`lendable`). */
   readonly #lends: Float64Array;
-  /** For each message, how often it contains each term, its speaker's name included. */
+  /** For each message, the count of each term, the speaker's name included. */
   readonly #counts: Float64Array;
-  /** The same without the name; one and the same until a name is taken off. */
+  /** The same without the speaker's name. Shares the array of `#counts` until a name has to be subtracted. */
   #lent: Float64Array;
-  /** Whether it contains any. */
+  /** 1 for each message that contains any term. */
   readonly #hasTerms: Uint8Array;
 
   constructor(size: number, terms: number) {
@@ -45,7 +44,7 @@ export class Crowd {
     this.#hasTerms = new Uint8Array(size);
   }
 
-  /** Where a message stands, and how long it is. */
+  /** Sets the position of a message in its session, and its length. */
   place(at: number, session: number | null, sequence: number | null, length: number): void {
     const isPlaced = session !== null && sequence !== null;
     this.#sessions[at] = isPlaced ? session : ALONE;
@@ -54,7 +53,7 @@ export class Crowd {
     this.#lends[at] = lendable(length);
   }
 
-  /** How often it contains each term, of which its speaker's name has so many. */
+  /** Sets the counts of a message's terms. `named` are the counts within its speaker's name. */
   count(at: number, counts: ArrayLike<number>, named?: readonly number[]): void {
     const from = at * this.#terms;
     if (named && this.#lent === this.#counts) this.#lent = this.#counts.slice();
@@ -70,7 +69,7 @@ export class Crowd {
     return this.#hasTerms[at] === 1;
   }
 
-  /** Those of the messages, and whatever stands so near to one of them: 1 for each, 0 for the others. */
+  /** Marks (as 1) the messages of `hits` and all messages within `reach` of one of them. */
   reachedFrom(hits: Uint8Array, reach: number): Uint8Array {
     const reached = hits.slice();
     for (let at = 0; at < hits.length; at++) {
@@ -81,7 +80,7 @@ export class Crowd {
     return reached;
   }
 
-  /** The least of these numbers among each message and its neighbours. */
+  /** The minimum of these numbers over each message and its neighbours. */
   leastAround(numbers: Float64Array): Float64Array {
     const least = numbers.slice();
     for (let one = 0; one < numbers.length; one++) {
@@ -93,7 +92,7 @@ export class Crowd {
     return least;
   }
 
-  /** The score of each message. `rarities` are the idf of the terms, `average` is what `averageAmong` gives. */
+  /** The score of each message. `rarities` are the idf of the terms, `average` is the result of `averageAmong`. */
   scores(rarities: readonly number[], average: number): Float64Array {
     const terms = this.#terms;
     const sums: Sums = {
@@ -118,7 +117,7 @@ export class Crowd {
         const count = sums.counts[at * terms + term] as number;
         if (count > 0) score += (rarities[term] as number) * termWeight(count, length, average);
       }
-      scores[at] = settled(score);
+      scores[at] = roundScore(score);
     }
     return scores;
   }
@@ -136,7 +135,7 @@ export class Crowd {
     }
   }
 
-  /** From one message to a later one; infinite if they are not of one session, or one does not exist. */
+  /** The distance from one message to a later one; infinite if they are not in one session, or one does not exist. */
   #distance(one: number, later: number): number {
     const session = this.#sessions[one];
     if (session === undefined || session === ALONE || session !== this.#sessions[later]) return Infinity;

@@ -27,7 +27,7 @@ test("emoji are counted", () => {
   expect(analyse("😂😂 😂").get("😂")).toBe(3);
 });
 
-test("hidden text in tag characters brings no blank, quote or asterisk into a term", () => {
+test("hidden text in tag characters adds no blank, quote or asterisk to a term", () => {
   const hidden = [...' "*DROP t1'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
   expect(terms(`😀${hidden}`)).toEqual(["😀", "😀t1"]);
 });

@@ -45,12 +45,12 @@ test.each([
   expect(fold(one.normalize("NFD"))).toBe(fold(one));
 });
 
-test("Thai AM is one piece, in the order people type it in", () => {
+test("Thai AM is composed, in the order in which people type it", () => {
   expect(fold("น้ำ")).toBe("น้ำ");
   expect(fold("น\u0E4D\u0E49\u0E32")).toBe("น้ำ");
 });
 
-test("every decimal digit of Unicode is a digit of ASCII", () => {
+test("every decimal digit of Unicode folds to an ASCII digit", () => {
   const digits: string[] = [];
   for (let code = 0; code <= 0x10ffff; code++) {
     const character = code >= 0xd800 && code <= 0xdfff ? "" : String.fromCodePoint(code);
@@ -60,16 +60,16 @@ test("every decimal digit of Unicode is a digit of ASCII", () => {
   expect(foldText(digits.join(""))).toMatch(/^(?:0123456789)+$/);
 });
 
-test("ASCII comes back as it is", () => {
+test("ASCII is returned unchanged", () => {
   fc.assert(fc.property(fc.string({ unit: "binary-ascii" }), (text) => foldText(text) === text));
 });
 
-test("what is between two spaces is folded as if it stood alone", () => {
+test("text between two spaces is folded as if it stood alone", () => {
   const text = fc.string({ unit: "binary" });
   fc.assert(fc.property(text, text, (one, two) => foldText(`${one} ${two}`) === `${foldText(one)} ${foldText(two)}`));
 });
 
-test("a pile of marks that keeps one from being normalised does not change what stands beside it", () => {
+test("a pile of marks that is too high to normalise does not change the text beside it", () => {
   const pile = `a${"\u0301\u0316".repeat(40)}`;
   expect(foldText(`${pile} é\u200Dé 👩‍🚀`)).toBe(`a ${foldText("é\u200Dé 👩‍🚀")}`);
   expect(foldText(`ก${"\u0E48\u0E38".repeat(40)}`).length).toBeLessThan(20);

@@ -1,18 +1,19 @@
 /**
- * Folding: the many ways to write one word, made one. `foldText` takes away what no reader tells apart (width, accents,
- * invisible characters, kinds of apostrophe) and leaves case, which shows where identifiers are to be split;
- * `foldCase` then folds a single word for good.
+ * Folding: maps the many ways of writing a word to one. `foldText` removes what readers do not distinguish (width,
+ * accents, invisible characters, kinds of apostrophe) but keeps case, which shows where identifiers are split.
+ * `foldCase` then folds the case of a single word.
  *
- * Accents go, vowels stay: in Latin, Greek, Cyrillic, Hebrew and Arabic marks are optional or often left out, in Indic
- * scripts, Thai and kana they make another word (कि is not की, は is not ば). So the marks that go are listed.
+ * Accents are removed, vowels are not: in Latin, Greek, Cyrillic, Hebrew and Arabic, marks are optional or often
+ * omitted; in Indic scripts, Thai and kana they make a different word (कि is not की, は is not ば). So the removed marks
+ * are listed explicitly.
  *
- * No expression here or elsewhere in analysis repeats a class of code points without a bound: under the `u` flag each
- * repetition is remembered, and ten million of them exhaust the stack.
+ * No regular expression in text analysis repeats a class of code points without a bound: under the `u` flag V8
+ * remembers each repetition, and ten million of them overflow the stack.
  */
 
 /**
- * Marks of Latin, Greek and Cyrillic; Hebrew points; Arabic vowel signs and the tatweel that stretches a word. A source
- * rather than a literal: what a combining character in a literal class means is easily misread, and the linter says so.
+ * Marks of Latin, Greek and Cyrillic; Hebrew points; Arabic vowel signs, and the tatweel that stretches a word. They
+ * are escaped in a string because combining characters in a regular expression literal are easily misread.
  */
 const ACCENTS =
   "\\u0300-\\u036F\\u0483-\\u0487\\u1AB0-\\u1AFF\\u1DC0-\\u1DFF\\u20D0-\\u20E2\\u20E4-\\u20F0\\uFE20-\\uFE2F" +
@@ -20,7 +21,7 @@ const ACCENTS =
   "\\u0610-\\u061A\\u0640\\u064B-\\u065F\\u0670\\u06D6-\\u06DC\\u06DF-\\u06E4\\u06E7\\u06E8\\u06EA-\\u06ED" +
   "\\u08CA-\\u08E1\\u08E3-\\u08FF";
 
-/** Characters nobody sees: soft hyphen, joiners and direction marks, variation selectors; and the skin tones of emoji. */
+/** Invisible characters (soft hyphen, joiners, direction marks, variation selectors) and the skin tones of emoji. */
 const INVISIBLE =
   "\\u00AD\\u061C\\u180B-\\u180F\\u200C\\u200E\\u200F\\u202A-\\u202E\\u2060-\\u2064\\u2066-\\u206F\\uFE00-\\uFE0F" +
   "\\uFEFF\\u{E0100}-\\u{E01EF}\\u{1F3FB}-\\u{1F3FF}";
@@ -28,16 +29,19 @@ const INVISIBLE =
 const DROPPED = new RegExp(`[${ACCENTS}${INVISIBLE}]`, "gu");
 
 /**
- * More marks on one character than any language writes. ICU sorts marks by insertion, in quadratic time: without a
- * bound, one letter with enough of them would stop the thread for seconds.
+ * More marks on one character than any language uses. ICU sorts marks by insertion, in quadratic time: without a limit,
+ * one letter with enough marks would block the thread for seconds.
  */
 const PILE = /\p{M}{17}/u;
 const PILED = /(?<=\p{M}{16})\p{M}/gu;
 
-/** The acute accent as an apostrophe ("don´t"), which NFKD would take for a space with an accent. */
+/** The acute accent used as an apostrophe ("don´t"). NFKD would turn it into a space with an accent. */
 const ACUTE = /[\u00B4\u1FFD]/g;
 
-/** Apostrophes, hyphens, the minus sign, the slash of ½ (in NFKD, 1⁄2), and the points and commas of Arabic numbers. */
+/**
+ * Apostrophes, hyphens, the minus sign, the slash of ½ (1⁄2 in NFKD), and the decimal point and thousands separator of
+ * Arabic numbers.
+ */
 const SIGNS = /[\u2018\u2019\u201B\u02B9-\u02BF\u05F3\uA78C\u2010\u2212\u05BE\u2044\u066B\u066C]/g;
 const SIGNS_IN_ASCII: ReadonlyMap<string, string> = new Map([
   ["\u2010", "-"],
@@ -49,16 +53,16 @@ const SIGNS_IN_ASCII: ReadonlyMap<string, string> = new Map([
 ]);
 
 const JOINER = "\u200D";
-/** A zero-width joiner anywhere but between two emoji. */
+/** A zero-width joiner that is not between two emoji. */
 const LOOSE_JOINERS = /(?<!\p{Extended_Pictographic})\u200D|\u200D(?!\p{Extended_Pictographic})/gu;
 
-/** Where the scripts lie that `foldScripts` is about, and many others. */
+/** A range that contains the scripts which `foldScripts` handles, and many others. */
 const FAR_SCRIPTS = /[\u0590-\u1FFF\uA620-\uABFF\u{10000}-\u{1EFFF}]/u;
-/** The mark of Hebrew acronyms, which is mostly typed as a double quote: צה״ל. */
+/** The mark of Hebrew acronyms, usually typed as a double quote: צה״ל. */
 const GERSHAYIM = /(?<=[\u05D0-\u05EA])["\u05F4](?=[\u05D0-\u05EA])/g;
 const FAR_DIGITS = /(?![0-9])\p{Nd}/gu;
 const DECIMAL = /\p{Nd}/u;
-/** Thai and Lao AM, which NFKD takes apart and the dictionaries of Intl.Segmenter know only in one piece. */
+/** Thai and Lao AM. NFKD decomposes it, but the dictionaries of Intl.Segmenter contain it only composed. */
 const THAI_AM = /\u0E4D([\u0E48-\u0E4B]?)\u0E32/g;
 const LAO_AM = /\u0ECD([\u0EC8-\u0ECB]?)\u0EB2/g;
 
@@ -69,8 +73,8 @@ function isAscii(text: string): boolean {
 }
 
 /**
- * Text with everything folded but case. Guarantees the same result for the same text in any normalisation form, and
- * that what stands between two spaces is folded as if it stood alone. ASCII text comes back as it is.
+ * Folds everything but case. Guarantees the same result for every normalisation form of a text, and that a word between
+ * two spaces is folded as if it stood alone. ASCII text is returned unchanged.
  */
 export function foldText(text: string): string {
   if (isAscii(text)) return text;
@@ -89,7 +93,7 @@ function foldScripts(text: string): string {
     .replace(LAO_AM, "$1\u0EB3");
 }
 
-/** Unicode keeps the digits of a script in a row from zero to nine; a few scripts have two such rows, end to end. */
+/** Unicode encodes the digits of a script in a row from zero to nine; a few scripts have two such rows, end to end. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let before = 0;
@@ -97,7 +101,7 @@ function asciiDigit(digit: string): string {
   return String(before % 10);
 }
 
-/** Letters that no normalisation form takes apart, and letters of one sound that keyboards disagree about. */
+/** Letters that no normalisation form decomposes, and letters that keyboards encode differently. */
 const LETTERS: ReadonlyMap<string, string> = new Map([
   ["ß", "ss"],
   ["æ", "ae"],
@@ -120,7 +124,7 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
 ]);
 const FOLDED_LETTERS = new RegExp(`[${[...LETTERS.keys()].join("")}]`, "g");
 
-/** A word of folded text, its case folded. */
+/** Folds the case of a word of folded text. */
 export function foldCase(word: string): string {
   const lower = word.toLowerCase();
   return isAscii(lower) ? lower : lower.replace(FOLDED_LETTERS, (letter) => LETTERS.get(letter) ?? letter);

@@ -43,11 +43,11 @@ test.each([
   ["joiners with nothing between", "a/'/b", ["a//b", "a", "b"]],
 ])("%s: %s", (_, text, expected) => expect(terms(text)).toEqual(expected));
 
-test("the whole is not stemmed, and its words are", () => {
+test("the whole is not stemmed, but its words are", () => {
   expect(terms("running-shoes")).toEqual(["running-shoes", "run", "shoe"]);
 });
 
-test("a name in camel case is found however it is typed", () => {
+test("a camel-case name is found in any spelling", () => {
   expect(terms("getUserName")).toEqual(["getusername", "getusernam", "get", "user", "name"]);
   for (const typed of ["youtube", "Youtube", "YOUTUBE"]) {
     expect(terms(typed)).toHaveLength(1);
@@ -84,7 +84,7 @@ test.each([
   ["getUserName", "user.getUserName(id)"],
 ])("%s finds %s", (question, text) => expect(meet(question, text)).toBe(true));
 
-test("hashes and keys are not taken to pieces", () => {
+test("hashes and keys are not split", () => {
   expect(terms("a3f9c2e1")).toEqual(["a3f9c2e1"]);
   expect(terms("9b2d")).toEqual(["9b2d"]);
   expect(terms("AKIA4X9QZ7PLM2")).toEqual(["akia4x9qz7plm2"]);

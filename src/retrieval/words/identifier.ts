@@ -1,8 +1,8 @@
 /**
- * Identifiers: all that is more than a plain word. Names (getUserName, user_id, foo-bar), addresses (ada@example.com,
- * /usr/local/bin), versions, dates and numbers (v1.2.3, 2026-11-15, 1,000), C++ and C#. One is found as a whole, by
- * its pieces and by their words: src/userName.ts gives src/username.ts; src and username.ts; username, user, name and
- * ts. Wholes are folded and not stemmed; words are terms as if they stood alone.
+ * Identifiers: tokens that are more than a plain word. Names (getUserName, user_id, foo-bar), addresses
+ * (ada@example.com, /usr/local/bin), versions, dates and numbers (v1.2.3, 2026-11-15, 1,000), C++ and C#. An identifier
+ * is indexed as a whole, by its pieces, and by their words: src/userName.ts gives src/username.ts; src and username.ts;
+ * username, user, name and ts. Wholes are folded but not stemmed; words give the same terms as if they stood alone.
  */
 import { apostropheParts } from "./apostrophe.js";
 import { afterCharacter, classAt, DIGIT, LOWER, MARK, UPPER } from "./characters.js";
@@ -10,7 +10,7 @@ import { foldCase } from "./fold.js";
 import { addTerm, cut } from "./terms.js";
 import { wordTerm } from "./word.js";
 
-/** Pieces lie between the signs of addresses and expressions; the ending is what tells C++ and C# from C. */
+/** Pieces are separated by the punctuation of addresses and expressions. The ending distinguishes C++ and C# from C. */
 const PIECES = /[^/\\:@&+#~]+(?:\+\+|[+#](?=[/\\:@&+#~._'-]|$))?/g;
 const ENDING = /[+#]+$/;
 const BETWEEN_WORDS = /[._-]+/;
@@ -25,10 +25,13 @@ const HEXADECIMAL = /^[0-9a-f]+$/i;
 const NUMBER_WITH_COMMAS = /[0-9]+(?:,[0-9]+)+/g;
 const THOUSANDS = /^[0-9]{1,3}(?:,[0-9]{3})+$/;
 
-/** Longer than any number with commas and any word written with or without its hyphen: bounds the searches for them. */
+/**
+ * Longer than any number with commas, and than any word that is also written without its hyphen. Bounds the cost of
+ * both patterns.
+ */
 const SHORT_UNITS_MAX = 64;
 
-/** Counts an identifier: words with joiners between them, and perhaps an ending. */
+/** Counts the terms of an identifier: words with joiners between them, and perhaps an ending. */
 export function addIdentifier(counts: Map<string, number>, written: string): void {
   const identifier = written.includes(",") ? withoutCommas(written) : written;
   if (JOINED.test(identifier)) addTerm(counts, wholeTerm(identifier));
@@ -45,18 +48,21 @@ export function addIdentifier(counts: Map<string, number>, written: string): voi
   }
 }
 
-/** 1,000 as 1000; any other comma between digits as a point, 3,14 as 3.14. */
+/** Writes 1,000 as 1000, and any other comma between digits as a point: 3,14 as 3.14. */
 function withoutCommas(text: string): string {
   const solid = (number: string) => (THOUSANDS.test(number) ? number.replaceAll(",", "") : number);
   return (text.length > SHORT_UNITS_MAX ? text : text.replace(NUMBER_WITH_COMMAS, solid)).replaceAll(",", ".");
 }
 
-/** The term of a whole. Both slashes are one, so that a path of Windows is no special case to a store. */
+/** The term of a whole identifier. Backslashes become slashes, so Windows paths need no special case in a store. */
 function wholeTerm(text: string): string {
   return cut(foldCase(cut(text.replaceAll("'", "")).replaceAll("\\", "/")));
 }
 
-/** U.S.A. is also written USA, e-mail email and Wi-Fi wifi: initials, and a hyphen next to one or two letters. */
+/**
+ * The form without dots or hyphen, which is common too: USA for U.S.A., email for e-mail, wifi for Wi-Fi. It applies to
+ * initials, and to a hyphen next to one or two letters.
+ */
 function writtenSolid(piece: string): string | undefined {
   if (piece.length > SHORT_UNITS_MAX) return undefined;
   if (INITIALS.test(piece)) return piece.replaceAll(".", "");
@@ -65,7 +71,7 @@ function writtenSolid(piece: string): string | undefined {
   return hyphen <= 2 || piece.length - hyphen <= 3 ? piece.replace("-", "") : undefined;
 }
 
-/** Counts a word of letters, digits and apostrophes, and what it is made of. */
+/** Counts the terms of a word of letters, digits and apostrophes, and of its parts. */
 export function addWord(counts: Map<string, number>, word: string): void {
   if (word.includes("'")) addWordWithApostrophe(counts, word);
   else if (isCode(word)) addTerm(counts, wholeTerm(word));
@@ -86,7 +92,7 @@ function addSplitWord(counts: Map<string, number>, word: string): void {
   if (parts.length > 1) {
     const whole = wholeTerm(word);
     addTerm(counts, whole);
-    // The plain word youtube is stemmed; so that it meets YouTube, the whole is a term in that form as well.
+    // The plain word youtube is stemmed. The stem of the whole is a term too, so that YouTube matches it.
     const stemmed = NO_LETTER.test(word) ? whole : wordTerm(word);
     if (stemmed !== whole) addTerm(counts, stemmed);
   }
@@ -94,8 +100,8 @@ function addSplitWord(counts: Map<string, number>, word: string): void {
 }
 
 /**
- * Whether a word is a hash, a key or part of a UUID rather than a name: letters and digits take turns often, or they
- * could be hexadecimal. Splitting it would give a dozen terms that mean nothing.
+ * Whether a word is a hash, a key or part of a UUID rather than a name: it alternates often between letters and digits,
+ * or may be hexadecimal. Splitting it would give a dozen meaningless terms.
  */
 function isCode(word: string): boolean {
   let turns = 0;
@@ -109,7 +115,7 @@ function isCode(word: string): boolean {
   return turns > 2 || (turns === 2 && word.length > 3 && HEXADECIMAL.test(word));
 }
 
-/** The parts of a word, where letters meet digits and small letters meet capitals: get|User|Name, HTTP|Server, GPT|4. */
+/** Splits a word between letters and digits, and between lower and upper case: get|User|Name, HTTP|Server, GPT|4. */
 function splitWord(word: string): string[] {
   const parts: string[] = [];
   let start = 0;

@@ -1,10 +1,10 @@
 /**
- * Irregular forms of English words, which the stemmer cannot know, and regular ones that it gets wrong (try and tried
- * stem apart, evening falls together with even). Each line is a word followed by its other forms; a word on a
- * line of its own is not to be stemmed.
+ * Irregular forms of English words, which the stemmer does not know, and regular forms that it gets wrong (try and
+ * tried have different stems, evening has the stem of even). Each line is a word followed by its other forms. A word
+ * alone on its line is not stemmed.
  *
- * Forms that are mostly another word stay out, though they are forms too: rose, ground, wound, bore, lay, bit, leaves,
- * and "am", which is mostly a time of day.
+ * Forms that are usually another word are left out: rose, ground, wound, bore, lay, bit, leaves, and "am", which is
+ * usually a time of day.
  */
 const LINES = `
 add added adding
@@ -206,7 +206,7 @@ woman women
 write wrote written
 `;
 
-/** Irregular form → the word it is a form of; a word that is not to be stemmed → itself. All in lower case. */
+/** Maps an irregular form to its word, and a word that is not stemmed to itself. All in lower case. */
 export const IRREGULAR: ReadonlyMap<string, string> = new Map(
   LINES.trim()
     .split("\n")

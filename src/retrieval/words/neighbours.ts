@@ -1,53 +1,53 @@
 /**
- * BM25 of a message among its neighbours: what is said around a message tells what it is about, so the messages next to
- * it in its session lend it their words, the nearer the more.
+ * BM25 with neighbours. The messages around a message say what it is about, so each message of a session lends a share
+ * of its words to those next to it, decreasing with distance.
  *
- * A long neighbour lends as much as one of `LENT_MAX` terms, or it would drown what it stands beside. Nobody lends the
- * name of its speaker: it says who speaks there, not what about. How rare a term is follows from those who contain it
- * themselves.
+ * A long neighbour lends no more than one of `LENT_MAX` terms; otherwise its words would outweigh the message's own.
+ * The speaker's name is not lent: it says who speaks, not what about. The idf of a term counts only messages that
+ * contain the term themselves.
  */
-import { settled, termWeight } from "./bm25.js";
+import { roundScore, termWeight } from "./bm25.js";
 
-/** What a message lends to those at distance 1, 2, 3, 4: this share of its words. */
+/** The share of its words that a message lends to messages at distance 1, 2, 3 and 4. */
 const SHARES: readonly number[] = [0.5, 0.3, 0.2, 0.1];
-/** Of a message with more terms than this, a neighbour gets no more than of one with this many. */
+/** A message with more terms than this lends as much as one with exactly this many. */
 const LENT_MAX = 15;
 
-/** How far a message lends its words. Gaps count: distance is the difference of sequence numbers. */
+/** The largest distance at which a message lends its words: the difference of sequence numbers, gaps included. */
 export const REACH = SHARES.length;
 
-/** A message as a question sees it. Counts stand in the order of the question's terms; none at all means all are 0. */
+/** A message with its counts of the question's terms, in the order of the terms. An empty array stands for zeros. */
 export interface Text {
-  /** Its place in its session; undefined outside any. */
+  /** Its sequence number in its session; undefined outside any session. */
   readonly sequence?: number | undefined;
-  /** `contentLength` of all its words. */
+  /** The `contentLength` of all its words. */
   readonly length: number;
-  /** How often it contains each term, its speaker's name included. */
+  /** The count of each term, the speaker's name included. */
   readonly counts: ArrayLike<number>;
-  /** The same without the speaker's name. */
+  /** The same counts without the speaker's name. */
   readonly lent: ArrayLike<number>;
 }
 
-/** How much of its words a message of this length lends over this distance. */
+/** The share of its words that a message of this length lends over this distance. */
 export function share(distance: number, length: number): number {
   return shareAt(distance) * lendable(length);
 }
 
-/** Of what a message can lend, so much gets as far as this. */
+/** The share lent over this distance, before the limit on length. */
 export const shareAt = (distance: number): number => SHARES[distance - 1] ?? 0;
 
-/** Which part of the words of a message of this length can be lent. */
+/** The factor that keeps a message of this length within `LENT_MAX`. */
 export const lendable = (length: number): number => Math.min(1, LENT_MAX / Math.max(1, length));
 
-/** The average length of messages with what they borrow, from their own average. */
+/** The average length of messages including borrowed words, from their average length without. */
 export function averageAmong(average: number): number {
   const shares = SHARES.reduce((sum, one) => sum + one, 0);
   return average + 2 * shares * Math.min(average, LENT_MAX);
 }
 
 /**
- * The score of a message. `around` are messages of its session, in any order; itself and those out of reach are passed
- * over. `rarities` are the idf of the terms, `average` is what `averageAmong` gives.
+ * The score of a message. `around` are messages of its session in any order; the message itself and messages out of
+ * reach are ignored. `rarities` are the idf of the terms, `average` is the result of `averageAmong`.
  */
 export function scoreAmong(text: Text, around: readonly Text[], rarities: readonly number[], average: number): number {
   const counts = new Array<number>(rarities.length).fill(0);
@@ -65,10 +65,10 @@ export function scoreAmong(text: Text, around: readonly Text[], rarities: readon
     const count = counts[at] as number;
     if (count > 0) score += (rarities[at] as number) * termWeight(count, length, average);
   }
-  return settled(score);
+  return roundScore(score);
 }
 
-/** Infinite where one of them is in no session. */
+/** Infinite if either message is in no session. */
 function distance({ sequence: one }: Text, { sequence: other }: Text): number {
   return one === undefined || other === undefined ? Infinity : Math.abs(one - other);
 }

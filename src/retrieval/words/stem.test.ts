@@ -27,15 +27,15 @@ test.each([
   ["rose", "rise"],
 ])("%s and %s stay apart", (one, other) => expect(stem(one)).not.toBe(stem(other)));
 
-test("other letters than English ones are left alone", () => {
+test("words with non-English letters are not stemmed", () => {
   for (const word of ["путешествия", "οδοσ", "हिन्दी", "gpt4s", ""]) expect(stem(word)).toBe(word);
 });
 
-test("no word is that long in English", () => {
+test("words longer than English words are not stemmed", () => {
   expect(stem(`${"a".repeat(40)}ing`)).toBe(`${"a".repeat(40)}ing`);
 });
 
-test("no form belongs to two words, and none is itself a word with forms", () => {
+test("no form belongs to two words, and no form is a word with forms itself", () => {
   const words = new Set(IRREGULAR.values());
   for (const [form, word] of IRREGULAR) if (form !== word) expect([form, words.has(form)]).toEqual([form, false]);
   expect(IRREGULAR.size).toBeGreaterThan(250);

@@ -2,10 +2,13 @@
 import { stemmer } from "stemmer";
 import { IRREGULAR } from "./irregular.js";
 
-/** Letters of ASCII only, and no more than English words have: the stemmer's expressions are not meant for long text. */
+/**
+ * ASCII letters only, and no longer than English words are: the stemmer's regular expressions are not made for long
+ * text.
+ */
 const ENGLISH = /^[a-z]{2,40}$/;
 
-/** The stem of a folded word. A word with other letters than English ones is its own stem. */
+/** The stem of a folded word. A word that is not made of ASCII letters is its own stem. */
 export function stem(word: string): string {
   if (!ENGLISH.test(word)) return word;
   const base = IRREGULAR.get(word) ?? word;

@@ -1,7 +1,7 @@
 /**
- * Words that say nothing about what a text is about. They are indexed and found like all others, but do not count for
- * the length of a text; and a question goes without them where meaning is asked as well: there a match of "does" would
- * count as much as one of a name, because each arm is scaled by its own best hit.
+ * English stop words. They are indexed and can be found, but do not count towards the length of a text. Questions drop
+ * them, unless they consist of nothing else: a match of "does" would otherwise count like a match of a name, because
+ * fusion scales the words arm by its best hit.
  */
 import { analyse } from "./analyse.js";
 
@@ -11,16 +11,16 @@ const ENGLISH =
 const STOP_WORDS: ReadonlySet<string> = new Set(ENGLISH.split(" "));
 const STOP: ReadonlySet<string> = new Set(analyse(ENGLISH).keys());
 
-/** Whether a word, as it is written, says nothing by itself. */
+/** Whether a word, as written, is a stop word. */
 export const isStopWord = (word: string): boolean => STOP_WORDS.has(word.toLowerCase());
 
-/** The terms that carry the question; all of them if none does. */
+/** The terms without stop words; all terms if every one is a stop word. */
 export function contentTerms(terms: readonly string[]): readonly string[] {
   const content = terms.filter((term) => !STOP.has(term));
   return content.length > 0 ? content : terms;
 }
 
-/** The length of a text, as BM25 needs it: how many terms it has, repeated ones too, that are no stop words. */
+/** The length of a text for BM25: the number of its terms, repetitions included, without stop words. */
 export function contentLength(words: ReadonlyMap<string, number>): number {
   let length = 0;
   for (const [term, count] of words) if (!STOP.has(term)) length += count;

@@ -1,7 +1,7 @@
 /**
- * Tokens of the scripts that put spaces between words: a plain word, or an identifier with the joiners that hold it
- * together. A token is read once, and what it was seen to contain decides how it is counted; most are plain words and
- * cost one lookup.
+ * Tokens of scripts that separate words by spaces: a plain word, or an identifier with the joiners that hold it
+ * together. A token is read once, and the character classes seen in it decide how it is counted. Most tokens are plain
+ * words and cost one cache lookup.
  */
 import { possessorUnits } from "./apostrophe.js";
 import { classAt, DIGIT, JOINER, LOWER, MARK, startsWord, UPPER } from "./characters.js";
@@ -9,21 +9,24 @@ import { addIdentifier, addWord } from "./identifier.js";
 import { addTerm } from "./terms.js";
 import { wordTerm } from "./word.js";
 
-/** What a token was seen to contain, as bits. */
+/** The character classes seen in a token, as bits. */
 const SMALL = 1;
 const CAPITAL = 2;
 const NUMERAL = 4;
 const APOSTROPHE = 8;
 const SIGN = 16;
-/** A capital at the start, which alone does not make an identifier. */
+/** A capital at the start. On its own it does not make an identifier. */
 const INITIAL = 32;
 
-/** As many joiners in a row as in http://; more are decoration. */
+/** The maximal number of joiners in a row, as in http://; more are decoration. */
 const JOINERS_MAX = 3;
-/** Joiners that may stand twice in a row: a__b, std::map, C++17, the slashes of a URL. Others are dots and dashes. */
+/**
+ * Joiners that may be doubled: a__b, std::map, C++17, the slashes of a URL. Other doubled joiners are ellipses and
+ * dashes.
+ */
 const DOUBLED = "_:+/\\";
 
-/** Counts the token that starts at `start`, and says where it ends. */
+/** Counts the token that starts at `start`, and returns where it ends. */
 export function readToken(text: string, start: number, counts: Map<string, number>): number {
   const first = classAt(text, start);
   let seen = first === UPPER ? INITIAL : first === DIGIT ? NUMERAL : SMALL;
@@ -48,6 +51,17 @@ export function readToken(text: string, start: number, counts: Map<string, numbe
   return end + ending;
 }
 
+/** Where the token that starts at `start` ends, without an ending such as ++. */
+export function tokenEnd(text: string, start: number): number {
+  let end = start + 1;
+  for (;;) {
+    const kind = classAt(text, end);
+    const units = startsWord(kind) || kind === MARK ? 1 : kind === JOINER ? joinersAt(text, end) : 0;
+    if (units === 0) return end;
+    end += units;
+  }
+}
+
 function addToken(counts: Map<string, number>, token: string, seen: number): void {
   const isMixed = (seen & SMALL) !== 0 && (seen & CAPITAL) !== 0;
   const possessor = (seen & APOSTROPHE) === 0 ? token.length : possessorUnits(token);
@@ -58,7 +72,7 @@ function addToken(counts: Map<string, number>, token: string, seen: number): voi
   else addIdentifier(counts, token);
 }
 
-/** How many joiners at `at` hold together what stands on both sides of them; 0 if they separate it. */
+/** The number of joiners at `at` that hold both sides together; 0 if they separate them. */
 function joinersAt(text: string, at: number): number {
   let end = at;
   let hasComma = false;
@@ -70,12 +84,12 @@ function joinersAt(text: string, at: number): number {
     end++;
   }
   const next = classAt(text, end);
-  // A comma joins the digits of a number and nothing else.
+  // A comma joins only the digits of a number.
   if (hasComma) return end - at === 1 && next === DIGIT && classAt(text, at - 1) === DIGIT ? 1 : 0;
   return startsWord(next) ? end - at : 0;
 }
 
-/** How many units of C++, C# or Google+ belong to the name though nothing follows them. */
+/** The number of units of the ending of C++, C# or Google+, which belongs to the name though nothing follows it. */
 function endingAt(text: string, at: number): number {
   if (text.startsWith("++", at)) return 2;
   const sign = text.charAt(at);

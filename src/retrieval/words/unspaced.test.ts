@@ -12,7 +12,7 @@ test.each([
   expect(terms(text.normalize("NFD"))).toEqual(terms(text));
 });
 
-test("Burmese is read by words", () => {
+test("Burmese is segmented into words", () => {
   expect(terms("ရန်ကုန်မှာ အလုပ်လုပ်တယ်").length).toBeGreaterThan(3);
 });
 
@@ -22,7 +22,7 @@ test("a run ends where another script begins", () => {
   expect(terms("น้ำ3ขวดWater")).toEqual(["น้ำ", "3", "ขวด", "water"]);
 });
 
-test("a run of many windows has the words of a short one", () => {
+test("a run of many windows has the same words as a short one", () => {
   const sentence = "ฉันทำงานที่กรุงเทพมหานคร";
   const counts = analyse(sentence.repeat(500));
   expect([...counts.keys()].sort()).toEqual(terms(sentence).sort());

@@ -1,11 +1,11 @@
-/** Thai, Lao, Khmer and Burmese: words without spaces between them, found by the dictionaries of Intl.Segmenter. */
+/** Thai, Lao, Khmer and Burmese: scripts without spaces between words. Intl.Segmenter finds the words by dictionary. */
 import { classAt, MARK, UNSPACED } from "./characters.js";
 import { addTerm } from "./terms.js";
 
 /**
- * Intl.Segmenter takes quadratic time on one long run, so a run is read through a window. The words in the last part of
- * a window are read again at the start of the next, because their end may lie outside; unless a single word fills the
- * window, which no language has.
+ * Intl.Segmenter takes quadratic time on one long run, so a run is read through a window. The end of a window may cut a
+ * word, so its last part is read again at the start of the next window, unless a single word fills the window, which
+ * happens in no language.
  */
 const WINDOW_UNITS = 512;
 const REREAD_UNITS = 64;
@@ -14,7 +14,7 @@ const LETTER = /\p{L}/u;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Counts the run that starts at `start`, and says where it ends. */
+/** Counts the words of the run that starts at `start`, and returns where the run ends. */
 export function readUnspaced(text: string, start: number, counts: Map<string, number>): number {
   let end = start;
   for (let kind = UNSPACED; kind === UNSPACED || kind === MARK; kind = classAt(text, end)) end++;

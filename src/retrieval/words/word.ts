@@ -1,18 +1,18 @@
-/** Plain words: letters, with nothing to split. A plain word is one term. */
+/** Plain words: letters only, nothing to split. A plain word is one term. */
 import { foldCase } from "./fold.js";
 import { stem } from "./stem.js";
 import { cut, own } from "./terms.js";
 
 /**
- * Terms of the words seen lately, as they were written. Emptied when full: simpler than an order of use, and the few
- * thousand words that make up most text are back within milliseconds. Long words stay out, and so does all that is
- * not a word: addresses, keys and numbers of a forgotten message do not live on here.
+ * Caches the terms of words as written. The cache is cleared when full: that is simpler than LRU, and the few thousand
+ * words that make up most text are back within milliseconds. Long words and everything that is not a plain word
+ * (addresses, keys, numbers) are not cached, so they do not outlive a forgotten message.
  */
 const cache = new Map<string, string>();
 const CACHE_WORDS_MAX = 50_000;
 const CACHED_UNITS_MAX = 24;
 
-/** The term of a word of folded text. Requires letters, marks and apostrophes only, the first of them a letter. */
+/** The term of a word of folded text. Requires letters, marks and apostrophes only, beginning with a letter. */
 export function wordTerm(word: string): string {
   return cache.get(word) ?? remember(word);
 }

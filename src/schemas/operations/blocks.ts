@@ -1,4 +1,4 @@
-/** What agents edit. */
+/** Operations on blocks. */
 
 import { z } from "zod";
 import {
@@ -13,14 +13,14 @@ import {
 import { ReceiptSchema } from "../item.js";
 import { operation } from "../operation.js";
 import { ROUTES } from "../routes.js";
-import { Name } from "../scope.js";
+import { Name, whole } from "../scope.js";
 
 const named = z.strictObject({ name: Name });
 const version = z.coerce.number().int().min(1);
 
 export const BLOCKS = {
   createBlock: operation({
-    route: ROUTES.createBlock,
+    ...ROUTES.createBlock,
     tag: "Blocks",
     summary: "Create a memory block.",
     access: "write",
@@ -30,18 +30,18 @@ export const BLOCKS = {
     status: 201,
   }),
   listBlocks: operation({
-    route: ROUTES.listBlocks,
+    ...ROUTES.listBlocks,
     tag: "Blocks",
-    summary: "The blocks of the space, by name.",
+    summary: "List the blocks of the space, by name.",
     access: "read",
     scope: "own",
     data: z.array(BlockSchema),
     status: 200,
   }),
   getBlock: operation({
-    route: ROUTES.getBlock,
+    ...ROUTES.getBlock,
     tag: "Blocks",
-    summary: "One block.",
+    summary: "Get a block.",
     access: "read",
     scope: "own",
     params: named,
@@ -49,9 +49,9 @@ export const BLOCKS = {
     status: 200,
   }),
   editBlock: operation({
-    route: ROUTES.editBlock,
+    ...ROUTES.editBlock,
     tag: "Blocks",
-    summary: "Edit a block: each edit is a version.",
+    summary: "Edit a block. Each edit is a new version.",
     access: "write",
     scope: "own",
     params: named,
@@ -60,7 +60,7 @@ export const BLOCKS = {
     status: 200,
   }),
   configureBlock: operation({
-    route: ROUTES.configureBlock,
+    ...ROUTES.configureBlock,
     tag: "Blocks",
     summary: "Description, budget, counter, policy, read-only.",
     access: "write",
@@ -71,7 +71,7 @@ export const BLOCKS = {
     status: 200,
   }),
   renameBlock: operation({
-    route: ROUTES.renameBlock,
+    ...ROUTES.renameBlock,
     tag: "Blocks",
     summary: "Rename a block.",
     access: "write",
@@ -82,9 +82,9 @@ export const BLOCKS = {
     status: 200,
   }),
   deleteBlock: operation({
-    route: ROUTES.deleteBlock,
+    ...ROUTES.deleteBlock,
     tag: "Blocks",
-    summary: "Forget a block, its history, and what overflowed from it.",
+    summary: "Forget a block, its history, and its archived overflow.",
     access: "write",
     scope: "own",
     params: named,
@@ -92,9 +92,9 @@ export const BLOCKS = {
     status: 200,
   }),
   blockHistory: operation({
-    route: ROUTES.blockHistory,
+    ...ROUTES.blockHistory,
     tag: "Blocks",
-    summary: "The newest edits first.",
+    summary: "List the edits of a block, newest first.",
     access: "read",
     scope: "own",
     params: named,
@@ -103,9 +103,9 @@ export const BLOCKS = {
     status: 200,
   }),
   blockVersion: operation({
-    route: ROUTES.blockVersion,
+    ...ROUTES.blockVersion,
     tag: "Blocks",
-    summary: "The text of one version.",
+    summary: "Get the text of one version.",
     access: "read",
     scope: "own",
     params: z.strictObject({ name: Name, version }),
@@ -113,9 +113,9 @@ export const BLOCKS = {
     status: 200,
   }),
   blockDiff: operation({
-    route: ROUTES.blockDiff,
+    ...ROUTES.blockDiff,
     tag: "Blocks",
-    summary: "What changed from one version to another, as a unified diff.",
+    summary: "Get a unified diff between two versions.",
     access: "read",
     scope: "own",
     params: named,
@@ -124,20 +124,20 @@ export const BLOCKS = {
     status: 200,
   }),
   restoreBlock: operation({
-    route: ROUTES.restoreBlock,
+    ...ROUTES.restoreBlock,
     tag: "Blocks",
-    summary: "A new version with exactly the text of an earlier one.",
+    summary: "Restore the text of an earlier version, as a new version.",
     access: "write",
     scope: "own",
     params: named,
-    body: z.strictObject({ version: z.number().int().min(1), ...EditOptionsSchema.shape }),
+    body: z.strictObject({ version: whole(1), ...EditOptionsSchema.shape }),
     data: BlockSchema,
     status: 200,
   }),
   archiveBlock: operation({
-    route: ROUTES.archiveBlock,
+    ...ROUTES.archiveBlock,
     tag: "Blocks",
-    summary: "Cut the block to its budget and keep the rest as a searchable item; null if it fits.",
+    summary: "Cut the block to its budget and keep the rest as a searchable item. Null if it fits.",
     access: "write",
     scope: "own",
     params: named,

@@ -1,4 +1,4 @@
-/** What waits, and how it all fares. */
+/** Operations on buffers, and statistics. */
 
 import { z } from "zod";
 import { operation } from "../operation.js";
@@ -10,27 +10,27 @@ const page = z.strictObject(PageFields);
 
 export const BUFFERS = {
   flush: operation({
-    route: ROUTES.flush,
+    ...ROUTES.flush,
     tag: "Buffers",
-    summary: "Answers when all that was added is embedded and written: of the scope's session, or everywhere.",
+    summary: "Wait until everything added is embedded and written, in the scope's session or everywhere.",
     access: "write",
     scope: "optional",
     data: FlushReportSchema,
     status: 200,
   }),
   buffers: operation({
-    route: ROUTES.buffers,
+    ...ROUTES.buffers,
     tag: "Buffers",
-    summary: "The state of the buffers: of one session, or of all.",
+    summary: "Get the state of the buffers, for one session or in total.",
     access: "read",
     scope: "optional",
     data: BuffersSchema,
     status: 200,
   }),
   parked: operation({
-    route: ROUTES.parked,
+    ...ROUTES.parked,
     tag: "Buffers",
-    summary: "Items that could not be embedded, with the reason. Words find them all the same.",
+    summary: "List items that could not be embedded, with the reason. Search by words still finds them.",
     access: "read",
     scope: "own",
     query: page,
@@ -38,9 +38,9 @@ export const BUFFERS = {
     status: 200,
   }),
   replay: operation({
-    route: ROUTES.replay,
+    ...ROUTES.replay,
     tag: "Buffers",
-    summary: "Try again to embed them: these, or all of the space.",
+    summary: "Retry embedding: the given items, or all of the space.",
     access: "write",
     scope: "own",
     body: z.strictObject({ ids: z.array(Name).exactOptional() }),
@@ -48,9 +48,9 @@ export const BUFFERS = {
     status: 200,
   }),
   stats: operation({
-    route: ROUTES.stats,
+    ...ROUTES.stats,
     tag: "Operation",
-    summary: "Counters, latencies and health of all parts.",
+    summary: "Get counters, latencies and health.",
     access: "admin",
     scope: "none",
     data: StatsSchema,

@@ -1,4 +1,4 @@
-/** The registry: a key sees the entries that it covers. */
+/** Operations on the registry. A key sees the entries that it covers. */
 
 import { z } from "zod";
 import { ReceiptSchema } from "../item.js";
@@ -17,9 +17,9 @@ import { Name, PageFields, SpaceRefSchema } from "../scope.js";
 
 export const ENTRIES = {
   listEntries: operation({
-    route: ROUTES.listEntries,
+    ...ROUTES.listEntries,
     tag: "Registry",
-    summary: "Users, agents or teams, in the order of their making; or the one of a name or id.",
+    summary: "List users, agents or teams in order of creation, or get one by name or id.",
     access: "read",
     scope: "none",
     params: z.strictObject({ kind: RegistryKindSchema }),
@@ -28,7 +28,7 @@ export const ENTRIES = {
     status: 200,
   }),
   createEntry: operation({
-    route: ROUTES.createEntry,
+    ...ROUTES.createEntry,
     tag: "Registry",
     summary: "Register a user, an agent or a team.",
     access: "write",
@@ -39,9 +39,9 @@ export const ENTRIES = {
     status: 201,
   }),
   amendEntry: operation({
-    route: ROUTES.amendEntry,
+    ...ROUTES.amendEntry,
     tag: "Registry",
-    summary: "Rename or describe it, or say how long its items are kept.",
+    summary: "Rename it, describe it, or set its retention.",
     access: "write",
     scope: "none",
     params: z.strictObject({ kind: RegistryKindSchema, name: Name }),
@@ -50,9 +50,9 @@ export const ENTRIES = {
     status: 200,
   }),
   deleteEntry: operation({
-    route: ROUTES.deleteEntry,
+    ...ROUTES.deleteEntry,
     tag: "Registry",
-    summary: "Forget it with everything in its space.",
+    summary: "Forget it and everything in its space.",
     access: "write",
     scope: "none",
     params: z.strictObject({ kind: RegistryKindSchema, name: Name }),
@@ -60,9 +60,9 @@ export const ENTRIES = {
     status: 200,
   }),
   listSessions: operation({
-    route: ROUTES.listSessions,
+    ...ROUTES.listSessions,
     tag: "Registry",
-    summary: "Sessions of a space (without a scope: of all, for admins); or the one of a name or id.",
+    summary: "List the sessions of a space (without a scope: of all spaces, for admins), or get one by name or id.",
     access: "read",
     scope: "open",
     query: z.strictObject({ name: Name.exactOptional(), id: Name.exactOptional(), ...PageFields }),
@@ -70,7 +70,7 @@ export const ENTRIES = {
     status: 200,
   }),
   createSession: operation({
-    route: ROUTES.createSession,
+    ...ROUTES.createSession,
     tag: "Registry",
     summary: "Register a session before its first message.",
     access: "write",
@@ -80,7 +80,7 @@ export const ENTRIES = {
     status: 201,
   }),
   renameSession: operation({
-    route: ROUTES.renameSession,
+    ...ROUTES.renameSession,
     tag: "Registry",
     summary: "Rename a session.",
     access: "write",

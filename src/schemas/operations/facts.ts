@@ -1,4 +1,4 @@
-/** What is known. */
+/** Operations on facts. */
 
 import { z } from "zod";
 import {
@@ -12,13 +12,13 @@ import {
 import { IdsSchema } from "../item.js";
 import { operation } from "../operation.js";
 import { ROUTES } from "../routes.js";
-import { Name } from "../scope.js";
+import { Name, whole } from "../scope.js";
 
 const identified = z.strictObject({ id: Name });
 
 export const FACTS = {
   upsertFact: operation({
-    route: ROUTES.upsertFact,
+    ...ROUTES.upsertFact,
     tag: "Facts",
     summary: "Record that a fact holds.",
     access: "write",
@@ -32,9 +32,9 @@ export const FACTS = {
     status: 200,
   }),
   getFacts: operation({
-    route: ROUTES.getFacts,
+    ...ROUTES.getFacts,
     tag: "Facts",
-    summary: "Facts by id, whether they hold or not.",
+    summary: "Get facts by id, in any state.",
     access: "read",
     scope: "own",
     body: IdsSchema,
@@ -42,9 +42,9 @@ export const FACTS = {
     status: 200,
   }),
   listFacts: operation({
-    route: ROUTES.listFacts,
+    ...ROUTES.listFacts,
     tag: "Facts",
-    summary: "Those that hold, or in other states, or that held at a time.",
+    summary: "List current facts, facts in other states, or facts that held at a given time.",
     access: "read",
     scope: "own",
     body: FactsOptionsSchema,
@@ -52,9 +52,9 @@ export const FACTS = {
     status: 200,
   }),
   queryFacts: operation({
-    route: ROUTES.queryFacts,
+    ...ROUTES.queryFacts,
     tag: "Facts",
-    summary: "The facts that a question is about, best first.",
+    summary: "Find the facts that answer a question, best first.",
     access: "read",
     scope: "own",
     body: FactQuerySchema,
@@ -62,9 +62,9 @@ export const FACTS = {
     status: 200,
   }),
   retractFact: operation({
-    route: ROUTES.retractFact,
+    ...ROUTES.retractFact,
     tag: "Facts",
-    summary: "It was never right.",
+    summary: "Retract a fact that was never right.",
     access: "write",
     scope: "own",
     params: identified,
@@ -72,9 +72,9 @@ export const FACTS = {
     status: 200,
   }),
   endFact: operation({
-    route: ROUTES.endFact,
+    ...ROUTES.endFact,
     tag: "Facts",
-    summary: "It holds no longer: from now on, or from then.",
+    summary: "End a fact that no longer holds, now or at a given time.",
     access: "write",
     scope: "own",
     params: identified,
@@ -83,12 +83,12 @@ export const FACTS = {
     status: 200,
   }),
   extractFacts: operation({
-    route: ROUTES.extractFacts,
+    ...ROUTES.extractFacts,
     tag: "Facts",
-    summary: "Have the extractor read what was said in the session since the last time.",
+    summary: "Run the extractor on the session's messages since its last run.",
     access: "write",
     scope: "own",
-    body: z.strictObject({ limit: z.number().int().min(1).exactOptional() }),
+    body: z.strictObject({ limit: whole(1).exactOptional() }),
     data: z.object({
       messages: z.number(),
       facts: z.array(FactSchema),

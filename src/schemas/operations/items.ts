@@ -1,4 +1,4 @@
-/** What is said, and items by id. */
+/** Operations on messages and items. */
 
 import { z } from "zod";
 import {
@@ -21,18 +21,17 @@ const identified = z.strictObject({ id: Name });
 
 export const ITEMS = {
   add: operation({
-    route: ROUTES.add,
+    ...ROUTES.add,
     tag: "Messages",
-    summary: "Add messages to a session. When it answers they are durable and searchable.",
+    summary: "Add messages to a session. They are durable and searchable when the response arrives.",
     access: "write",
     scope: "own",
     body: z.strictObject({ messages: z.array(NewMessageSchema) }),
     data: AddedSchema,
     status: 201,
-    idempotent: true,
   }),
   addBatch: operation({
-    route: ROUTES.addBatch,
+    ...ROUTES.addBatch,
     tag: "Messages",
     summary: "Add several rounds of messages, each all or nothing, in order.",
     access: "write",
@@ -40,23 +39,21 @@ export const ITEMS = {
     body: z.strictObject({ rounds: z.array(z.array(NewMessageSchema)) }),
     data: z.array(AddedSchema),
     status: 201,
-    idempotent: true,
   }),
   addItems: operation({
-    route: ROUTES.addItems,
+    ...ROUTES.addItems,
     tag: "Items",
-    summary: "Add knowledge and other items that nobody said.",
+    summary: "Add knowledge and other items that are not messages.",
     access: "write",
     scope: "own",
     body: z.strictObject({ items: z.array(NewItemSchema) }),
     data: AddedSchema,
     status: 201,
-    idempotent: true,
   }),
   commitTurn: operation({
-    route: ROUTES.commitTurn,
+    ...ROUTES.commitTurn,
     tag: "Messages",
-    summary: "Commit the writes of one turn (messages, facts, edits of blocks) in one transaction.",
+    summary: "Commit the writes of one turn (messages, facts, block edits) in one transaction.",
     access: "write",
     scope: "own",
     body: TurnSchema,
@@ -64,9 +61,9 @@ export const ITEMS = {
     status: 201,
   }),
   get: operation({
-    route: ROUTES.get,
+    ...ROUTES.get,
     tag: "Items",
-    summary: "Items by id, in the order asked for; absent ones are left out.",
+    summary: "Get items by id, in the given order; missing ones are omitted.",
     access: "read",
     scope: "own",
     body: IdsSchema,
@@ -74,9 +71,9 @@ export const ITEMS = {
     status: 200,
   }),
   list: operation({
-    route: ROUTES.list,
+    ...ROUTES.list,
     tag: "Items",
-    summary: "A page of the session's items, or of the whole space if the scope names no session.",
+    summary: "List the items of the session, or of the whole space if the scope names no session.",
     access: "read",
     scope: "own",
     body: ListOptionsSchema,
@@ -84,9 +81,9 @@ export const ITEMS = {
     status: 200,
   }),
   update: operation({
-    route: ROUTES.update,
+    ...ROUTES.update,
     tag: "Items",
-    summary: "Edit an item. The old text is in no later answer.",
+    summary: "Edit an item. No later response contains the old text.",
     access: "write",
     scope: "own",
     params: identified,
@@ -95,7 +92,7 @@ export const ITEMS = {
     status: 200,
   }),
   delete: operation({
-    route: ROUTES.delete,
+    ...ROUTES.delete,
     tag: "Items",
     summary: "Forget items by id.",
     access: "write",
@@ -105,9 +102,9 @@ export const ITEMS = {
     status: 200,
   }),
   forget: operation({
-    route: ROUTES.forget,
+    ...ROUTES.forget,
     tag: "Items",
-    summary: "Forget the session that the scope names, or the whole space if it names none.",
+    summary: "Forget the scope's session, or the whole space if it names none.",
     access: "write",
     scope: "own",
     data: ReceiptSchema,

@@ -1,4 +1,4 @@
-/** API keys. */
+/** Operations on API keys. */
 
 import { z } from "zod";
 import { operation } from "../operation.js";
@@ -11,9 +11,9 @@ const page = z.strictObject(PageFields);
 
 export const KEYS = {
   listKeys: operation({
-    route: ROUTES.listKeys,
+    ...ROUTES.listKeys,
     tag: "Keys",
-    summary: "API keys, without their secrets.",
+    summary: "List API keys, without their secrets.",
     access: "admin",
     scope: "none",
     query: page,
@@ -21,9 +21,9 @@ export const KEYS = {
     status: 200,
   }),
   createKey: operation({
-    route: ROUTES.createKey,
+    ...ROUTES.createKey,
     tag: "Keys",
-    summary: "Make an API key. Its secret is shown this once.",
+    summary: "Create an API key. Its secret is shown only once.",
     access: "admin",
     scope: "none",
     body: NewApiKeySchema,
@@ -31,7 +31,7 @@ export const KEYS = {
     status: 201,
   }),
   revokeKey: operation({
-    route: ROUTES.revokeKey,
+    ...ROUTES.revokeKey,
     tag: "Keys",
     summary: "Revoke an API key.",
     access: "admin",

@@ -1,4 +1,4 @@
-/** What is asked, and what stands in a model's window. */
+/** Operations for recall: query, context and ledger. */
 
 import { z } from "zod";
 import { operation } from "../operation.js";
@@ -7,9 +7,9 @@ import { ROUTES } from "../routes.js";
 
 export const RECALL = {
   query: operation({
-    route: ROUTES.query,
+    ...ROUTES.query,
     tag: "Recall",
-    summary: "Find what the space holds on a question, best first.",
+    summary: "Search the space, best hits first.",
     access: "read",
     scope: "own",
     body: QuerySchema,
@@ -17,9 +17,10 @@ export const RECALL = {
     status: 200,
   }),
   context: operation({
-    route: ROUTES.context,
+    ...ROUTES.context,
     tag: "Recall",
-    summary: "What the model is given before its next turn, within a token budget; noted in the session's ledger.",
+    summary:
+      "Assemble the context for the model's next turn, within a token budget, and record it in the session's ledger.",
     access: "write",
     scope: "own",
     body: ContextOptionsSchema,
@@ -27,9 +28,9 @@ export const RECALL = {
     status: 200,
   }),
   previewContext: operation({
-    route: ROUTES.previewContext,
+    ...ROUTES.previewContext,
     tag: "Recall",
-    summary: "The same, and nothing is noted (`dryRun`).",
+    summary: "Assemble a context without recording it (`dryRun`).",
     access: "read",
     scope: "own",
     body: ContextOptionsSchema,
@@ -37,18 +38,18 @@ export const RECALL = {
     status: 200,
   }),
   ledger: operation({
-    route: ROUTES.ledger,
+    ...ROUTES.ledger,
     tag: "Recall",
-    summary: "What stands in the window of the session's model.",
+    summary: "Get the ledger: what the model's window contains.",
     access: "read",
     scope: "own",
     data: LedgerSchema,
     status: 200,
   }),
   windowReset: operation({
-    route: ROUTES.windowReset,
+    ...ROUTES.windowReset,
     tag: "Recall",
-    summary: "The window is empty again, after a compaction for instance.",
+    summary: "Clear the ledger, for example after a compaction.",
     access: "write",
     scope: "own",
     data: z.null(),

@@ -1,4 +1,4 @@
-/** What is shared with other spaces. */
+/** Operations for sharing with other spaces. */
 
 import { z } from "zod";
 import { operation } from "../operation.js";
@@ -10,9 +10,9 @@ const page = z.strictObject(PageFields);
 
 export const SHARING = {
   promote: operation({
-    route: ROUTES.promote,
+    ...ROUTES.promote,
     tag: "Sharing",
-    summary: "Copy items into another space, for others to read, and log that there.",
+    summary: "Copy items into another space for others to read, and log it there.",
     access: "write",
     scope: "own",
     body: PromoteSchema,
@@ -20,9 +20,9 @@ export const SHARING = {
     status: 201,
   }),
   promotions: operation({
-    route: ROUTES.promotions,
+    ...ROUTES.promotions,
     tag: "Sharing",
-    summary: "What was promoted into this space, newest first.",
+    summary: "List promotions into this space, newest first.",
     access: "read",
     scope: "own",
     query: page,

@@ -1,24 +1,28 @@
-/** What agents edit, know and share. */
+/** Handlers for blocks, facts and promotions. */
+
+import { type Handlers, keyed } from "../../calls/call.js";
 import { HoldfastError } from "../../errors.js";
 import type { BLOCKS } from "../../schemas/operations/blocks.js";
 import type { FACTS } from "../../schemas/operations/facts.js";
 import type { SHARING } from "../../schemas/operations/sharing.js";
-import type { Handlers } from "../call.js";
 
 export const blockHandlers: Handlers<typeof BLOCKS> = {
-  createBlock: ({ session, body }) => session.blocks.create(body),
+  createBlock: ({ session, body, idempotencyKey }) => session.blocks.create(body, keyed(idempotencyKey)),
   listBlocks: ({ session }) => session.blocks.list(),
   getBlock: async ({ session, params }) => {
     const block = await session.blocks.get(params.name);
     if (block) return block;
-    throw new HoldfastError("not_found", "there is no block of this name", {
+    throw new HoldfastError("not_found", "no such block", {
       hint: "GET /api/v1/blocks lists them",
       details: { name: params.name },
     });
   },
-  editBlock: ({ session, params, body }) => session.blocks.edit(params.name, body),
-  configureBlock: ({ session, params, body }) => session.blocks.configure(params.name, body),
-  renameBlock: ({ session, params, body: { to, ...options } }) => session.blocks.rename(params.name, to, options),
+  editBlock: ({ session, params, body, idempotencyKey }) =>
+    session.blocks.edit(params.name, body, keyed(idempotencyKey)),
+  configureBlock: ({ session, params, body, idempotencyKey }) =>
+    session.blocks.configure(params.name, body, keyed(idempotencyKey)),
+  renameBlock: ({ session, params, body: { to, ...options }, idempotencyKey }) =>
+    session.blocks.rename(params.name, to, { ...options, ...keyed(idempotencyKey) }),
   deleteBlock: ({ session, params }) => session.blocks.delete(params.name),
   blockHistory: ({ session, params, query }) => session.blocks.history(params.name, query),
   blockVersion: async ({ session, params }) => ({
@@ -27,22 +31,26 @@ export const blockHandlers: Handlers<typeof BLOCKS> = {
   blockDiff: async ({ session, params, query }) => ({
     diff: await session.blocks.diff(params.name, query.from, query.to),
   }),
-  restoreBlock: ({ session, params, body: { version, ...options } }) =>
-    session.blocks.restore(params.name, version, options),
-  archiveBlock: async ({ session, params, body }) => (await session.blocks.archiveOverflow(params.name, body)) ?? null,
+  restoreBlock: ({ session, params, body: { version, ...options }, idempotencyKey }) =>
+    session.blocks.restore(params.name, version, { ...options, ...keyed(idempotencyKey) }),
+  archiveBlock: async ({ session, params, body, idempotencyKey }) =>
+    (await session.blocks.archiveOverflow(params.name, { ...body, ...keyed(idempotencyKey) })) ?? null,
 };
 
 export const factHandlers: Handlers<typeof FACTS> = {
-  upsertFact: ({ session, body }) => session.facts.upsert(body),
+  upsertFact: ({ session, body, idempotencyKey }) => session.facts.upsert(body, keyed(idempotencyKey)),
   getFacts: ({ session, body }) => session.facts.get(body.ids),
   listFacts: ({ session, body }) => session.facts.list(body),
   queryFacts: ({ session, body: { query, ...options } }) => session.facts.query(query, options),
-  retractFact: ({ session, params }) => session.facts.retract(params.id),
-  endFact: ({ session, params, body }) => session.facts.end(params.id, body),
+  retractFact: ({ session, params, idempotencyKey }) => session.facts.retract(params.id, keyed(idempotencyKey)),
+  endFact: ({ session, params, body, idempotencyKey }) =>
+    session.facts.end(params.id, { ...body, ...keyed(idempotencyKey) }),
   extractFacts: ({ session, body }) => session.facts.extract(body),
 };
 
 export const sharingHandlers: Handlers<typeof SHARING> = {
-  promote: async ({ session, body: { ids, ...options } }) => ({ ids: await session.promote(ids, options) }),
+  promote: async ({ session, body: { ids, ...options }, idempotencyKey }) => ({
+    ids: await session.promote(ids, { ...options, ...keyed(idempotencyKey) }),
+  }),
   promotions: ({ session, query }) => session.promotions(query),
 };

@@ -1,24 +1,22 @@
-/** What is said, items by id, and what is asked. */
-
-import { Turn } from "../../buffers/turn.js";
+/** Handlers for adding messages, items by id, and queries. */
+import { type Handlers, keyed } from "../../calls/call.js";
 import type { ITEMS } from "../../schemas/operations/items.js";
 import type { RECALL } from "../../schemas/operations/recall.js";
 import type { Hits } from "../../types.js";
-import type { Handlers } from "../call.js";
 
 export const itemHandlers: Handlers<typeof ITEMS> = {
   add: ({ session, body, idempotencyKey }) => session.add(body.messages, keyed(idempotencyKey)),
   addBatch: ({ session, body, idempotencyKey }) => session.addBatch(body.rounds, keyed(idempotencyKey)),
   addItems: ({ session, body, idempotencyKey }) => session.addItems(body.items, keyed(idempotencyKey)),
-  commitTurn: ({ session, body }) => {
-    const turn = new Turn(body.writes.length);
+  commitTurn: ({ session, body, idempotencyKey }) => {
+    const turn = session.turn();
     for (const write of body.writes) turn.push(write);
-    return session.commit(turn);
+    return session.commit(turn, keyed(idempotencyKey));
   },
   get: ({ session, body }) => session.get(body.ids),
   list: ({ session, body }) => session.list(body),
-  update: async ({ session, params, body: { expectVersion, ...patch } }) => {
-    const options = expectVersion === undefined ? {} : { expectVersion };
+  update: async ({ session, params, body: { expectVersion, ...patch }, idempotencyKey }) => {
+    const options = { ...keyed(idempotencyKey), ...(expectVersion !== undefined && { expectVersion }) };
     return { version: await session.update(params.id, patch, options) };
   },
   delete: ({ session, body }) => session.delete(body.ids),
@@ -27,18 +25,16 @@ export const itemHandlers: Handlers<typeof ITEMS> = {
 
 export const recallHandlers: Handlers<typeof RECALL> = {
   query: async ({ session, body: { query, ...options } }) => wireHits(await session.query(query, options)),
-  context: ({ session, body }) => session.context(body),
+  context: ({ session, body, idempotencyKey }) => session.context({ ...body, ...keyed(idempotencyKey) }),
   previewContext: ({ session, body }) => session.context({ ...body, dryRun: true }),
   ledger: ({ session }) => session.ledger(),
-  windowReset: async ({ session }) => {
-    await session.windowReset();
+  windowReset: async ({ session, idempotencyKey }) => {
+    await session.windowReset(keyed(idempotencyKey));
     return null;
   },
 };
 
-const keyed = (idempotencyKey: string | undefined) => (idempotencyKey === undefined ? {} : { idempotencyKey });
-
-/** JSON has no lists with properties. */
+/** Moves the array's extra properties into an object, because JSON arrays have none. */
 function wireHits(hits: Hits) {
   const { partial, degraded, explanation } = hits;
   return { hits, partial, ...(degraded !== undefined && { degraded }), ...(explanation && { explanation }) };

@@ -1,11 +1,12 @@
-/** What waits, how it fares, and who may come in. */
+/** Handlers for buffers, statistics and API keys. */
+
+import { type Handlers, keyed } from "../../calls/call.js";
 import type { BUFFERS } from "../../schemas/operations/buffers.js";
 import type { KEYS } from "../../schemas/operations/keys.js";
 import type { Scope } from "../../types.js";
-import type { Handlers } from "../call.js";
 
 export const bufferHandlers: Handlers<typeof BUFFERS> = {
-  // The session is asked for only where there is a scope to make it of.
+  // `call.session` requires a scope.
   flush: (call) => (isEmpty(call.scope) ? call.memory.flush() : call.session.flush()),
   buffers: async ({ memory, scope }) => {
     const { write, round, hybrid, query } = memory.service.buffers;
@@ -19,7 +20,7 @@ export const bufferHandlers: Handlers<typeof BUFFERS> = {
 
 export const keyHandlers: Handlers<typeof KEYS> = {
   listKeys: ({ memory, query }) => memory.keys.list(query),
-  createKey: ({ memory, body }) => memory.keys.create(body),
+  createKey: ({ memory, body, idempotencyKey }) => memory.keys.create(body, keyed(idempotencyKey)),
   revokeKey: ({ memory, params }) => memory.keys.revoke(params.id),
 };
 

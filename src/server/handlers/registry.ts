@@ -1,16 +1,17 @@
-/** The registry, as far as the caller's key covers it. */
+/**
+ * The registry, limited to the spaces that the caller's key covers. An agent that the key may only act as is excluded: its
+ * entry would reveal that others use it. A caller acts as an agent by name; its first message registers it.
+ */
+
+import { type Handlers, keyed } from "../../calls/call.js";
+import type { Caller } from "../../calls/caller.js";
+import { namedEntries, spaceOf } from "../../calls/named-entries.js";
 import { HoldfastError } from "../../errors.js";
 import { parseScope } from "../../input/scope.js";
-import type { Memory } from "../../memory.js";
-import type { Entries } from "../../registry.js";
 import type { ENTRIES } from "../../schemas/operations/entries.js";
 import { REGISTRY_KINDS } from "../../schemas/registry.js";
 import type { Entry, Page, SpaceKind, SpaceRef } from "../../types.js";
-import type { Handlers } from "../call.js";
-import type { Caller } from "../caller.js";
 import { isEmpty } from "./operation.js";
-
-type Kind = keyof typeof REGISTRY_KINDS;
 
 export const registryHandlers: Handlers<typeof ENTRIES> = {
   listEntries: async ({ memory, caller, params, query: { name, id, ...page } }) => {
@@ -21,17 +22,17 @@ export const registryHandlers: Handlers<typeof ENTRIES> = {
     if (caller.coversAll(kind)) return entries.list(page);
     return { items: await namedEntries(entries, kind, caller) };
   },
-  createEntry: ({ memory, caller, params, body: { name, description, ensure } }) => {
-    requireEntry(caller, REGISTRY_KINDS[params.kind], name);
+  createEntry: ({ memory, caller, params, body: { name, description, ensure }, idempotencyKey }) => {
+    caller.requireSpace(spaceOf(REGISTRY_KINDS[params.kind], name));
     const entries = memory[params.kind];
-    return ensure ? entries.ensure(name) : entries.create(name, description);
+    return ensure ? entries.ensure(name) : entries.create(name, description, keyed(idempotencyKey));
   },
-  amendEntry: async ({ memory, caller, params, body }) => {
+  amendEntry: async ({ memory, caller, params, body, idempotencyKey }) => {
     const kind = REGISTRY_KINDS[params.kind];
     caller.requireSpace(spaceOf(kind, params.name));
-    // A key that names its spaces may not give one away by giving it a name that others may have been granted.
+    // A key that names its spaces may not rename one to a name that another key may cover.
     if (body.name !== undefined && !caller.coversAll(kind)) caller.requireSpace(spaceOf(kind, body.name));
-    return amended(memory, params.kind, params.name, body);
+    return memory[params.kind].amend(params.name, body, keyed(idempotencyKey));
   },
   deleteEntry: ({ memory, caller, params }) => {
     caller.requireSpace(spaceOf(REGISTRY_KINDS[params.kind], params.name));
@@ -55,57 +56,22 @@ export const registryHandlers: Handlers<typeof ENTRIES> = {
     }
     return memory.sessions.list({ ...page, space, ...(agent !== undefined && !("agent" in space) && { agent }) });
   },
-  createSession: ({ memory, caller, body: { space, name, agent } }) => {
+  createSession: ({ memory, caller, body: { space, name, agent }, idempotencyKey }) => {
     if (agent !== undefined) caller.requireAgent(agent);
-    return memory.sessions.create(space, name, agent);
+    return memory.sessions.create(space, name, agent, keyed(idempotencyKey));
   },
-  renameSession: ({ memory, body: { space, name, to } }) => memory.sessions.rename(space, name, to),
+  renameSession: ({ memory, body: { space, name, to }, idempotencyKey }) =>
+    memory.sessions.rename(space, name, to, keyed(idempotencyKey)),
 };
-
-/** Agents are also attributes: whoever may act as one may register it and look it up. */
-export function mayName(caller: Caller, kind: SpaceKind, name: string): boolean {
-  return caller.covers(spaceOf(kind, name)) || (kind === "agent" && caller.mayActAs(name));
-}
-
-export function requireEntry(caller: Caller, kind: SpaceKind, name: string): void {
-  if (!mayName(caller, kind, name)) caller.requireSpace(spaceOf(kind, name));
-}
-
-export const spaceOf = (kind: SpaceKind, name: string): SpaceRef => ({ [kind]: name }) as unknown as SpaceRef;
 
 const isSame = (one: SpaceRef, other: SpaceRef): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 const nameAlone = (): HoldfastError =>
-  new HoldfastError("invalid_input", "a session's name needs its space", {
-    hint: "many spaces may have a session of this name: ?user=ada&name=…",
+  new HoldfastError("invalid_input", "a session name needs a space", {
+    hint: "several spaces may have a session of this name; add the space: ?user=ada&name=…",
     details: { field: "name" },
   });
 
 const visible = (caller: Caller, kind: SpaceKind, entry: Entry | undefined): Page<Entry> => ({
-  items: entry && mayName(caller, kind, entry.name) ? [entry] : [],
+  items: entry && caller.covers(spaceOf(kind, entry.name)) ? [entry] : [],
 });
-
-/** The entries that a key names one by one. */
-export async function namedEntries(entries: Entries, kind: SpaceKind, caller: Caller): Promise<Entry[]> {
-  const names = caller.named(kind).flatMap((space) => Object.values(space) as string[]);
-  const found = await Promise.all(names.map((name) => entries.get(name)));
-  return found.filter((entry) => entry !== undefined);
-}
-
-interface Change {
-  readonly name?: string;
-  readonly description?: string | null;
-  readonly retentionMs?: number | null;
-}
-
-/** Each change is its own write. The name comes first: it alone can be refused, and then nothing is changed. */
-export async function amended(memory: Memory, kind: Kind, name: string, change: Change): Promise<Entry> {
-  const entries = memory[kind];
-  let entry = await entries.get(name);
-  if (!entry)
-    throw new HoldfastError("not_found", "there is no entry of this name", { hint: "GET it to see which are" });
-  if (change.name !== undefined && change.name !== name) entry = await entries.rename(name, change.name);
-  if (change.description !== undefined) entry = await entries.describe(entry.name, change.description);
-  if (change.retentionMs !== undefined) entry = await entries.retain(entry.name, change.retentionMs);
-  return entry;
-}

@@ -1,5 +1,7 @@
-/** Lines in, lines out, events. */
+/** Handlers for export, import and events. */
 import type { Context } from "hono";
+import type { Call } from "../../calls/call.js";
+import type { Caller } from "../../calls/caller.js";
 import { HoldfastError } from "../../errors.js";
 import { parseScope } from "../../input/scope.js";
 import type { Memory } from "../../memory.js";
@@ -7,21 +9,19 @@ import { STREAMS } from "../../schemas/streams.js";
 import { exportLines } from "../../transfer/export.js";
 import { importLines } from "../../transfer/import.js";
 import { splitLines } from "../../transfer/split-lines.js";
-import { knockOf } from "../attend.js";
-import { chunksIn } from "../body-chunks.js";
-import type { Call } from "../call.js";
-import type { Caller } from "../caller.js";
+import { senderOf } from "../attend.js";
+import { chunksOf, heldByLine, STREAM_PACE } from "../body.js";
 import type { Door } from "../door.js";
 import { eventResponse } from "../event-stream.js";
 import type { ServerLog } from "../log.js";
 import { ndjson } from "../ndjson.js";
-import { type Standing, whileValid } from "../validity.js";
+import { type StreamCaller, whileAuthorized } from "../validity.js";
 import { isEmpty } from "./operation.js";
 
 export interface StreamParts {
   readonly door: Door;
   readonly log: ServerLog;
-  /** The server stops: what is open ends. */
+  /** Aborted when the server stops; open streams end. */
   readonly stopping: AbortSignal;
 }
 
@@ -39,17 +39,20 @@ export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHand
       ...(session !== undefined && { session }),
       ...(cursor !== undefined && { cursor }),
     });
-    return ndjson(whileValid(lines, standingOf(door, memory, caller, c)), (error) => {
+    return ndjson(whileAuthorized(lines, streamCallerOf(door, memory, caller, c)), (error) => {
       if (!signal.aborted) log.failed(STREAMS.export.route, error);
       breakOff(c);
     });
   },
-  import: async ({ memory, scope, caller, query: { onConflict, into } }, c) => {
+  import: async ({ memory, scope, caller, slot, query: { onConflict, into } }, c) => {
     if (into === "scope" && isEmpty(scope)) throw noScope();
-    const chunks = whileValid(chunksIn(c.req.raw.body, stopping), standingOf(door, memory, caller, c));
-    const report = importLines(memory, splitLines(chunks), {
+    const sent = heldByLine(chunksOf(c, memory.service.clock, STREAM_PACE, stopping), slot.hold);
+    const lines = splitLines(whileAuthorized(sent, streamCallerOf(door, memory, caller, c)));
+    const signer = caller.signer(scope);
+    const report = importLines(memory, lines, {
       ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
       allow: (space, as) => (as === "agent" && "agent" in space ? caller.mayActAs(space.agent) : caller.covers(space)),
+      ...(signer && { signer }),
       ...(onConflict !== undefined && { onConflict }),
       signal: AbortSignal.any([stopping, c.req.raw.signal]),
     });
@@ -57,36 +60,36 @@ export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHand
       throw stopping.aborted ? stopped(error) : error;
     });
   },
-  events: async ({ memory, scope, caller }, c) =>
+  events: async ({ memory, scope, caller, slot }, c) =>
     eventResponse({
       memory,
       scope,
       caller,
       signal: AbortSignal.any([stopping, c.req.raw.signal]),
-      confirm: () => door.recognise(knockOf(c)),
-      listen: () => door.listen(),
+      confirm: () => door.authenticate(senderOf(c)),
+      listen: () => slot.listen(),
     }),
 });
 
-const standingOf = (door: Door, { service: { clock } }: Memory, caller: Caller, c: Context): Standing => ({
+const streamCallerOf = (door: Door, { service: { clock } }: Memory, caller: Caller, c: Context): StreamCaller => ({
   clock,
   caller,
-  confirm: () => door.recognise(knockOf(c)),
+  confirm: () => door.authenticate(senderOf(c)),
 });
 
-/** Ends the connection in the midst of the answer. */
+/** Closes the connection in the middle of the response, so that the client notices the truncation. */
 function breakOff(c: Context): void {
   (c.env as { outgoing?: { destroy(): void } } | undefined)?.outgoing?.destroy();
 }
 
 const stopped = (cause: unknown): HoldfastError =>
-  new HoldfastError("closed", "the server stops; a part of the lines may be imported", {
-    hint: "import the same lines again: what is there is not added twice",
+  new HoldfastError("closed", "the server is shutting down; some of the lines may have been imported", {
+    hint: "import the same lines again; those already imported are not added twice",
     cause,
   });
 
 const noScope = (): HoldfastError =>
   new HoldfastError("invalid_input", "into=scope needs a scope", {
-    hint: "name it in the query string: ?into=scope&user=ada",
+    hint: "add the scope to the query string: ?into=scope&user=ada",
     details: { field: "into" },
   });

@@ -1,6 +1,6 @@
 /**
- * BlockBus: tells one open stream of changed blocks. It watches while somebody listens. Each stream has its own, so what
- * happens in one scope is told in no other.
+ * BlockBus: notifies one open stream of changed blocks. It polls only while the stream is open. Each stream has its own
+ * bus, so changes in one scope never reach another.
  */
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
 import type { Clock } from "../../clock.js";
@@ -31,7 +31,7 @@ export class BlockBus implements ServerEventBus {
     });
   }
 
-  /** Resolves when changes from then on are told. */
+  /** Resolves once later changes are certain to be reported. */
   start(): Promise<void> {
     return this.#watch.start();
   }

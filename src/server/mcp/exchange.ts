@@ -1,24 +1,27 @@
 /**
- * One request of an MCP client, answered: by a server of its own that knows one scope and is gone with the answer.
+ * Answers one request of an MCP client. Each request gets its own MCP server, bound to one scope.
  *
- * Invariant: an answer is whole before it is given, so that the request counts as one that is worked on until then, and a
- * server that stops still gives it. What stays open is a `Listening`.
+ * Invariant: a response is complete before it is returned, so the request counts as in progress until then and a stopping
+ * server still delivers it. Only `subscriptions/listen` stays open (listening.ts).
  */
 import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { Caller } from "../../calls/caller.js";
+import { HoldfastError } from "../../errors.js";
 import { groupsOf } from "../../mcp/groups.js";
 import { mcpServerOf } from "../../mcp/server.js";
 import type { Memory } from "../../memory.js";
 import type { Access } from "../../stores/keys.js";
 import type { Scope } from "../../types.js";
-import type { Caller } from "../caller.js";
+import { shown } from "../answer.js";
+import { RECHECK_MS } from "../validity.js";
 import { BlockBus } from "./block-bus.js";
-import { CONFIRM_MS, isListening, listening, type Standing } from "./listening.js";
+import { isListening, listening, type StreamRequest } from "./listening.js";
 
-export interface Exchange extends Standing {
+export interface Exchange extends StreamRequest {
   readonly memory: Memory;
   readonly caller: Caller;
   readonly scope: Scope;
-  /** Names of groups, with commas. */
+  /** Names of tool groups, separated by commas. */
   readonly tools: string | undefined;
   readonly maxTokens: number;
   readonly request: Request;
@@ -27,7 +30,7 @@ export interface Exchange extends Standing {
   readonly failed: (error: unknown) => void;
 }
 
-/** Rejects with `invalid_input` where a group of tools is unknown, with `overloaded` where too many listen. */
+/** Rejects with `invalid_input` if a tool group is unknown, with `overloaded` if too many streams are open. */
 export async function answerMcp(exchange: Exchange): Promise<Response> {
   const { memory, caller, scope, tools, maxTokens, request, body, failed } = exchange;
   const { clock } = memory.service;
@@ -43,9 +46,12 @@ export async function answerMcp(exchange: Exchange): Promise<Response> {
         open: async () => ({ session, memory, maxTokens, may, require }),
         may,
         subscribes: era === "modern", // an older client has no stream that outlives its request
-        onFailure: (_, error) => failed(error),
+        onFailure: (_, error) => {
+          failed(error);
+          return error instanceof HoldfastError ? shown(error) : error;
+        },
       }),
-    { bus, keepAliveMs: CONFIRM_MS },
+    { bus, keepAliveMs: RECHECK_MS },
   );
   const { method, url, headers } = request;
   const answer = (signal: AbortSignal): Promise<Response> =>

@@ -1,37 +1,36 @@
 /**
- * Listening (`subscriptions/listen`): the stream that tells a client of changes. Its key is asked for again and again, as
- * that of every stream; one that is revoked, or covers other spaces by now, hears no more.
+ * The stream of change notifications (`subscriptions/listen`). As for every stream, the key is checked again regularly; the
+ * stream ends when the key is revoked or covers other spaces than before.
  *
- * Invariant: however it ends (the reader goes, the server stops, the key does not open it any more, the client asked for
- * nothing), nothing of it is left: no timer, no place at the door, nobody who looks for changes.
+ * Invariant: however the stream ends (client disconnects, server stops, key becomes invalid, nothing was subscribed to), its
+ * timer, its slot and its polling for changes are released.
  */
+
+import type { Caller } from "../../calls/caller.js";
 import type { Clock } from "../../clock.js";
-import type { Caller } from "../caller.js";
-import { coversTheSame } from "../validity.js";
+import { recheck } from "../validity.js";
 import type { BlockBus } from "./block-bus.js";
 
-export interface Standing {
+export interface StreamRequest {
   readonly request: Request;
-  /** As it was when the stream was opened. */
+  /** The caller when the stream was opened. */
   readonly caller: Caller;
-  /** Who the caller is by now. Rejects when its key opens nothing any more. */
+  /** Authenticates the caller again. Rejects when its key is no longer valid. */
   readonly confirm: () => Promise<Caller>;
-  /** Counts an open stream in until the function that it gives is called. Throws when there are too many. */
+  /** Counts the stream as open until the returned function is called. Throws when too many are open. */
   readonly listen: () => () => void;
-  /** Has something done when the server stops, unless the function that it gives is called before. */
+  /** Registers a callback for when the server stops. The returned function removes it. */
   readonly whenStopping: WhenStopping;
 }
 
 export type WhenStopping = (end: () => void) => () => void;
 
-export const CONFIRM_MS = 15_000;
-
 export const isListening = (body: unknown): boolean =>
   typeof body === "object" && body !== null && "method" in body && body.method === "subscriptions/listen";
 
 /**
- * One listener on the signal for all streams, because a signal warns of many. (`AbortSignal.any` would not do: what it makes
- * of a signal as old as the server is kept for as long as the server runs.)
+ * One listener on the signal serves all streams, because Node warns about many listeners. `AbortSignal.any` would leak: the
+ * signals it derives are kept alive for as long as the server's own signal.
  */
 export function whenStopping(stopping: AbortSignal): WhenStopping {
   const ends = new Set<() => void>();
@@ -46,24 +45,25 @@ export function whenStopping(stopping: AbortSignal): WhenStopping {
   };
 }
 
-/** `answer` gives the stream; its signal ends it. */
+/** `answer` opens the stream; aborting its signal ends it. */
 export async function listening(
-  standing: Standing,
+  request: StreamRequest,
   clock: Clock,
   bus: BlockBus,
   answer: (signal: AbortSignal) => Promise<Response>,
 ): Promise<Response> {
-  const leave = standing.listen();
+  const leave = request.listen();
   const ending = new AbortController();
   const end = (): void => ending.abort();
-  const cancel = confirming(standing, clock, end);
-  const forget = standing.whenStopping(end);
-  const { signal } = standing.request;
+  const { caller, confirm } = request;
+  const cancel = recheck({ clock, caller, confirm }, end);
+  const unregister = request.whenStopping(end);
+  const { signal } = request.request;
   const stop = (): void => {
     cancel();
     leave();
     bus.stop();
-    forget();
+    unregister();
     signal.removeEventListener("abort", end);
   };
   ending.signal.addEventListener("abort", stop, { once: true });
@@ -73,15 +73,15 @@ export async function listening(
     await bus.start();
     const response = await answer(ending.signal);
     if (!response.body || ending.signal.aborted) stop();
-    return response.body ? new Response(followed(response.body, stop), response) : response;
+    return response.body ? new Response(notifyEnd(response.body, stop), response) : response;
   } catch (error) {
     stop();
     throw error;
   }
 }
 
-/** Calls `done` when all of it was read, or nobody wants the rest. */
-function followed(body: ReadableStream<Uint8Array>, done: () => void): ReadableStream<Uint8Array> {
+/** Calls `done` when the body has been read to its end or is cancelled. */
+function notifyEnd(body: ReadableStream<Uint8Array>, done: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream({
     pull: async (controller) => {
@@ -95,23 +95,4 @@ function followed(body: ReadableStream<Uint8Array>, done: () => void): ReadableS
       return reader.cancel(reason);
     },
   });
-}
-
-function confirming({ caller, confirm }: Standing, clock: Clock, end: () => void): () => void {
-  let isOver = false;
-  let cancel = (): void => {};
-  const again = (): void => {
-    cancel = clock.after(CONFIRM_MS, () => {
-      confirm().then((now) => {
-        if (isOver) return;
-        if (coversTheSame(caller, now)) again();
-        else end();
-      }, end);
-    });
-  };
-  again();
-  return () => {
-    isOver = true;
-    cancel();
-  };
 }

@@ -1,15 +1,17 @@
 /**
- * /mcp: the memory for MCP clients over HTTP (Streamable HTTP, in both eras of the protocol), behind the same door and the
- * same keys as the rest. What answers is loaded by the first request.
+ * /mcp: memory for MCP clients over Streamable HTTP, in both eras of the protocol, with the same admission and keys as the
+ * API. The first request loads the implementation.
  */
 import type { Context, Hono } from "hono";
 import { z } from "zod";
+import { Caller } from "../../calls/caller.js";
 import { HoldfastError } from "../../errors.js";
 import { ANSWER_TOKENS, ANSWER_TOKENS_MIN } from "../../mcp/limits.js";
 import type { Memory } from "../../memory.js";
 import { SCOPE_KEYS } from "../../schemas/scope.js";
-import { type AttendParts, attend, bytesToCome, knockOf } from "../attend.js";
-import { Caller } from "../caller.js";
+import { type AttendParts, attend, senderOf } from "../attend.js";
+import type { BodyLimits } from "../body.js";
+import { limitsOf } from "../dispatch.js";
 import { parseWith, readJson } from "../request.js";
 import { whenStopping } from "./listening.js";
 import { scopeOfRequest } from "./scope.js";
@@ -17,11 +19,11 @@ import { scopeOfRequest } from "./scope.js";
 export interface McpRouteParts extends AttendParts {
   readonly memory: Memory;
   readonly maxBodyBytes: number;
-  /** The server stops: open streams end. */
+  /** Aborted when the server stops; open streams end. */
   readonly stopping: AbortSignal;
 }
 
-export const MCP_PATH = "/mcp";
+const MCP_PATH = "/mcp";
 const ROUTE = `POST ${MCP_PATH}`;
 
 const Settings = z.object({
@@ -31,17 +33,17 @@ const Settings = z.object({
 const KNOWN: ReadonlySet<string> = new Set([...SCOPE_KEYS, ...Object.keys(Settings.shape)]);
 
 export function addMcpRoute(app: Hono, parts: McpRouteParts): void {
-  const { memory, door, log, maxBodyBytes } = parts;
+  const { memory, door, log } = parts;
   const onStop = whenStopping(parts.stopping);
-  // Not OPTIONS: a page that asks whether it may call is answered as everywhere.
+  // OPTIONS is left to the app's common preflight handler.
   app.on(["GET", "POST", "DELETE"], MCP_PATH, (c) =>
-    attend(parts, c, { route: ROUTE, bytes: bytesToCome(c, maxBodyBytes) }, async (caller = new Caller()) => {
+    attend(parts, c, { route: ROUTE }, async (caller = new Caller(), slot) => {
       const { tools, maxTokens = ANSWER_TOKENS } = settingsOf(c);
       const scope = scopeOfRequest(c, caller);
       caller.require("read");
-      const body = c.req.method === "POST" ? await bodyOf(c, maxBodyBytes) : undefined;
-      if (body === NO_JSON) return refusal(-32_700, "Parse error: the body is not JSON");
-      if (Array.isArray(body)) return refusal(-32_600, "Invalid Request: a request takes one message, not a list");
+      const body = c.req.method === "POST" ? await bodyOf(c, limitsOf(parts, slot)) : undefined;
+      if (body instanceof NotJson) return refusal(-32_700, `Parse error: ${body.message}`);
+      if (Array.isArray(body)) return refusal(-32_600, "Invalid Request: send one message per request, not a batch");
       const { answerMcp } = await import("./exchange.js");
       return answerMcp({
         memory,
@@ -52,27 +54,33 @@ export function addMcpRoute(app: Hono, parts: McpRouteParts): void {
         request: c.req.raw,
         body,
         whenStopping: onStop,
-        confirm: () => door.recognise(knockOf(c)),
-        listen: () => door.listen(),
+        confirm: () => door.authenticate(senderOf(c)),
+        listen: () => slot.listen(),
         failed: (error) => log.failed(ROUTE, error),
       });
     }),
   );
 }
 
-const NO_JSON = Symbol("no JSON");
+class NotJson {
+  readonly message: string;
 
-/** What is no JSON is told as the protocol tells it. */
-async function bodyOf(c: Context, maxBytes: number): Promise<unknown> {
+  constructor({ message }: HoldfastError) {
+    this.message = message;
+  }
+}
+
+/** Invalid JSON becomes a JSON-RPC parse error instead of our envelope. */
+async function bodyOf(c: Context, limits: BodyLimits): Promise<unknown> {
   try {
-    return await readJson(c, maxBytes);
+    return await readJson(c, limits);
   } catch (error) {
-    if (error instanceof HoldfastError && error.code === "invalid_input") return NO_JSON;
+    if (error instanceof HoldfastError && error.code === "invalid_input") return new NotJson(error);
     throw error;
   }
 }
 
-/** Of a list, too, which only an early version of the protocol had: one request would count for many. */
+/** Batches, which only an early version of the protocol had, are refused: one request would count for many. */
 const refusal = (code: number, message: string): Response =>
   Response.json(
     { jsonrpc: "2.0", error: { code, message }, id: null },
@@ -83,7 +91,7 @@ function settingsOf(c: Context): z.output<typeof Settings> {
   const query = c.req.query();
   const unknown = Object.keys(query).find((name) => !KNOWN.has(name));
   if (unknown === undefined) return parseWith(Settings, query, "");
-  throw new HoldfastError("invalid_input", `the address has an unknown key: ${unknown.slice(0, 64)}`, {
-    hint: `it takes ${[...KNOWN].join(", ")}`,
+  throw new HoldfastError("invalid_input", `unknown query parameter: ${unknown.slice(0, 64)}`, {
+    hint: `this route takes ${[...KNOWN].join(", ")}`,
   });
 }

@@ -1,20 +1,20 @@
 /**
- * Whose memory an MCP client works on: its address says so, or its headers, but never the model.
+ * The scope of an MCP client comes from its URL or its headers, never from the model.
  *
  *   /mcp?user=ada&session=monday          Holdfast-User: ada
  *
- * Where neither does, a key for one space means that space, and without keys it is the user `default`, as everywhere.
+ * Without either, a key for one space selects that space; without keys the user is `default`, as everywhere.
  */
 import type { Context } from "hono";
+import type { Caller } from "../../calls/caller.js";
 import { HoldfastError } from "../../errors.js";
 import { SCOPE_KEYS, ScopeSchema, SPACE_KINDS } from "../../schemas/scope.js";
 import type { Scope } from "../../types.js";
-import type { Caller } from "../caller.js";
 import { headerText, parseWith } from "../request.js";
 
 const DEFAULT_USER = "default";
 
-/** Requires that the caller is admitted. Rejects with `forbidden` where its key does not cover the scope. */
+/** Requires an admitted caller. Throws `forbidden` if its key does not cover the scope. */
 export function scopeOfRequest(c: Context, caller: Caller): Scope {
   const given: Record<string, string> = {};
   for (const name of SCOPE_KEYS) {
@@ -30,20 +30,20 @@ export function scopeOfRequest(c: Context, caller: Caller): Scope {
 }
 
 /** Holdfast-User, Holdfast-Agent … */
-export const headerOf = (name: string): string => `holdfast-${name}`;
+const headerOf = (name: string): string => `holdfast-${name}`;
 
 function ownSpace(caller: Caller): Scope {
   if (!caller.key) return { user: DEFAULT_USER };
   const named = SPACE_KINDS.flatMap((kind) => caller.named(kind));
   const [only] = named;
   if (only && named.length === 1 && !SPACE_KINDS.some((kind) => caller.coversAll(kind))) return only;
-  throw new HoldfastError("invalid_input", "the address does not say whose memory it is", {
-    hint: "name it: /mcp?user=NAME, or the header Holdfast-User; a key for one space needs neither",
+  throw new HoldfastError("invalid_input", "the request names no scope", {
+    hint: "add it: /mcp?user=NAME, or the header Holdfast-User; a key for one space needs neither",
   });
 }
 
 const contradiction = (name: string): HoldfastError =>
-  new HoldfastError("invalid_input", `the address and the header ${headerOf(name)} name more than one ${name}`, {
-    hint: "name one, in one place",
+  new HoldfastError("invalid_input", `the URL and the header ${headerOf(name)} name more than one ${name}`, {
+    hint: "name exactly one",
     details: { field: name },
   });

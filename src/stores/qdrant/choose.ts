@@ -1,8 +1,8 @@
-/** Which external vector index the options ask for. */
+/** Chooses the external vector index from the options. */
 import type { VectorIndex } from "../vector-index.js";
 import { QdrantIndex } from "./qdrant-index.js";
 
-/** Undefined: the file's own vectors only. */
+/** Undefined: use only the file's own vectors. */
 export function chooseIndex(options: {
   readonly url: string | undefined;
   readonly apiKey: string | undefined;

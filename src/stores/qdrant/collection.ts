@@ -1,6 +1,6 @@
 /**
- * The collection of one vector space: its name, and whether the one that is there is ours. A collection that is not is
- * left as it is; none is ever altered in its vectors or made anew.
+ * The collection of one vector space: its name, and the check that an existing one is ours. A foreign collection is
+ * left unchanged. No collection is ever recreated, and its vectors are never altered.
  */
 import { createHash } from "node:crypto";
 import type { QdrantClient, Schemas } from "@qdrant/js-client-rest";
@@ -11,7 +11,7 @@ import { statusOf } from "./failure.js";
 export const DISTANCE = "Cosine";
 const NAME_MAX = 120;
 
-/** Qdrant's payload fields: the space is what every search filters by; the key is for whoever looks for one item. */
+/** Indexed payload fields. Every search filters by the space; the key is for looking up a single item. */
 const PAYLOAD_INDEXES = {
   space: { type: "keyword", is_tenant: true },
   key: { type: "integer", lookup: true, range: false },
@@ -21,8 +21,8 @@ type Api = ReturnType<QdrantClient["api"]>;
 type Vectors = Schemas["CollectionInfo"]["config"]["params"]["vectors"];
 
 /**
- * Of letters, digits, dots and dashes, with underscores between the parts. A model or runtime that has other characters
- * than these gets a hash at the end, so that two spaces never share a name.
+ * A name of letters, digits, dots and dashes, with underscores between the parts. If the model or runtime contains
+ * other characters, a hash is appended, so that two spaces never share a name.
  */
 export function collectionName(prefix: string, { model, runtime, dimensions }: VectorSpace): string {
   const plain = [model, runtime].map((part) => part.toLowerCase().replace(/[^a-z0-9.-]+/g, "-"));
@@ -36,7 +36,7 @@ export function collectionName(prefix: string, { model, runtime, dimensions }: V
   return `${name.slice(0, NAME_MAX)}_${hash}`;
 }
 
-/** Makes the collection and its payload indexes where they are missing; others may be doing the same right now. */
+/** Creates the collection and its payload indexes if they are missing. Other processes may do the same concurrently. */
 export async function prepareCollection(api: Api, name: string, size: number, init: RequestInit): Promise<void> {
   const info = (await infoOf(api, name, init)) ?? (await create(api, name, size, init));
   const { vectors } = info.config.params;
@@ -57,7 +57,7 @@ async function create(api: Api, name: string, size: number, init: RequestInit): 
   try {
     await api.createCollection({ collection_name: name, vectors: { size, distance: DISTANCE } }, init);
   } catch (error) {
-    // Another process may have been faster: servers answer 409 then, older ones 400.
+    // Another process may have been faster: servers then answer 409, older ones 400.
     const status = statusOf(error);
     if (status !== 409 && status !== 400) throw error;
     failure = error;
@@ -76,7 +76,7 @@ async function infoOf(api: Api, name: string, init: RequestInit): Promise<Schema
   }
 }
 
-/** One unnamed vector per point, of this size, by cosine. */
+/** Whether points have one unnamed vector of this size, compared by cosine. */
 function isOurs(vectors: Vectors, size: number): boolean {
   return vectors?.["size"] === size && vectors["distance"] === DISTANCE;
 }

@@ -1,17 +1,17 @@
 /**
- * Where a Qdrant server is, as its client wants to be told. The client takes a URL too, but drops its path and gives its
- * API key to any server; so the URL is taken apart here, and what is unsafe is refused before anything is sent.
+ * The address of a Qdrant server, as its client expects it. The client also accepts a URL, but drops its path and sends
+ * the API key to any server. So the URL is parsed here, and unsafe ones are rejected before anything is sent.
  */
 import { HoldfastError } from "../../errors.js";
 
-/** Qdrant's own; also of a URL that names none, as everywhere with Qdrant. */
+/** Qdrant's port, also the default of a URL without a port, as usual with Qdrant. */
 const DEFAULT_PORT = 6333;
 
 export interface Endpoint {
   readonly https: boolean;
   readonly host: string;
   readonly port: number;
-  /** The path under which the server answers, without a slash at its end; empty if it is the root. */
+  /** The path of the server, without a trailing slash; empty for the root. */
   readonly path: string;
 }
 
@@ -40,7 +40,7 @@ export function endpointOf(url: string, apiKey: string | undefined): Endpoint {
 export const addressOf = ({ https, host, port, path }: Endpoint): string =>
   `${https ? "https" : "http"}://${host}:${port}${path}`;
 
-/** `URL` hides a port that is the scheme's default, and whoever has written it means it. */
+/** `URL` hides the scheme's default port, but a port that is written explicitly must be used. */
 function portOf(url: string, { port, protocol }: URL): number {
   if (port) return Number(port);
   const isWritten = /^[a-z]+:\/\/[^/?#]*:\d+(?:[/?#]|$)/i.test(url.trim());

@@ -1,17 +1,17 @@
 /**
- * What went wrong with a request, in Holdfast's words. Nothing of the client's error is handed on but the status and
- * what Qdrant says about it: a server, or a proxy before it, may repeat the request and with it the API key.
+ * Converts a failed request to a HoldfastError. Of the client's error it keeps only the status and Qdrant's own
+ * message: a server, or a proxy in front of it, may echo the request and with it the API key.
  */
 import { HoldfastError } from "../../errors.js";
 
-/** The statuses that say: this request is wrong, and will be wrong the next time. */
+/** Statuses of requests that are invalid and would fail again. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 const SAID_MAX = 200;
 
 export interface Attempt {
-  /** What was tried, as in "Qdrant failed to ...". */
+  /** The attempted action, as in "Qdrant failed to ...". */
   readonly what: string;
-  /** Whether it carried changes that Qdrant may refuse. */
+  /** Whether the request contained changes that Qdrant may reject. */
   readonly isChange: boolean;
   readonly apiKey: string | undefined;
 }
@@ -27,14 +27,14 @@ export function failureOf(error: unknown, { what, isChange, apiKey }: Attempt): 
   });
 }
 
-/** The status of Qdrant's answer, if there was one. */
+/** The status of Qdrant's response, if there was one. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("status" in error && typeof error.status === "number") return error.status;
   return "retry_after" in error ? 429 : undefined;
 }
 
-/** Qdrant's error shape is `{ status: { error } }`. Anything else comes from somebody in between, and is not repeated. */
+/** Qdrant's error shape is `{ status: { error } }`. Anything else comes from an intermediary and is not repeated. */
 function saidBy(error: unknown): string {
   if (!(error instanceof Error) || !("data" in error)) return "";
   const { data } = error;

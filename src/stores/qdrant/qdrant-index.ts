@@ -1,13 +1,15 @@
 /**
- * Vectors in a Qdrant server, over its REST API: one collection per vector space, all spaces of memory in it, told apart
- * by a payload field. The payload is { space, key, version, part } and nothing else: no text and no names leave.
+ * Stores vectors in a Qdrant server over its REST API: one collection per vector space, shared by all memory spaces,
+ * which a payload field distinguishes. The payload is { space, key, version, part } only: no text and no names leave
+ * the process.
  *
- * Searches are approximate where Qdrant finds that worth it: its planner scans the filtered points of a small space and
- * walks its graph in a large one. An exact search would scan the large ones too, which is what an index is there to avoid.
+ * Searches are approximate where Qdrant considers it worthwhile: its planner scans the filtered points of a small space
+ * and walks its graph in a large one. An exact search would also scan the large ones, which is what an index should
+ * avoid.
  *
- * The official client is an optional peer dependency, loaded by the first call. It neither asks for the server's version
- * nor sends anything before that, follows no redirects (they would take the API key along), and leaves no socket that
- * keeps the process alive; what is under way at `close` is given up.
+ * The official client is an optional peer dependency, loaded by the first call. It does not check the server's version
+ * and sends nothing before the first call, follows no redirects (they would forward the API key), and leaves no socket
+ * that keeps the process alive. `close` aborts the requests in progress.
  */
 import type { QdrantClient, Schemas } from "@qdrant/js-client-rest";
 import { HoldfastError } from "../../errors.js";
@@ -19,19 +21,19 @@ import { failureOf, statusOf } from "./failure.js";
 import { Requests } from "./requests.js";
 
 export interface QdrantIndexOptions {
-  /** Such as http://127.0.0.1:6333; a path is kept; 6333 is the port of a URL that names none. */
+  /** For example http://127.0.0.1:6333. A path is kept. The default port is 6333. */
   readonly url: string;
-  /** Refused over plain http, unless the server is on this machine. */
+  /** Rejected over plain http, unless the server is on this machine. */
   readonly apiKey?: string;
-  /** What the names of collections start with; "holdfast" if left out. Memories on one server may share it. */
+  /** The prefix of collection names; default "holdfast". Memories on one server may share it. */
   readonly collection?: string;
-  /** How long one request may take; 10 s if left out. */
+  /** The timeout of one request; default 10 s. */
   readonly timeoutMs?: number;
-  /** How many points go into one request; 128 if left out. */
+  /** The number of points per request; default 128. */
   readonly batchSize?: number;
 }
 
-/** Timers take no longer time; they would end at once. */
+/** The longest delay of a timer. A longer one would fire at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
 type Api = ReturnType<QdrantClient["api"]>;
@@ -98,7 +100,7 @@ export class QdrantIndex implements VectorIndex {
         try {
           await api.deletePoints({ collection_name: collection, wait: true, points: batch }, init);
         } catch (error) {
-          if (statusOf(error) !== 404) throw error; // nobody has ever written there, or somebody has cleaned up
+          if (statusOf(error) !== 404) throw error; // the collection was never created, or was removed
         }
       });
     }
@@ -129,7 +131,7 @@ export class QdrantIndex implements VectorIndex {
     this.#requests.close();
   }
 
-  /** Whether this space is prepared; another one beside it is refused. */
+  /** Whether this space is prepared. Throws if another one is. */
   #holds(space: VectorSpace): boolean {
     if (!this.#prepared) return false;
     const { model, runtime, dimensions } = this.#prepared.space;
@@ -160,7 +162,10 @@ export class QdrantIndex implements VectorIndex {
     }, caller);
   }
 
-  /** Nothing is sent yet. The key is given as a header: as an option, the client would warn on the console. */
+  /**
+   * Sends nothing yet. The key is passed as a header, because the client warns on the console if it is passed as an
+   * option.
+   */
   async #connect(): Promise<Api> {
     const { host, port, https, path } = this.#endpoint;
     const { QdrantClient } = await loadClient();
@@ -169,7 +174,7 @@ export class QdrantIndex implements VectorIndex {
       port,
       https,
       prefix: path,
-      timeout: Number.POSITIVE_INFINITY, // Requests has the deadlines
+      timeout: Number.POSITIVE_INFINITY, // Requests enforces the deadlines
       checkCompatibility: false,
       ...(this.#apiKey !== undefined && { headers: { "api-key": this.#apiKey } }),
     });
@@ -198,7 +203,7 @@ const toStruct = ({ id, vector, spaceId, key, version, part }: Point): Schemas["
   payload: { space: spaceId, key, version, part },
 });
 
-/** A point of a space that was not asked for is never handed on, whatever the server thinks. */
+/** Throws for a point of a space that was not requested, so that the server's filter is not trusted. */
 function toFound({ payload, score }: Schemas["ScoredPoint"], asked: ReadonlySet<string>): FoundPoint {
   const { space, key, version, part } = payload ?? {};
   const isWhole = typeof key === "number" && typeof version === "number" && typeof part === "number";

@@ -1,6 +1,6 @@
 /**
- * Requests under way. Each ends by its answer, its deadline, its caller or `close`, whichever comes first, and then its
- * connection is given up too: none outlives `close`, and none keeps the process alive.
+ * Tracks requests in progress. Each ends with its response, its deadline, its caller's abort or `close`, whichever
+ * comes first, and its connection is then released. No request outlives `close` or keeps the process alive.
  */
 import { systemClock } from "../../clock.js";
 import { HoldfastError } from "../../errors.js";
@@ -14,7 +14,7 @@ export class Requests {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Rejects with the caller's own reason if it was the caller who gave up. */
+  /** If the caller aborted, rejects with the caller's own reason. */
   async run<T>(send: (signal: AbortSignal) => Promise<T>, caller?: AbortSignal): Promise<T> {
     if (this.#isClosed) throw closed();
     caller?.throwIfAborted();

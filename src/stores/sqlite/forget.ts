@@ -1,42 +1,48 @@
 /**
- * Forgetting inside a write transaction, a slice at a time, so that adds get their turn while a large user goes.
+ * Forgets data inside a write transaction, in slices, so that adds can run while a large user is being forgotten.
  *
- * A small forget takes its words out of the index at once. A large one leaves marks and merges the index afterwards,
- * which costs less than an item-by-item removal from about a hundred items on; `head.purge` remembers that it is due.
+ * A small forget removes its words from the index immediately. A large one, or one of an item with many words, leaves
+ * marks and merges the index afterwards. From about a hundred items on this costs less than removing word by word.
+ * `head.purge` records that the merge is due.
  *
- * An item takes with it the facts that rest on it alone, in the same transaction (cascade.ts). Facts that have no item, and
- * those that rest on a session as a whole, have slices of their own, after the items.
+ * Forgetting an item also forgets the facts whose only source it is, in the same transaction (cascade.ts). Facts
+ * without an item, and facts whose source is a whole session, are forgotten in slices of their own, after the items.
  *
- * The newest items go first: what they have borrowed from older ones is gone when those go, and nobody has to be made
- * pending who is forgotten next.
+ * The newest items are forgotten first. What they borrowed from older ones is gone by the time those follow, so no item
+ * is made pending that is about to be forgotten.
  */
 import type { SpaceRef } from "../../types.js";
 import { Gone } from "../gone.js";
 import { type ForgetDone, type ForgetWrite, NOTHING_FORGOTTEN } from "../store.js";
-import type { Blocks } from "./blocks.js";
-import type { How } from "./cascade.js";
-import type { Database, Row, Statement } from "./driver.js";
-import type { SpaceRow } from "./filter.js";
-import type { Items } from "./items.js";
-import type { Leases } from "./leases.js";
-import type { Ledgers } from "./ledgers.js";
-import type { Promotions } from "./promotions.js";
-import type { Registry } from "./registry.js";
-import type { Residue } from "./residue.js";
-import type { Transaction } from "./transaction.js";
+import type { Leases } from "./embedding/leases.js";
+import type { Database, Row, Statement } from "./file/driver.js";
+import type { Items } from "./items/items.js";
+import type { Actors } from "./records/actors.js";
+import type { Blocks } from "./records/blocks.js";
+import type { Keys } from "./records/keys.js";
+import type { Ledgers } from "./records/ledgers.js";
+import type { Promotions } from "./records/promotions.js";
+import type { SpaceRow } from "./rows/codec.js";
+import type { Receipts } from "./rows/receipts.js";
+import type { Registry } from "./rows/registry.js";
+import type { Residue } from "./rows/residue.js";
+import type { Transaction } from "./rows/transaction.js";
 
 const SLICE_MS = 5;
 const SLICE_ITEMS = 256;
-/** So many items, when their words leave the index at once. */
-const SLICE_AT_ONCE = 8;
-/** From this many items on, words are removed by marks and a merge. */
+/** A slice ends once this many tokens are to be removed from the index immediately: those of about eight messages. */
+const SLICE_TOKENS = 250;
+/** For more items than this, words are removed by marks and a merge. */
 const LARGE = 64;
 
-/** What agents edit and carry, and what goes with what is forgotten. */
+/** The components that hold other data to be forgotten with a session or space. */
 export interface Carried {
   readonly blocks: Blocks;
   readonly ledgers: Ledgers;
   readonly promotions: Promotions;
+  readonly receipts: Receipts;
+  readonly keys: Keys;
+  readonly actors: Actors;
 }
 
 export class Forgetter {
@@ -123,10 +129,10 @@ export class Forgetter {
   #forgetSession(
     space: number,
     session: number,
-    { session: name, entry }: { readonly session: string; readonly entry: boolean },
+    { entry }: { readonly entry: boolean },
     transaction: Transaction,
   ): ForgetDone {
-    this.#forgetRetries(space, session);
+    this.#carried.receipts.forgetHashes(space, session);
     const gone = new Gone();
     const things = this.#bySession.all(session);
     const remaining =
@@ -135,7 +141,7 @@ export class Forgetter {
     if (remaining) return done;
     this.#carried.ledgers.forgetSession(session);
     if (!entry) return done;
-    this.#dropSession(space, session, name, transaction);
+    this.#dropSession(space, session, transaction);
     return { ...done, sessions: 1 };
   }
 
@@ -144,12 +150,12 @@ export class Forgetter {
     { space: ref, entry }: { readonly space: SpaceRef; readonly entry: boolean },
     transaction: Transaction,
   ): ForgetDone {
-    this.#forgetRetries(key);
+    this.#carried.receipts.forgetHashes(key);
     const gone = new Gone();
     const remaining =
       this.#removeSlice(this.#bySpace.all(key), items > LARGE, transaction, gone) ||
       this.#removeSlice(this.#factsOfSpace.all(key), items > LARGE, transaction, gone);
-    // No fact is left in the end, whatever one slice says.
+    // No fact remains in the end, whatever one slice reports.
     const done = { ...doneOf(gone, remaining), factsLeft: [] };
     if (remaining) return done;
     return entry ? { ...done, ...this.#dropSpace(key, ref, transaction) } : done;
@@ -163,35 +169,39 @@ export class Forgetter {
     return [...new Map(rows.map((row) => [`${row["space"]} ${row["id"]}`, row])).values()];
   }
 
-  /** Items and facts by id and space. True if there is more to do. */
+  /** Forgets items and facts by id and space. Returns true if there is more to do. */
   #removeSlice(things: readonly Row[], large: boolean, transaction: Transaction, gone: Gone): boolean {
     const how = large || things.length > LARGE ? "mark" : "remove";
-    return forgetSome(things, how, ({ id, space }) =>
+    return this.#forgetSome(things, ({ id, space }) =>
       this.#items.cascade.forget(String(id), Number(space), transaction, how, gone),
     );
   }
 
-  /** Facts that rest on the session as a whole do so no more. True if there is more to do. */
+  /** Removes the session from the sources of facts. Returns true if there is more to do. */
   #leaveSession(session: number, transaction: Transaction, gone: Gone): boolean {
     const facts = this.#factsOfSession.all(session);
     const how = facts.length > LARGE ? "mark" : "remove";
-    return forgetSome(facts, how, ({ fact }) =>
+    return this.#forgetSome(facts, ({ fact }) =>
       this.#items.cascade.loseSession(Number(fact), session, transaction, how, gone),
     );
   }
 
-  /** A retry of an add that is forgotten as a whole gives its first answer, whatever its payload. */
-  #forgetRetries(space: number, session?: number): void {
-    const update = "UPDATE receipt SET hash = '' WHERE hash <> '' AND space = ?";
-    if (session === undefined) this.#database.prepare(update).run(space);
-    else this.#database.prepare(`${update} AND session = ?`).run(space, session);
+  /** Forgets as many as fit into a slice, at least one. Returns true if there are more. */
+  #forgetSome(things: readonly Row[], forgetOne: (thing: Row) => void): boolean {
+    const until = performance.now() + SLICE_MS;
+    let forgotten = 0;
+    for (const thing of things) {
+      forgetOne(thing);
+      forgotten++;
+      if (performance.now() > until || this.#items.wordsLeavingAtOnce >= SLICE_TOKENS) break;
+    }
+    return forgotten < things.length || things.length >= SLICE_ITEMS;
   }
 
-  #dropSession(space: number, session: number, name: string, transaction: Transaction): void {
-    this.#database.prepare("DELETE FROM receipt WHERE space = ? AND session = ?").run(space, session);
-    this.#database.prepare("DELETE FROM session WHERE key = ?").run(session);
+  #dropSession(space: number, session: number, transaction: Transaction): void {
+    this.#delete("receipt", "name, notes", "space = ? AND session = ?", space, session);
+    this.#delete("session", "name", "key = ?", session);
     this.#leases.end(session, transaction);
-    this.#residue.remember({ name });
     transaction.touch(space);
     transaction.forgot(1);
   }
@@ -200,31 +210,27 @@ export class Forgetter {
     const blocks = this.#carried.blocks.forgetSpace(space, transaction);
     this.#carried.promotions.forgetSpace(space);
     this.#carried.ledgers.forgetSpace(space);
-    this.#database.prepare("DELETE FROM receipt WHERE space = ?").run(space);
+    this.#carried.keys.forgetSpace(space);
+    this.#carried.actors.forget(ref);
+    this.#delete("receipt", "name, notes", "space = ?", space);
     this.#leases.endOfSpace(space);
-    const { changes } = this.#database.prepare("DELETE FROM session WHERE space = ?").run(space);
+    const sessions = this.#delete("session", "name", "space = ?", space);
     if ("agent" in ref) this.#registry.touchWhereNamed(space, transaction);
     this.#database.prepare("DELETE FROM presence WHERE space = ?1 OR agent = ?1").run(space);
-    this.#database.prepare("DELETE FROM space WHERE key = ?").run(space);
-    this.#residue.remember(ref as unknown as Row);
-    transaction.renamed();
+    this.#delete("space", "name, description", "key = ?", space);
+    transaction.kept();
     transaction.forgot(1);
-    return { blocks, sessions: Number(changes), entries: 1 };
+    return { blocks, sessions, entries: 1 };
+  }
+
+  /** Returns the number of deleted rows. A purge later searches the file's bytes for their texts. */
+  #delete(table: string, texts: string, where: string, ...keys: readonly number[]): number {
+    const rows = this.#database.prepare(`DELETE FROM ${table} WHERE ${where} RETURNING ${texts}`).all(...keys);
+    for (const row of rows) this.#residue.remember(row);
+    return rows.length;
   }
 }
 
-/** Forgets as many as a slice may; words that leave the index at once take their time. True if there are more. */
-function forgetSome(things: readonly Row[], how: How, forgetOne: (thing: Row) => void): boolean {
-  const until = performance.now() + SLICE_MS;
-  let forgotten = 0;
-  for (const thing of how === "mark" ? things : things.slice(0, SLICE_AT_ONCE)) {
-    if (forgotten > 0 && performance.now() > until) break;
-    forgetOne(thing);
-    forgotten++;
-  }
-  return forgotten < things.length || things.length >= SLICE_ITEMS;
-}
-
-function doneOf({ items, facts, factsLeft, copiesLeft }: Gone, remaining: boolean): ForgetDone {
-  return { ...NOTHING_FORGOTTEN, items, facts, factsLeft, copiesLeft, remaining };
+function doneOf({ items, facts, factsLeft, copiesLeft, keysLeft }: Gone, remaining: boolean): ForgetDone {
+  return { ...NOTHING_FORGOTTEN, items, facts, factsLeft, copiesLeft, keysLeft, remaining };
 }

@@ -3,22 +3,23 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Backlog } from "./backlog.js";
-import { BlockReader } from "./block-reader.js";
-import { connect } from "./connection.js";
-import type { Database } from "./driver.js";
-import { ItemReader } from "./item-reader.js";
-import { KeyReader } from "./key-reader.js";
-import { LedgerReader } from "./ledger-reader.js";
-import { Ledgers } from "./ledgers.js";
+import { Backlog } from "./embedding/backlog.js";
+import { VectorTables } from "./embedding/vector-table.js";
+import { connect, Statements } from "./file/connection.js";
+import type { Database } from "./file/driver.js";
+import { migrate } from "./file/schema.js";
 import { SPEAKS } from "./reader.js";
-import { Registry } from "./registry.js";
-import { Residue } from "./residue.js";
-import { Rosters } from "./rosters.js";
-import { migrate } from "./schema.js";
-import { Statements } from "./statements.js";
-import { VectorTables } from "./vector-table.js";
-import { WordSearch } from "./word-search.js";
+import { BlockReader } from "./records/block-reader.js";
+import { KeyReader } from "./records/key-reader.js";
+import { LedgerReader } from "./records/ledger-reader.js";
+import { Ledgers } from "./records/ledgers.js";
+import { ChangeReader } from "./rows/change-reader.js";
+import { Headers, ItemReader } from "./rows/item-reader.js";
+import { Registry } from "./rows/registry.js";
+import { Residue } from "./rows/residue.js";
+import { SearchScope } from "./rows/scope.js";
+import { WordSearch } from "./search/word-search.js";
+import { WordReader } from "./words/word-reader.js";
 
 let folder = "";
 let database: Database;
@@ -61,7 +62,7 @@ afterEach(() => {
 function addWaiting(): void {
   database.exec(`
     INSERT INTO item (key, space, id, kind, session, seq, content, tier, occurred_at, recorded_at, updated_at, version,
-      commit_no, words, length) VALUES (1, 1, 'x', 0, 1, 1, 'lamp', 0, 0, 0, 0, 1, 1, 'lamp', 1);
+      space_version, words, length) VALUES (1, 1, 'x', 0, 1, 1, 'lamp', 0, 0, 0, 0, 1, 1, 'lamp', 1);
   `);
 }
 
@@ -97,11 +98,12 @@ describe("what waits", () => {
   });
 
   it("is known to be nothing by a look into the index", () => {
-    expect(backlog.waitsIn(lane.space)).toBe(false);
+    const items = new ItemReader(new Statements(watched), new Registry(database));
+    expect(items.waitIn(lane.space)).toBe(false);
     expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_tail (space=?)"]);
     expect(readsRows()).toBe(false);
     addWaiting();
-    expect([backlog.waitsIn(lane.space), backlog.waitsIn({ agent: "ada" })]).toEqual([true, false]);
+    expect([items.waitIn(lane.space), items.waitIn({ agent: "ada" })]).toEqual([true, false]);
   });
 
   it("in a space is reached newest first, and none of it is sorted", () => {
@@ -129,14 +131,13 @@ describe("what waits", () => {
     const plan = planOfItems();
     expect(plan.filter((detail) => detail.includes("SCAN item"))).toEqual(["SCAN item USING INDEX item_tail"]);
     expect(plan).toContain("SEARCH item USING INTEGER PRIMARY KEY (rowid=?)"); // of what is parked
-    expect(plan).toContain("SEARCH item USING INDEX item_waiting"); // the oldest: its first entry
   });
 
   it("has neighbours that are reached by their sequence", () => {
     backlog.earlier([1], 3, 0);
     expect(planOfItems()).toEqual([
       "SEARCH given USING INTEGER PRIMARY KEY (rowid=?)",
-      "SEARCH item USING INDEX item_seq (session=? AND seq<?)",
+      "SEARCH item USING INDEX item_around (session=? AND seq<?)",
     ]);
   });
 });
@@ -145,15 +146,17 @@ describe("a search by words", () => {
   it("reaches hits by their keys, and what is around them by sequence", () => {
     const item = "INSERT INTO item (key, space, id, kind, session, seq, content, tier, occurred_at, recorded_at";
     database.exec(`
-      ${item}, updated_at, version, commit_no, words, length) VALUES (1, 1, 'a', 0, 1, 1, 'lamp', 0, 0, 0, 0, 1, 1, 'lamp', 1);
+      ${item}, updated_at, version, space_version, words, length) VALUES (1, 1, 'a', 0, 1, 1, 'lamp', 0, 0, 0, 0, 1, 1, 'lamp', 1);
       INSERT INTO words (rowid, terms) VALUES (1025, '1:lamp');
       UPDATE space SET items = 1, terms = 1;
     `);
-    const search = new WordSearch(watched, new Registry(database), new Rosters(database, { bytes: 0 }));
+    const statements = new Statements(watched);
+    const filter = { kinds: ["message" as const] };
+    const scope = SearchScope.resolve(statements, new Registry(database), [lane.space], filter, 0);
+    const search = new WordSearch(statements, new WordReader(database), scope ?? expect.fail("no scope"), ["lamp"]);
     prepared = [];
-    const request = { spaces: [lane.space], filter: { roles: ["user" as const] }, limit: 10, now: 0 };
-    search.search({ ...request, terms: ["lamp"] });
-    search.search({ ...request, terms: ["lamp"], keys: [1] });
+    expect(search.best(10)).toMatchObject([{ key: 1 }]);
+    expect(search.scores([1])).toMatchObject([{ key: 1 }]);
     const plans = prepared.flatMap((sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
     const ways = plans.map((row) => String(row["detail"])).filter((detail) => /^(SCAN|SEARCH) item\b/.test(detail));
     expect(new Set(ways)).toEqual(
@@ -163,6 +166,11 @@ describe("a search by words", () => {
       ]),
     );
   });
+});
+
+it("headers are read by the keys of their items", () => {
+  new Headers(new Statements(watched)).read([1], new Registry(database).findSpaces([lane.space]), 0);
+  expect(planOfItems()).toContain("SEARCH item USING INTEGER PRIMARY KEY (rowid=?)");
 });
 
 it("content of one space is read by the keys of its items", () => {
@@ -219,6 +227,22 @@ describe("a ledger", () => {
     expect(plans().filter((detail) => detail.startsWith("SEARCH ledger")).length).toBeGreaterThan(3);
     expect(plans().filter((detail) => /^SCAN (?!SUBQUERY|CONSTANT)|TEMP B-TREE/.test(detail))).toEqual([]);
   });
+});
+
+it("what has changed in a space is reached by its newest items, and by its changes", () => {
+  addWaiting();
+  database.exec("UPDATE space SET version = 3");
+  const since = { id: "one", version: 0 };
+  expect(new ChangeReader(new Statements(watched)).changes({ space: lane.space, since }).changed).toHaveLength(1);
+  expect(plans().filter((detail) => /^(SEARCH|SCAN)/.test(detail))).toEqual([
+    "SEARCH space USING INDEX sqlite_autoindex_space_2 (kind=? AND name=?)",
+    "SEARCH item USING INDEX item_space (space=? AND rowid>?)",
+    "SEARCH change USING COVERING INDEX change_space (space=? AND space_version>?)",
+    "SEARCH item USING INTEGER PRIMARY KEY (rowid=?)",
+    "SEARCH item USING COVERING INDEX item_space (space=?)",
+    "SEARCH item USING INDEX item_space (space=? AND rowid>?)",
+    "SEARCH change USING INDEX change_space (space=? AND space_version>?)",
+  ]);
 });
 
 describe("API keys", () => {

@@ -1,6 +1,5 @@
 /** The reading side of the file: lists, searches and the registry, on one connection. */
 import { statSync } from "node:fs";
-import { PLAIN } from "../../retrieval/vectors/cosines.js";
 import type { Entry, Item, Page, SessionEntry, SpaceRef, VectorSpace } from "../../types.js";
 import type {
   Block,
@@ -10,7 +9,6 @@ import type {
   BlockVersion,
   BlockVersionsRequest,
 } from "../blocks.js";
-import type { FoundItems } from "../estimates.js";
 import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
@@ -18,15 +16,11 @@ import type {
   OutboxRow,
   ParkedPage,
   ParkedRequest,
-  PendingItem,
+  PendingItems,
   PendingRequest,
-  Scores,
-  ScoresRequest,
   StoredChunk,
   Tail,
   TailRequest,
-  VectorScored,
-  VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
 import type { KeysRequest, StoredKey } from "../keys.js";
@@ -35,42 +29,34 @@ import type { Promotion, PromotionsRequest } from "../promotions.js";
 import type { ToReindex, ToReindexRequest } from "../reindexing.js";
 import type {
   Changes,
-  ChangesBounds,
+  ChangesCursor,
   KeyedItem,
   ListRequest,
   ReadRequest,
   RegistryRequest,
-  Scored,
-  WordsRequest,
+  SpaceVersion,
 } from "../store.js";
-import { Backlog } from "./backlog.js";
-import { BlockReader } from "./block-reader.js";
-import { ChangeReader } from "./change-reader.js";
-import { ChunkReader } from "./chunk-reader.js";
-import { spaceCode } from "./codec.js";
-import { type ConnectionRole, connect } from "./connection.js";
-import type { Database, Row } from "./driver.js";
-import { FactReader } from "./fact-reader.js";
-import { ItemReader } from "./item-reader.js";
-import { KeyReader } from "./key-reader.js";
-import { LedgerReader } from "./ledger-reader.js";
-import type { NearestItems } from "./nearest-items.js";
-import { OutboxReader } from "./outbox-reader.js";
-import { PromotionReader } from "./promotion-reader.js";
-import { Registry } from "./registry.js";
-import { ReindexReader } from "./reindex-reader.js";
-import { addWordPieces, findResidue, type Traces } from "./residue.js";
-import { type RosterLimits, Rosters } from "./rosters.js";
-import { Statements } from "./statements.js";
-import { VectorFile } from "./vector-file.js";
-import { VectorScores } from "./vector-scores.js";
-import { VectorTables } from "./vector-table.js";
-import { WordSearch } from "./word-search.js";
+import { Backlog } from "./embedding/backlog.js";
+import { ChunkReader } from "./embedding/chunk-reader.js";
+import { OutboxReader } from "./embedding/outbox-reader.js";
+import { ReindexReader } from "./embedding/reindex-reader.js";
+import { VectorTables } from "./embedding/vector-table.js";
+import { pragma, Statements, snapshot } from "./file/connection.js";
+import type { Database, Row } from "./file/driver.js";
+import { IN_MEMORY } from "./file/driver.js";
+import { BlockReader } from "./records/block-reader.js";
+import { FactReader } from "./records/fact-reader.js";
+import { KeyReader } from "./records/key-reader.js";
+import { LedgerReader } from "./records/ledger-reader.js";
+import { PromotionReader } from "./records/promotion-reader.js";
+import { ChangeReader } from "./rows/change-reader.js";
+import { spaceCode } from "./rows/codec.js";
+import { ItemReader } from "./rows/item-reader.js";
+import { Registry } from "./rows/registry.js";
+import { addWordPieces, findResidue, type Traces } from "./rows/residue.js";
+import { WordReader } from "./words/word-reader.js";
 
-/** How long the first question goes before rosters. */
-const FIRST_ROSTER_MS = 100;
-
-/** Whether someone of this name has spoken in one of the spaces. */
+/** Whether any of the spaces has a speaker of this name. */
 export const SPEAKS = `SELECT 1 FROM item INDEXED BY item_name
   WHERE name = ? COLLATE NOCASE AND space IN (SELECT value FROM json_each(?)) LIMIT 1`;
 
@@ -82,7 +68,6 @@ export class Reader {
   readonly #items: ItemReader;
   readonly #backlog: Backlog;
   readonly #tables: VectorTables;
-  readonly #scores: VectorScores;
   readonly #changes: ChangeReader;
   readonly #chunks: ChunkReader;
   readonly #outbox: OutboxReader;
@@ -91,17 +76,11 @@ export class Reader {
   readonly #ledgers: LedgerReader;
   readonly #promotions: PromotionReader;
   readonly #keys: KeyReader;
-  readonly #rosterLimits: RosterLimits;
-  #rosters: Rosters | undefined;
-  #search: WordSearch | undefined;
-  #isLoading = false;
   #isClosed = false;
 
-  /** `rosters`: of which spaces the items are kept in memory while they are searched. */
-  constructor(path: string, role: ConnectionRole, rosters: RosterLimits) {
+  constructor(database: Database, path: string) {
     this.#path = path;
-    this.#rosterLimits = rosters;
-    this.#database = connect(path, role);
+    this.#database = database;
     try {
       this.#statements = new Statements(this.#database);
       this.#registry = new Registry(this.#database);
@@ -109,8 +88,7 @@ export class Reader {
       const tables = new VectorTables(this.#database);
       this.#tables = tables;
       this.#backlog = new Backlog(this.#database, this.#registry, tables);
-      this.#scores = new VectorScores(this.#registry, tables, new VectorFile(this.#database, PLAIN));
-      this.#changes = new ChangeReader(this.#statements, this.#registry);
+      this.#changes = new ChangeReader(this.#statements);
       this.#chunks = new ChunkReader(this.#database, this.#registry, tables);
       this.#outbox = new OutboxReader(this.#database, tables);
       this.#blocks = new BlockReader(this.#statements, this.#registry);
@@ -119,19 +97,14 @@ export class Reader {
       this.#promotions = new PromotionReader(this.#statements, this.#registry);
       this.#keys = new KeyReader(this.#statements, this.#registry);
     } catch (error) {
-      this.#database.close(); // of another version, perhaps, or another program's
+      this.#database.close(); // possibly a file of another version or program
       throw error;
     }
   }
 
-  /** Runs `work` on one snapshot of the file. Everything in it is synchronous, so the snapshot is short-lived. */
+  /** Runs `work` on one snapshot of the file. `work` is synchronous, so the snapshot is short-lived. */
   #snapshot<T>(work: () => T): T {
-    this.#database.exec("BEGIN");
-    try {
-      return work();
-    } finally {
-      this.#database.exec("COMMIT");
-    }
+    return snapshot(this.#database, work);
   }
 
   get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Item[] {
@@ -142,30 +115,12 @@ export class Reader {
     return this.#snapshot(() => this.#items.list(request));
   }
 
-  /** What is read by one statement is read on one snapshot. */
+  /** A single statement reads one snapshot by itself and needs no transaction. */
   read(request: ReadRequest): KeyedItem[] {
     const { spaces, keys, filter, now } = request;
     const [space] = spaces;
     if (space && spaces.length === 1 && Object.keys(filter).length === 0) return this.#items.readIn(space, keys, now);
     return this.#snapshot(() => this.#items.read(request));
-  }
-
-  searchWords(request: WordsRequest): FoundItems<Scored> {
-    const found = this.#snapshot(() => this.#searching().search(request));
-    this.#loadRosters();
-    return found;
-  }
-
-  /** The same, if that is quick and the items are at hand, or it is the first search; else undefined, and they will be soon. */
-  searchAtHand(request: WordsRequest, isFirst: boolean): FoundItems<Scored> | undefined {
-    const found = this.#snapshot(() => this.#searching().searchAtHand(request, isFirst));
-    this.#loadRosters();
-    return found;
-  }
-
-  /** Items that vectors have found, by reference; undefined if their spaces have changed since, or are not at hand. */
-  refer({ spaces, now }: VectorsRequest, nearest: NearestItems): FoundItems<VectorScored> | undefined {
-    return this.#snapshot(() => this.#searching().refer(spaces, now, nearest));
   }
 
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): string[] {
@@ -176,14 +131,17 @@ export class Reader {
     });
   }
 
-  /** A single one is a snapshot by itself; every question asks for it, and to begin and end one takes twice as long. */
-  versions(spaces: readonly SpaceRef[]): number[] {
+  /**
+   * For one space, a single statement is its own snapshot. Every query calls this, and a transaction would take twice
+   * as long.
+   */
+  versions(spaces: readonly SpaceRef[]): (SpaceVersion | undefined)[] {
     const read = () => spaces.map((space) => this.#registry.versionOf(space));
     return spaces.length === 1 ? read() : this.#snapshot(read);
   }
 
-  changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Changes {
-    return this.#snapshot(() => this.#changes.changes(spaces, since, bounds));
+  changes(cursors: readonly ChangesCursor[]): Changes[] {
+    return this.#snapshot(() => cursors.map((cursor) => this.#changes.changes(cursor)));
   }
 
   entries({ kind, name, id, limit, cursor }: RegistryRequest): Page<Entry> {
@@ -210,13 +168,16 @@ export class Reader {
     return this.#snapshot(() => this.#backlog.waiting(owner, limit, now));
   }
 
-  pending(request: PendingRequest): PendingItem[] {
+  pending(request: PendingRequest): PendingItems {
     return this.#snapshot(() => this.#backlog.pending(request));
   }
 
-  /** What comes to wait meanwhile was not there when it was asked for, so that a look at each space suffices. */
+  /**
+   * Returns early if no space has pending items. This check needs no snapshot: an item that becomes pending meanwhile
+   * arrived after the call.
+   */
   tail(request: TailRequest): Tail {
-    if (!request.spaces.some((space) => this.#backlog.waitsIn(space))) return { items: [], more: false };
+    if (!request.spaces.some((space) => this.#items.waitIn(space))) return { items: [], long: [], more: false };
     return this.#snapshot(() => this.#backlog.tail(request));
   }
 
@@ -236,9 +197,9 @@ export class Reader {
     return this.#tables.current()?.space;
   }
 
-  /** For a few items; those with many vectors are left out. */
-  scoreVectors(request: ScoresRequest): Scores {
-    return this.#snapshot(() => this.#scores.of(request));
+  /** Items of these spaces whose vectors an external index has not acknowledged. */
+  unsent(spaces: readonly SpaceRef[], limit: number): number[] {
+    return this.#snapshot(() => this.#outbox.unsent(this.#registry.findSpaces(spaces), limit));
   }
 
   indexingStats(): IndexingStats {
@@ -253,41 +214,35 @@ export class Reader {
     return this.#snapshot(() => this.#outbox.due(limit, maxBytes, now));
   }
 
-  stats(): { commit: number; items: number; bytes: number } {
-    const head = this.#database.prepare("SELECT commit_no, items FROM head").get() as Row;
-    const size = (suffix: string): number => statSync(this.#path + suffix, { throwIfNoEntry: false })?.size ?? 0;
-    return { commit: Number(head["commit_no"]), items: Number(head["items"]), bytes: size("") + size("-wal") };
+  stats(): { items: number; bytes: number } {
+    const head = this.#database.prepare("SELECT items FROM head").get() as Row;
+    return { items: Number(head["items"]), bytes: this.#bytes() };
   }
 
-  /** Copies what it can of the log into the file; here, because here it delays no commit. */
+  #bytes(): number {
+    if (this.#path === IN_MEMORY)
+      return Number(pragma(this.#database, "page_count")) * Number(pragma(this.#database, "page_size"));
+    const size = (suffix: string): number => statSync(this.#path + suffix, { throwIfNoEntry: false })?.size ?? 0;
+    return size("") + size("-wal");
+  }
+
+  /** Copies as much of the log as possible into the file. Runs on the reader so that it does not delay commits. */
   checkpoint(): void {
     this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   }
 
-  /** Whether the file still has bytes of what was forgotten, beside its live data. */
+  /** Whether the file still contains bytes of forgotten data outside its live data. */
   findResidue(descriptor: number, { pieces, tokens }: Traces): boolean {
-    const search = this.#searching();
+    const words = new WordReader(this.#database);
     const wanted = new Set(pieces);
     for (const token of tokens) {
-      if (search.postings(token) === 0) addWordPieces(token.slice(token.indexOf(":") + 1), wanted);
+      if (words.postings(token) === 0) addWordPieces(token.slice(token.indexOf(":") + 1), wanted);
     }
     return findResidue(descriptor, wanted);
   }
 
-  /** What the rosters take; undefined while one is being loaded. */
-  rosterBytes(): number | undefined {
-    return this.#rosters?.isLoading ? undefined : (this.#rosters?.bytes ?? 0);
-  }
-
-  /** Lets go of what was forgotten. */
-  sweep(): void {
-    this.#snapshot(() => this.#rosters?.catchUp());
-  }
-
-  /** Makes ready for the first search. */
-  warm(): void {
-    this.#searching();
-  }
+  /** There is nothing to load; the call only ensures that the connection is open. */
+  warm(): void {}
 
   leave(): void {
     this.close();
@@ -326,38 +281,8 @@ export class Reader {
   }
 
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#database.close();
-  }
-
-  /** Made when it is first needed: a connection that only reads rows has no table for it. */
-  #searching(): WordSearch {
-    this.#rosters ??= new Rosters(this.#database, this.#rosterLimits);
-    this.#search ??= new WordSearch(this.#database, this.#registry, this.#rosters);
-    return this.#search;
-  }
-
-  /**
-   * A page at a time, between other calls; if there is none yet a moment later, because the question that asked for it may
-   * still wait for its vectors, which need the processor. If one cannot be read, the next search tries again.
-   */
-  #loadRosters(): void {
-    if (this.#isLoading || !this.#rosters?.isLoading) return;
-    this.#isLoading = true;
-    const isFirst = this.#rosters.bytes === 0;
-    const later = isFirst ? (load: () => void) => setTimeout(load, FIRST_ROSTER_MS).unref() : setImmediate;
-    later(() => {
-      this.#isLoading = false;
-      if (this.#isClosed) return;
-      try {
-        this.#snapshot(() => {
-          this.#rosters?.catchUp();
-          this.#rosters?.loadPage();
-        });
-      } catch {
-        return; // whatever it is, a search meets it too, and tells
-      }
-      this.#loadRosters();
-    });
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The SQLite store on the main thread: it hands work to the storage threads and keeps one small connection of its own.
+ * The SQLite store on the main thread. It passes work to the storage threads and keeps one small connection of its own.
  *
- * Threads: `writer` commits; `reader` lists, searches by words and checkpoints, so that neither a slow search nor a
- * checkpoint holds up a commit; `vectors` searches by vectors beside it, and keeps those of the spaces that are asked for
- * in memory; the connection `peek` on the main thread reads what takes less time than a hop to a thread.
+ * Threads: `writer` commits; `search` searches and keeps the vectors of searched spaces in memory; `reader` lists and
+ * checkpoints. So neither a search nor a checkpoint delays a commit. The connection `peek` on the main thread serves
+ * reads that take less time than a hop to a thread.
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
@@ -17,7 +17,6 @@ import type {
   BlockVersion,
   BlockVersionsRequest,
 } from "../blocks.js";
-import type { FoundItems } from "../estimates.js";
 import type { Fact, FactsRequest } from "../facts.js";
 import type {
   IndexingStats,
@@ -26,365 +25,318 @@ import type {
   OutboxRow,
   ParkedPage,
   ParkedRequest,
-  PendingItem,
+  PendingItems,
   PendingRequest,
-  Scores,
-  ScoresRequest,
   StoredChunk,
   Tail,
   TailRequest,
-  VectorScored,
-  VectorsRequest,
   WaitingLane,
 } from "../indexing.js";
 import type { KeysRequest, StoredKey } from "../keys.js";
 import type { Ledger } from "../ledger.js";
 import type { Promotion, PromotionsRequest } from "../promotions.js";
 import type { ToReindex, ToReindexRequest } from "../reindexing.js";
+import type { SearchRequest, SearchResult } from "../search.js";
 import type {
   Changes,
-  ChangesBounds,
+  ChangesCursor,
   Committed,
   KeyedItem,
   ListRequest,
   Purged,
   ReadRequest,
   RegistryRequest,
-  Scored,
+  SpaceVersion,
   Store,
   StoreStats,
   Unit,
-  WordsRequest,
 } from "../store.js";
-import { retryBusy } from "./busy.js";
-import { type Opened, openThreads, type ReadingRole } from "./opened.js";
-import type { Reader } from "./reader.js";
-import { descriptorOf, type Traces } from "./residue.js";
-import { Searches } from "./searches.js";
-import type { ThreadOptions } from "./worker.js";
+import { Connections } from "./connections.js";
+import { Checkpoints } from "./file/checkpoints.js";
+import { IN_MEMORY } from "./file/driver.js";
+import type { ReadingRole } from "./opened.js";
+import { descriptorOf, type Traces } from "./rows/residue.js";
+import { LostThread } from "./thread.js";
 
-/** After so many commits or messages a checkpoint is due. 250 single adds make about 14 MB of log. */
-const COMMITS_DUE = 250;
-const MESSAGES_DUE = 1_000;
-/** After so many slices of housekeeping a checkpoint is due, too. */
+/** Housekeeping runs a checkpoint after this many slices. */
 const SLICES_DUE = 16;
-/** More rows than this are read by the reader thread, not on the main thread. */
+/** Reads of more rows than this go to the reader thread instead of the main thread. */
 const PEEK_MAX = 64;
-/** A read that takes longer on the main thread has the reader's started, for those that follow. */
-const BRIEF_MS = 5;
+/** The minimum interval between checks, during queries, that the file is still in place. */
+const LOOK_MS = 1_000;
 const MIB = 1024 * 1024;
-const MIRROR_BYTES = 172 * MIB;
-const ROSTER_BYTES = 64 * MIB;
+/** The largest file that is rewritten at close. This takes about two seconds; closing must not take longer. */
+const REWRITTEN_AT_CLOSE = 256 * MIB;
+const MIRROR_BYTES = 236 * MIB;
 
 export interface SqliteStoreOptions {
   readonly path: string;
   readonly busyTimeoutMs: number;
-  /** How much memory the vectors of searched spaces may take, in bytes. What does not fit is read from the file. */
+  /** The memory budget for the vectors of searched spaces, in bytes. Vectors that do not fit are read from the file. */
   readonly mirrorBytes?: number;
-  /** How much the items of spaces that are searched by words may take, without their text. */
-  readonly rosterBytes?: number;
-  /** Threads that start with the store, not with their first call: the first question need not wait for them. */
+  /**
+   * Threads to start with the store instead of with their first call, so that the first query need not wait for them.
+   */
   readonly warm?: readonly ReadingRole[];
 }
 
 export class SqliteStore implements Store {
-  readonly #options: ThreadOptions;
-  readonly #searches: Searches;
-  #threads: Opened;
-  #checkpointing: Promise<void> | undefined;
-  #sinceCheckpoint = { commits: 0, messages: 0 };
-  #checkpoints = 0;
+  readonly #connections: Connections;
+  readonly #checkpoints: Checkpoints;
   #closing: Promise<void> | undefined;
-  #reopening: Promise<void> | undefined;
+  #lookAt = 0;
   #purging: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: ThreadOptions, threads: Opened) {
-    this.#options = options;
-    this.#searches = new Searches(() => this.#ready(), options.busyTimeoutMs);
-    this.#threads = threads;
+  private constructor(connections: Connections) {
+    this.#connections = connections;
+    this.#checkpoints = new Checkpoints({
+      writer: (method) => connections.write(method),
+      reader: (method) => connections.read(method),
+    });
   }
 
-  /** The connections, when they are not just being opened anew. */
-  async #ready(): Promise<Opened> {
-    await this.#reopening;
-    return this.#open;
-  }
-
-  get #open(): Opened {
-    if (this.#closing) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
-    return this.#threads;
-  }
-
-  /** Reads on the main thread. */
-  async #peek<T>(read: (peek: Reader) => T): Promise<T> {
-    if (this.#reopening) await this.#reopening;
-    const { peek } = this.#open;
-    return retryBusy(() => read(peek), this.#options.busyTimeoutMs);
-  }
-
-  static async open({ path, busyTimeoutMs, warm = [], ...bytes }: SqliteStoreOptions) {
-    const { mirrorBytes = MIRROR_BYTES, rosterBytes = ROSTER_BYTES } = bytes;
-    const options = { path: resolve(path), id: randomUUID(), busyTimeoutMs, mirrorBytes, rosterBytes };
-    return new SqliteStore(options, await openThreads(options, warm));
-  }
-
-  async #writer<T>(method: string, ...args: readonly unknown[]): Promise<T> {
-    return (await this.#ready()).writer.call(method, ...args);
-  }
-
-  async #reader<T>(method: string, ...args: readonly unknown[]): Promise<T> {
-    return (await this.#ready()).reader.call(method, ...args);
-  }
-
-  /** On the main thread until the reader's has started: a program that asks for a page and ends has no use for a thread. */
-  async #brief<M extends keyof Reader>(method: M, ...args: Parameters<Reader[M]>): Promise<ReturnType<Reader[M]>> {
-    const opened = await this.#ready();
-    if (opened.awakeReader) return opened.awakeReader.call(method, ...args);
-    const started = performance.now();
-    const value = await this.#peek((peek) => Reflect.apply(peek[method], peek, args));
-    if (performance.now() - started > BRIEF_MS) opened.wakeReader(0);
-    return value;
+  static async open({ path, busyTimeoutMs, warm = [], mirrorBytes = MIRROR_BYTES }: SqliteStoreOptions) {
+    const options = { path: path === IN_MEMORY ? path : resolve(path), id: randomUUID(), busyTimeoutMs, mirrorBytes };
+    return new SqliteStore(await Connections.open(options, warm));
   }
 
   async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
-    const committed = await this.#writer<Committed>("commit", units, now, group);
-    const since = this.#sinceCheckpoint;
-    since.commits++;
-    for (const unit of units) for (const write of unit) since.messages += "items" in write ? write.items.length : 1;
-    const due = since.commits >= COMMITS_DUE || since.messages >= MESSAGES_DUE;
-    if (due) this.#checkpointing ??= this.#checkpoint();
+    const committed = await this.#connections
+      .write("commit", units, now, group)
+      .catch((error: unknown) => Promise.reject(error instanceof LostThread ? outcomeUnknown(error) : error));
+    this.#checkpoints.committed(units);
     return committed;
   }
 
-  /**
-   * Runs beside the commits: the reader copies the bulk of the log into the file, then the writer, between two commits,
-   * the little that has come meanwhile, so that the log can begin anew (an overwritten log syncs twice as fast as one
-   * that grows). A failure here loses nothing: the log grows, and the next checkpoint finds it.
-   */
-  async #checkpoint(): Promise<void> {
-    this.#sinceCheckpoint = { commits: 0, messages: 0 };
-    try {
-      await this.#threads.reader.call("checkpoint");
-      await this.#threads.writer.call("checkpoint");
-      this.#checkpoints++;
-    } catch (error) {
-      if (!(error instanceof HoldfastError)) throw error;
-    } finally {
-      this.#checkpointing = undefined;
-    }
-  }
-
-  /** Whatever is under way ends with an unknown outcome. Calls meanwhile wait; two reopens at once are one. */
   reopen(): Promise<void> {
-    this.#reopening ??= this.#reopen().finally(() => {
-      this.#reopening = undefined;
-    });
-    return this.#reopening;
-  }
-
-  async #reopen(): Promise<void> {
-    if (this.#closing) throw new HoldfastError("closed", "the store is closed", { hint: "open it again" });
-    await this.#threads.end();
-    this.#threads = await openThreads(this.#options, []);
+    return this.#connections.reopen();
   }
 
   wasCommitted(group: string): Promise<boolean> {
-    return this.#writer("wasCommitted", group);
+    return this.#connections.readWriter("wasCommitted", group);
   }
 
   async get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]> {
-    if (ids.length > PEEK_MAX) return this.#reader("get", spaces, ids, now);
-    return this.#peek((peek) => peek.get(spaces, ids, now));
+    if (ids.length > PEEK_MAX) return this.#connections.read("get", spaces, ids, now);
+    return this.#connections.peek((peek) => peek.get(spaces, ids, now));
   }
 
   async read(request: ReadRequest): Promise<readonly KeyedItem[]> {
-    if (request.keys.length > PEEK_MAX) return this.#reader("read", request);
-    return this.#peek((peek) => peek.read(request));
+    if (request.keys.length > PEEK_MAX) return this.#connections.read("read", request);
+    return this.#connections.peek((peek) => peek.read(request));
   }
 
   list(request: ListRequest): Promise<Page<Item>> {
-    const isLong = request.sortBy === "timestamp" || Object.keys(request.filter).length > 0; // may look at every item
-    return isLong ? this.#reader("list", request) : this.#brief("list", request);
+    const isLong = request.sortBy === "timestamp" || Object.keys(request.filter).length > 0; // may scan all items
+    return isLong ? this.#connections.read("list", request) : this.#connections.brief("list", request);
   }
 
-  searchWords(request: WordsRequest): Promise<FoundItems<Scored>> {
-    return this.#searches.words(request);
+  search(request: SearchRequest): Promise<SearchResult> {
+    return this.#connections.search("search", request);
   }
 
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
-    return this.#peek((peek) => peek.speakers(spaces, names));
+    return this.#connections.peek((peek) => peek.speakers(spaces, names));
   }
 
-  versions(spaces: readonly SpaceRef[]): Promise<readonly number[]> {
-    return this.#peek((peek) => peek.versions(spaces));
+  /**
+   * Every query begins with this call. It also checks the file, so that a client that only reads notices when it is
+   * lost.
+   */
+  versions(spaces: readonly SpaceRef[]): Promise<readonly (SpaceVersion | undefined)[]> {
+    if (performance.now() > this.#lookAt) {
+      this.#lookAt = performance.now() + LOOK_MS;
+      this.#connections.write("assertInPlace").catch(() => undefined); // recorded; later calls reject
+    }
+    return this.#connections.peek((peek) => peek.versions(spaces));
   }
 
-  changes(spaces: readonly SpaceRef[], since: number, bounds?: ChangesBounds): Promise<Changes> {
-    return this.#reader("changes", spaces, since, bounds);
+  changes(cursors: readonly ChangesCursor[]): Promise<readonly Changes[]> {
+    return this.#connections.read("changes", cursors);
   }
 
   entries(request: RegistryRequest & { kind: SpaceKind }): Promise<Page<Entry>> {
-    return this.#brief("entries", request);
+    return this.#connections.brief("entries", request);
   }
 
   sessions(request: RegistryRequest & { kind: "session" }): Promise<Page<SessionEntry>> {
-    return this.#brief("sessions", request);
+    return this.#connections.brief("sessions", request);
   }
 
-  /** On the main thread, like the ledger: they are small, and every context asks for them. */
+  /** Runs on the main thread, like the ledger: blocks are small, and every context reads them. */
   blocks(request: BlocksRequest): Promise<readonly Block[]> {
-    return this.#peek((peek) => peek.blocks(request));
+    return this.#connections.peek((peek) => peek.blocks(request));
   }
 
   blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]> {
-    return this.#brief("blockLog", request);
+    return this.#connections.brief("blockLog", request);
   }
 
   blockVersions(request: BlockVersionsRequest): Promise<Page<BlockVersion>> {
-    return this.#brief("blockVersions", request);
+    return this.#connections.brief("blockVersions", request);
   }
 
   facts(request: FactsRequest): Promise<Page<Fact>> {
-    return this.#brief("facts", request);
+    return this.#connections.brief("facts", request);
   }
 
   extracted(space: SpaceRef, session: string): Promise<number> {
-    return this.#brief("extracted", space, session);
+    return this.#connections.brief("extracted", space, session);
   }
 
   ledger(space: SpaceRef, session: string): Promise<Ledger> {
-    return this.#peek((peek) => peek.ledger(space, session));
+    return this.#connections.peek((peek) => peek.ledger(space, session));
   }
 
   promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
-    return this.#brief("promotions", request);
+    return this.#connections.brief("promotions", request);
   }
 
-  /** One key is read on the main thread: every request through a door asks for one. */
+  /** A single key is read on the main thread, because every authenticated request looks one up. */
   async keys(request: KeysRequest): Promise<Page<StoredKey>> {
-    if (request.id === undefined) return this.#brief("keys", request);
-    return this.#peek((peek) => peek.keys(request));
+    if (request.id === undefined) return this.#connections.brief("keys", request);
+    return this.#connections.peek((peek) => peek.keys(request));
   }
 
   waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
-    return this.#brief("waiting", owner, limit, now);
+    return this.#connections.brief("waiting", owner, limit, now);
   }
 
-  pending(request: PendingRequest): Promise<readonly PendingItem[]> {
-    return this.#brief("pending", request);
+  pending(request: PendingRequest): Promise<PendingItems> {
+    return this.#connections.brief("pending", request);
   }
 
-  /** On the main thread: a question waits for it before it is searched by meaning, and it is mostly empty. */
+  /** Runs on the main thread: a search by meaning waits for it, and the result is usually empty. */
   tail(request: TailRequest): Promise<Tail> {
-    return this.#peek((peek) => peek.tail(request));
+    return this.#connections.peek((peek) => peek.tail(request));
   }
 
   earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]> {
-    return this.#brief("earlier", keys, count, now);
+    return this.#connections.brief("earlier", keys, count, now);
   }
 
-  searchVectors(request: VectorsRequest): Promise<FoundItems<VectorScored>> {
-    return this.#searches.vectors(request);
+  unsent(spaces: readonly SpaceRef[], limit: number): Promise<readonly number[]> {
+    return this.#connections.brief("unsent", spaces, limit);
   }
 
-  scoreVectors(request: ScoresRequest): Promise<Scores> {
-    return this.#searches.scores(request);
-  }
-
-  /** What the vectors in memory take. Starts no thread for it. */
+  /** The memory use of the mirrors. Does not start the search thread. */
   async mirrors(): Promise<MirrorStats> {
-    const { livingVectors } = await this.#ready();
-    return livingVectors?.call("mirrorStats") ?? { ...NO_MIRRORS, budget: this.#options.mirrorBytes };
+    const { search } = await this.#connections.ready();
+    if (search.isRunning) return this.#connections.search("mirrorStats");
+    return { ...NO_MIRRORS, budget: this.#connections.options.mirrorBytes };
   }
 
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {
-    return this.#brief("chunks", spaces, ids, now);
+    return this.#connections.brief("chunks", spaces, ids, now);
   }
 
   parked(request: ParkedRequest): Promise<ParkedPage> {
-    return this.#brief("parked", request);
+    return this.#connections.brief("parked", request);
   }
 
   outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]> {
-    return this.#reader("outbox", limit, maxBytes, now);
+    return this.#connections.read("outbox", limit, maxBytes, now);
   }
 
   toReindex(request: ToReindexRequest): Promise<ToReindex> {
-    return this.#reader("toReindex", request);
+    return this.#connections.read("toReindex", request);
   }
 
   vectorSpace(): Promise<VectorSpace | undefined> {
-    return this.#peek((peek) => peek.vectorSpace());
+    return this.#connections.peek((peek) => peek.vectorSpace());
   }
 
   indexingStats(): Promise<IndexingStats> {
-    return this.#brief("indexingStats");
+    return this.#connections.brief("indexingStats");
   }
 
-  /** Words out of the index, text out of the log, then a look at the bytes; a rewrite of the file if any were found. */
+  /**
+   * Merges forgotten words out of the index, truncates the log, then scans the file for residue and rewrites it if any
+   * is found.
+   */
   purge(deadlineMs: number): Promise<Purged> {
     const purged = this.#purging.then(() => this.#purge(deadlineMs));
-    this.#purging = purged.catch(() => undefined); // the next one takes its turn; this one's caller has the error
+    this.#purging = purged.catch(() => undefined); // the next purge still runs; the caller gets the error
     return purged;
   }
 
   async #purge(deadlineMs: number): Promise<Purged> {
-    const { livingReader, livingVectors } = await this.#ready();
-    await Promise.all([livingReader?.call("sweep"), livingVectors?.call("sweep"), this.#peek((peek) => peek.sweep())]);
-    const { unpurged, traces } = await this.#writer<{ unpurged: number; traces?: Traces }>("beginPurge");
-    await this.#writer("mergeWords");
-    if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
+    const { search } = await this.#connections.ready();
+    if (search.isRunning) await this.#connections.search("sweep");
+    const { unpurged, traces } = await this.#connections.write("beginPurge");
+    let slice: "first" | "next" = "first";
+    await this.#inSlices(undefined, async () => {
+      const isMore = await this.#connections.write("mergeWords", slice);
+      slice = "next";
+      return isMore;
+    });
+    if (!(await this.#connections.write("truncateLog", deadlineMs))) return LOG_LEFT;
     if (!traces || (await this.#findResidue(traces))) {
-      await this.#writer("vacuum");
-      if (!(await this.#writer<boolean>("truncateLog", deadlineMs))) return LOG_LEFT;
+      await this.#connections.write("vacuum");
+      if (!(await this.#connections.write("truncateLog", deadlineMs))) return LOG_LEFT;
     }
-    await this.#writer("endPurge", unpurged);
+    await this.#connections.write("endPurge", unpurged);
     return { purged: true, left: [] };
   }
 
-  #findResidue(traces: Traces): Promise<boolean> {
-    return this.#reader("findResidue", descriptorOf(this.#options.path), traces);
+  async #findResidue(traces: Traces): Promise<boolean> {
+    if (this.#connections.options.path === IN_MEMORY) return false;
+    const descriptor = await this.#connections.peek(() => descriptorOf(this.#connections.options.path));
+    return this.#connections.read("findResidue", descriptor, traces);
   }
 
   async maintain(now: number, signal?: AbortSignal): Promise<void> {
-    await this.#writer("trim", now);
-    await this.#inSlices(signal, () => this.#writer<boolean>("tidyVectors", now));
-    await this.#inSlices(signal, () => this.#writer<boolean>("tidyWords"));
-    if (!signal?.aborted && (await this.#writer<boolean>("purgeOverdue", now))) {
-      // The process that forgot is gone, and with it the traces to look for, so this rewrites the file.
-      await this.purge(0);
+    await this.#connections.write("trim");
+    await this.#checkpoints.runIfAny();
+    await this.#inSlices(signal, () => this.#connections.write("tidyVectors", now));
+    await this.#inSlices(signal, () => this.#connections.write("tidyWords"));
+    if (!signal?.aborted && (await this.#connections.write("purgeOverdue", now))) await this.purge(0);
+  }
+
+  /** Finishes a purge left by another process. That process's traces are lost, so the whole file is rewritten. */
+  async #finishPurge(now: number): Promise<void> {
+    try {
+      if (!(await this.#connections.write("purgeOverdue", now))) return;
+      const { bytes } = await this.#connections.peek((peek) => peek.stats());
+      if (bytes <= REWRITTEN_AT_CLOSE) await this.purge(0);
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error; // the purge stays due
     }
   }
 
-  /** Repeats what is done a slice at a time, between commits, until there is no more of it. */
+  /** Calls `tidy`, one slice at a time between commits, until it returns false or the signal aborts. */
   async #inSlices(signal: AbortSignal | undefined, tidy: () => Promise<boolean>): Promise<void> {
     for (let slice = 1; !signal?.aborted && (await tidy()); slice++) {
       if (slice % SLICES_DUE !== 0) continue;
-      this.#checkpointing ??= this.#checkpoint(); // what is removed is overwritten, and all of that is logged
-      await this.#checkpointing;
+      await this.#checkpoints.run(); // removed content is overwritten, which grows the log
     }
   }
 
   async stats(): Promise<StoreStats> {
-    const { busyRetries, busyMs } = await this.#writer<{ busyRetries: number; busyMs: number }>("stats");
-    const { peek } = await this.#ready();
-    return { ...peek.stats(), checkpoints: this.#checkpoints, busyRetries, busyMs };
+    const waits = await this.#connections.readWriter("stats");
+    const read = await this.#connections.peek((peek) => peek.stats());
+    return { ...read, checkpoints: this.#checkpoints.count, ...waits };
   }
 
   proveWritable(now: number): Promise<void> {
-    return this.#writer("proveWritable", now);
+    return this.#connections.write("proveWritable", now);
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  close(now?: number): Promise<void> {
+    this.#closing ??= this.#close(now);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
-    await this.#checkpointing;
-    await this.#threads.close();
+  /** Rejects if the file was lost: the last writes may not be in the file at this path. */
+  async #close(now?: number): Promise<void> {
+    await this.#checkpoints.settled();
+    if (now !== undefined) await this.#finishPurge(now);
+    await this.#connections.close();
   }
 }
+
+const outcomeUnknown = (cause: LostThread): HoldfastError =>
+  new HoldfastError("outcome_unknown", "the storage thread ended while it was writing", { cause });
 
 const NO_MIRRORS = { spaces: 0, vectors: 0, bytes: 0, loads: 0, evictions: 0, hits: 0 };
 

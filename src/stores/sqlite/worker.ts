@@ -1,17 +1,15 @@
 /**
- * The entry of a storage thread: a writer, which answers calls in the order in which they come; a reader, at which those
- * that end a search go first; or the reader of vectors, which also answers other calls while it loads.
+ * The entry point of a storage thread: a writer, a reader or a searcher. Each answers calls in order of arrival; the
+ * searcher also answers other calls while it loads vectors.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { parentPort, receiveMessageOnPort as receive, workerData } from "node:worker_threads";
 import { toRecord } from "../../errors.js";
-import type { WordsRequest } from "../store.js";
-import { retryBusy } from "./busy.js";
-import { buffersOf, type Found, packScored } from "./scored-pack.js";
-import { SMALL_ITEMS } from "./small.js";
+import { connect, retryBusy } from "./file/connection.js";
+import { asStoreError } from "./file/failure.js";
 import type { WriterOptions } from "./writer.js";
 
-export type ThreadRole = "writer" | "reader" | "vectors";
+export type ThreadRole = "writer" | "reader" | "search";
 
 export interface ThreadData {
   readonly role: ThreadRole;
@@ -19,125 +17,107 @@ export interface ThreadData {
 }
 
 export interface ThreadOptions extends WriterOptions {
-  /** How much memory the mirrors of vectors may take. */
+  /** The memory budget of the vector mirrors, in bytes. */
   readonly mirrorBytes: number;
-  /** How much those of items without their text: half for small spaces, on the main thread, half for others, in the reader's. */
-  readonly rosterBytes: number;
 }
 
 export interface Call {
   readonly number: number;
   readonly method: string;
   readonly args: readonly unknown[];
+  /** The id that the file must have, for a thread that was started before the id was known. */
+  readonly file?: string | undefined;
 }
 
-/** Long lists of found items cross over faster when they are packed. */
-const PACKED: ReadonlySet<string> = new Set(["searchWords", "searchVectors"]);
-
-/** Each so many-th call is the one that has waited longest, whatever goes first. */
-const TURNS = 8;
-/** After so long, what is loaded between calls comes on by a page. */
+/**
+ * Under continuous calls, the interval at which the event loop gets a turn, in which background loading reads one page.
+ */
 const TURN_MS = 100;
 
 const { role, options } = workerData as ThreadData;
 if (!parentPort) throw new Error("this module is the entry of a worker thread");
 const port = parentPort;
+/** The id that the file must have, once known. */
+let fileId = options.file;
 
-/** Each role loads its own modules alone: what is not run need not be compiled. */
+/** Each role imports only its own modules, so that unused code is not compiled. */
 const loaded = load();
-loaded.catch(() => undefined); // the first call tells
+loaded.catch(() => undefined); // the first call reports the error
 
 async function load(): Promise<() => Promise<object>> {
-  const { busyTimeoutMs, path, rosterBytes } = options;
+  const { busyTimeoutMs, path } = options;
   if (role === "writer") {
     const { Writer } = await import("./writer.js");
     return () => Writer.open(options);
   }
   if (role === "reader") {
     const { Reader } = await import("./reader.js");
-    return () =>
-      retryBusy(() => new Reader(path, "reader", { bytes: rosterBytes / 2, itemsMin: SMALL_ITEMS + 1 }), busyTimeoutMs);
+    return () => retryBusy(() => new Reader(connect(path, "reader", fileId), path), busyTimeoutMs);
   }
-  const { VectorReader } = await import("./vector-reader.js");
-  return () => retryBusy(() => new VectorReader(options), busyTimeoutMs);
+  const { Searcher } = await import("./search/searcher.js");
+  return () => retryBusy(() => new Searcher(connect(path, "search", fileId), options), busyTimeoutMs);
 }
 
-/** With the first call: a reading thread may be started before the writer has made the file. */
+/** Set by the first call: a reading thread may start before the writer has created the file. */
 let opened: Promise<object> | undefined;
 let file: Methods | undefined;
 
-/** Calls that wait, in the order in which they came: those that go first, and all others. */
-const first: Call[] = [];
-const others: Call[] = [];
-/** Calls that were begun and are not done. */
+/** Queued calls, in order of arrival. */
+const waiting: Call[] = [];
+/** Calls that were started and are not finished. */
 const underWay = new Set<Promise<void>>();
 let isWorking = false;
 
 port.on("message", (call: Call) => {
-  line(call);
+  waiting.push(call);
   if (!isWorking) work();
 });
 
-function line(call: Call): void {
-  (goesFirst(call) ? first : others).push(call);
-}
-
 /**
- * Searches by words and by vectors take ten milliseconds in a large space; to score what the other has found, one. If
- * that waited in line, every search under way would wait for those that have just begun.
- */
-function goesFirst({ method, args }: Call): boolean {
-  if (role === "writer") return false;
-  const [request] = args as readonly [Partial<WordsRequest>?];
-  return method === "leave" || method === "scoreVectors" || (method === "searchWords" && request?.keys !== undefined);
-}
-
-/**
- * One call at a time: a writer that waits for another process must not begin a second transaction meanwhile. Only the
- * reader of vectors begins the next while others load, and ends when all have.
+ * Runs one call at a time: a writer that waits for another process must not begin a second transaction. Only the
+ * searcher starts the next call while earlier ones load vectors; it closes after all of them have finished.
  */
 async function work(): Promise<void> {
   isWorking = true;
   let turnedAt = performance.now();
-  for (let begun = 1; ; begun++) {
-    const call = (begun % TURNS === 0 ? others.shift() : undefined) ?? first.shift() ?? others.shift();
-    if (!call) break;
+  for (let call = waiting.shift(); call; call = waiting.shift()) {
     if (call.method === "close") await Promise.all(underWay);
     const answered = answer(call).finally(() => underWay.delete(answered));
     underWay.add(answered);
-    await (role === "vectors" ? settled() : answered);
+    await (role === "search" ? settled() : answered);
     if (performance.now() - turnedAt > TURN_MS) {
       await turn();
       turnedAt = performance.now();
     }
-    for (let next = receive(port); next; next = receive(port)) line(next.message as Call);
+    for (let next = receive(port); next; next = receive(port)) waiting.push(next.message as Call);
   }
   isWorking = false;
 }
 
-async function answer({ number, method, args }: Call): Promise<void> {
+async function answer({ number, method, args, file: id }: Call): Promise<void> {
+  fileId ??= id;
   const isLast = method === "close" || method === "leave";
   try {
     const value = isLast && !opened ? undefined : await run(method, args);
-    if (PACKED.has(method)) {
-      const found = packScored(value as Found[]);
-      port.postMessage({ number, found }, buffersOf(found));
-    } else port.postMessage({ number, value });
+    port.postMessage({ number, value });
   } catch (error) {
-    port.postMessage({ number, error: toRecord(error) });
+    port.postMessage({ number, error: toRecord(asStoreError(error)) });
   }
   if (isLast) port.close();
 }
 
-/** When all that need not wait has come to its end: a search by vectors is answered by then, unless it loads. */
+/**
+ * Resolves when all work that need not wait is done. A vector search has been answered by then, unless it loads
+ * vectors.
+ */
 async function settled(): Promise<void> {
-  await undefined; // from here on ticks come after promises
+  await undefined; // from here on, ticks run after promise callbacks
   await new Promise<void>((resolve) => process.nextTick(resolve));
 }
 
 type Methods = { readonly [method: string]: (...args: readonly unknown[]) => unknown };
 
-/** If it cannot be opened, the next call tries again. */
+/** Opens the file. If this fails, the next call tries again. */
 async function openFile(): Promise<Methods> {
   opened ??= loaded.then((open) => open());
   try {
@@ -149,10 +129,11 @@ async function openFile(): Promise<Methods> {
   }
 }
 
-/** Once the file is open, whatever can be done at once is done when this returns. */
+/** Once the file is open, all synchronous work of the call is done when this returns. */
 async function run(method: string, args: readonly unknown[]): Promise<unknown> {
   const target = file ?? (await openFile());
   const call = () => target[method]?.(...args);
-  // The retry is for reads that meet a recovering log; the others wait by themselves and never throw BUSY.
+  // Readers retry because a read can meet a log in recovery. The other roles handle waiting themselves and never throw
+  // BUSY.
   return role === "reader" ? retryBusy(call, options.busyTimeoutMs) : call();
 }

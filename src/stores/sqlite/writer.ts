@@ -1,49 +1,43 @@
 /** The writing side of the file: one connection, in its own thread. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, toRecord } from "../../errors.js";
 import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
-import type { Committed, Done, Outcome, Unit, Write } from "../store.js";
-import { Blocks } from "./blocks.js";
-import { retryBusy } from "./busy.js";
-import { connect, examine } from "./connection.js";
-import { type Database, isRefusal, type Statement } from "./driver.js";
-import { Embeddings } from "./embeddings.js";
-import { Facts } from "./facts.js";
-import { secureFile } from "./file.js";
+import { applyUnit, type PlainWrite } from "../receipts.js";
+import type { Committed, Done, Outcome, Unit } from "../store.js";
+import { Embeddings } from "./embedding/embeddings.js";
+import { Indexer } from "./embedding/indexer.js";
+import { Leases } from "./embedding/leases.js";
+import { OutboxWriter } from "./embedding/outbox.js";
+import { Parking } from "./embedding/parking.js";
+import { Reindexing } from "./embedding/reindex.js";
+import { SpaceSwitch } from "./embedding/reindex-switch.js";
+import { type Database, isRefusal, type Statement } from "./file/driver.js";
+import { asStoreError } from "./file/failure.js";
+import { WriteConnection, type WriteConnectionOptions } from "./file/write-connection.js";
 import { Forgetter } from "./forget.js";
-import { Indexer } from "./indexer.js";
-import { Items } from "./items.js";
-import { Keys } from "./keys.js";
-import { Leases } from "./leases.js";
-import { Ledgers } from "./ledgers.js";
-import { OutboxWriter } from "./outbox.js";
-import { Parking } from "./parking.js";
-import { Promotions } from "./promotions.js";
-import { Registrar } from "./registrar.js";
-import { Registry } from "./registry.js";
-import { Reindexing } from "./reindex.js";
-import { SpaceSwitch } from "./reindex-switch.js";
-import { Residue, type Traces } from "./residue.js";
-import { migrate, refuseForeign } from "./schema.js";
-import { Head, type Transaction } from "./transaction.js";
-import { rebuildWords } from "./word-rebuild.js";
-import { WordWriter } from "./words.js";
+import { Items } from "./items/items.js";
+import { Actors } from "./records/actors.js";
+import { Blocks } from "./records/blocks.js";
+import { Facts } from "./records/facts.js";
+import { Keys } from "./records/keys.js";
+import { Ledgers } from "./records/ledgers.js";
+import { Promotions } from "./records/promotions.js";
+import { Registrar } from "./records/registrar.js";
+import { Receipts } from "./rows/receipts.js";
+import { Registry } from "./rows/registry.js";
+import { Residue, type Traces } from "./rows/residue.js";
+import { Head, inUseOf, type Transaction } from "./rows/transaction.js";
+import { isTrimmable, trim } from "./trim.js";
+import { rebuildWords } from "./words/word-rebuild.js";
+import { WordWriter } from "./words/word-writer.js";
 
-export interface WriterOptions {
-  readonly path: string;
-  /** Names this process in the table `writer`. */
+export interface WriterOptions extends WriteConnectionOptions {
+  /** Identifies this process in the table `writer`. */
   readonly id: string;
-  readonly busyTimeoutMs: number;
 }
-
-/** Removals are remembered for other processes' caches for this many commits. */
-const TOMBSTONES_KEPT = 100_000;
-/** Owners without leases, living ones and those of processes that died; more than this many are trimmed. */
-const OWNERS_KEPT = 100;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export class Writer {
   readonly #options: WriterOptions;
+  readonly #connection: WriteConnection;
   readonly #database: Database;
   readonly #registrar: Registrar;
   readonly #items: Items;
@@ -53,27 +47,28 @@ export class Writer {
   readonly #ledgers: Ledgers;
   readonly #promotions: Promotions;
   readonly #keys: Keys;
+  readonly #receipts: Receipts;
   readonly #forgetter: Forgetter;
   readonly #indexer: Indexer;
   readonly #spaceSwitch: SpaceSwitch;
   readonly #residue = new Residue();
   readonly #head: Head;
-  readonly #begin: Statement;
-  readonly #commit: Statement;
   readonly #savepoint: Statement;
   readonly #release: Statement;
   readonly #rollbackTo: Statement;
   #forgotten = 0;
-  #busyRetries = 0;
-  #busyMs = 0;
-  /** Whether a merge of the words index was begun and is not done. */
+  /** Whether a merge of the word index is in progress. */
   #isMerging = false;
 
-  private constructor(database: Database, options: WriterOptions) {
+  private constructor(connection: WriteConnection, options: WriterOptions) {
+    const { database } = connection;
     this.#options = options;
+    this.#connection = connection;
     this.#database = database;
     const registry = new Registry(database);
-    this.#registrar = new Registrar(database, registry);
+    const actors = new Actors(database, this.#residue);
+    this.#registrar = new Registrar(database, registry, actors, this.#residue);
+    this.#receipts = new Receipts(database, registry);
     this.#words = new WordWriter(database);
     const leases = new Leases(database, registry);
     const outbox = new OutboxWriter(database, leases);
@@ -83,78 +78,65 @@ export class Writer {
     this.#spaceSwitch = new SpaceSwitch(database, outbox);
     const parts = { registry, leases, embeddings, parking, outbox, reindexing, spaceSwitch: this.#spaceSwitch };
     this.#indexer = new Indexer(database, parts);
-    this.#items = new Items(database, registry, { words: this.#words, embeddings, parking, residue: this.#residue });
-    this.#blocks = new Blocks(database, registry, this.#residue);
+    const [residue, receipts] = [this.#residue, this.#receipts];
+    this.#items = new Items(database, registry, { words: this.#words, embeddings, parking, residue, receipts });
+    this.#blocks = new Blocks(database, registry, residue, receipts);
     this.#facts = new Facts(database, registry, this.#items);
     this.#ledgers = new Ledgers(database, registry, this.#residue);
     this.#promotions = new Promotions(database, registry, this.#items, this.#facts, this.#residue);
-    this.#keys = new Keys(database, registry);
-    const carried = { blocks: this.#blocks, ledgers: this.#ledgers, promotions: this.#promotions };
+    this.#keys = new Keys(database, registry, this.#residue);
+    const [blocks, ledgers, promotions, keys] = [this.#blocks, this.#ledgers, this.#promotions, this.#keys];
+    const carried = { blocks, ledgers, promotions, receipts, keys, actors };
     this.#forgetter = new Forgetter(database, registry, this.#items, leases, this.#residue, carried);
     this.#head = new Head(database, options.path);
-    this.#begin = database.prepare("BEGIN IMMEDIATE");
-    this.#commit = database.prepare("COMMIT");
     this.#savepoint = database.prepare("SAVEPOINT unit");
     this.#release = database.prepare("RELEASE unit");
     this.#rollbackTo = database.prepare("ROLLBACK TO unit");
   }
 
-  static async open(options: WriterOptions): Promise<Writer> {
-    secureFile(options.path);
-    const { path, busyTimeoutMs } = options;
-    await retryBusy(() => examine(path, (database) => refuseForeign(database, path)), busyTimeoutMs);
-    const database = await retryBusy(() => connect(path, "writer"), busyTimeoutMs);
+  static open(options: WriterOptions): Promise<Writer> {
+    return Writer.#on(options, () => WriteConnection.open(options));
+  }
+
+  static inMemory(options: WriterOptions, database: Database): Promise<Writer> {
+    return Writer.#on(options, async () => WriteConnection.inMemory(database));
+  }
+
+  static async #on(options: WriterOptions, connect: () => Promise<WriteConnection>): Promise<Writer> {
+    const connection = await connect();
     try {
-      await retryBusy(() => migrate(database), busyTimeoutMs);
-      const writer = new Writer(database, options);
+      const writer = new Writer(connection, options);
       await writer.#reindexIfOutdated();
       return writer;
     } catch (error) {
-      database.close();
+      connection.leave();
       throw error;
     }
   }
 
-  /** Runs `work` in a write transaction. Waits for other processes outside the driver, so that nothing else blocks. */
+  /** The id that distinguishes this file from all others. */
+  fileId(): string {
+    return this.#connection.fileId;
+  }
+
+  assertInPlace(): void {
+    this.#connection.assertInPlace();
+  }
+
   async #transact<T>(work: () => T): Promise<T> {
-    const started = performance.now();
-    let retries = 0;
-    await retryBusy(
-      () => this.#begin.run(),
-      this.#options.busyTimeoutMs,
-      () => retries++,
-    );
-    if (retries > 0) {
-      this.#busyRetries += retries;
-      this.#busyMs += performance.now() - started;
-    }
-    let result: T;
-    try {
-      result = work();
-    } catch (error) {
-      this.#rollback();
-      this.#words.undoTo(0);
-      throw error;
-    }
-    try {
-      this.#commit.run();
-    } catch (cause) {
-      this.#rollback();
-      throw new HoldfastError("outcome_unknown", `the store failed while committing: ${(cause as Error).message}`, {
-        cause,
-      });
-    }
-    return result;
-  }
-
-  /** A failed statement may have ended the transaction already; then there is nothing to roll back. */
-  #rollback(): void {
-    if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+    return this.#connection.transact(() => {
+      try {
+        return work();
+      } catch (error) {
+        this.#words.undoTo(0);
+        throw error;
+      }
+    });
   }
 
   /**
-   * Commits units in one transaction. Most groups have no unit that fails, so they are first applied without savepoints;
-   * if one fails, everything is rolled back and applied again with a savepoint for each.
+   * Commits units in one transaction. In most groups no unit fails, so the group is first applied without savepoints.
+   * If a unit fails, the transaction is rolled back and applied again with one savepoint per unit.
    */
   async commit(units: readonly Unit[], now: number, group: string): Promise<Committed> {
     try {
@@ -172,18 +154,18 @@ export class Writer {
       const transaction = this.#head.begin(now);
       const outcomes = units.map((unit) => apply(unit, transaction));
       this.#words.flush();
-      if (transaction.changed) this.#head.end(transaction, this.#options.id, group);
+      const { changed } = transaction;
+      const versions = changed ? this.#head.end(transaction, this.#options.id, group) : [];
       if (transaction.summary.purge > 0) this.#forgotten++;
       workMs = performance.now() - started;
-      const { changed } = transaction;
-      return { commit: changed ? transaction.commit : transaction.commit - 1, changed, outcomes };
+      return { changed, versions, outcomes };
     });
     return { ...done, workMs };
   }
 
   #applyPlainly(unit: Unit, transaction: Transaction): Outcome {
     try {
-      const done = unit.map((write) => this.#apply(write, transaction));
+      const done = applyUnit(unit, transaction, this.#receipts, this.#apply);
       transaction.endUnit(true);
       return { ok: true, done };
     } catch (error) {
@@ -195,7 +177,7 @@ export class Writer {
     const pendingWords = this.#words.pending;
     this.#savepoint.run();
     try {
-      const done = unit.map((write) => this.#apply(write, transaction));
+      const done = applyUnit(unit, transaction, this.#receipts, this.#apply);
       this.#release.run();
       transaction.endUnit(true);
       return { ok: true, done };
@@ -205,11 +187,11 @@ export class Writer {
       this.#release.run();
       this.#words.undoTo(pendingWords);
       transaction.endUnit(false);
-      return { ok: false, error: toRecord(error) };
+      return { ok: false, error: toRecord(asStoreError(error)) };
     }
   }
 
-  #apply(write: Write, transaction: Transaction): Done {
+  readonly #apply = (write: PlainWrite, transaction: Transaction): Done => {
     switch (write.op) {
       case "add":
         return this.#items.add(write, transaction);
@@ -247,26 +229,35 @@ export class Writer {
       default:
         return this.#indexer.apply(write, transaction);
     }
-  }
+  };
 
   wasCommitted(group: string): boolean {
-    const row = this.#database.prepare("SELECT grp FROM writer WHERE id = ?").get(this.#options.id);
-    return row?.["grp"] === group;
+    const last = this.#database.prepare(
+      `SELECT last_group AS grp FROM head WHERE last_writer = ?1
+       UNION ALL SELECT grp FROM writer WHERE id = ?1 AND id IS NOT (SELECT last_writer FROM head)`,
+    );
+    return last.get(this.#options.id)?.["grp"] === group;
   }
 
-  /** Copies what it can of the log into the file, without waiting for anyone. */
   checkpoint(): void {
-    this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    this.#connection.checkpoint();
   }
 
-  /** Merges forgotten words out of the index, if that is due. */
-  async mergeWords(): Promise<void> {
-    if (Number(this.#head.read()["purge"]) < 2) return;
+  /**
+   * Merges one slice of forgotten words out of the index, if due; the first slice starts the merge. Returns true if
+   * there is more to do. Adds run between slices.
+   */
+  async mergeWords(slice: "first" | "next"): Promise<boolean> {
+    if (slice === "next") return this.#transact(() => this.#words.continueMerge());
+    if (Number(this.#head.read()["purge"]) < 2) return false;
     await this.#transact(() => this.#words.beginMerge());
-    while (await this.#transact(() => this.#words.continueMerge()));
+    return true;
   }
 
-  /** A slice of merging the words index, if it is scattered or a merge is under way. True if there may be more to do. */
+  /**
+   * Merges one slice of the word index if it is fragmented or a merge is in progress. Returns true if there may be
+   * more.
+   */
   async tidyWords(): Promise<boolean> {
     if (this.#isMerging) this.#isMerging = await this.#transact(() => this.#words.continueMerge());
     else if (this.#words.isScattered()) {
@@ -276,20 +267,14 @@ export class Writer {
     return this.#isMerging;
   }
 
-  /** Empties the log. False if other connections still read from it when the deadline has passed. */
-  async truncateLog(deadlineMs: number): Promise<boolean> {
-    const statement = this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
-    const until = performance.now() + deadlineMs;
-    for (let wait = 1; ; wait = Math.min(wait * 2, 25)) {
-      if (Number(statement.get()?.["busy"]) === 0) return true;
-      if (performance.now() > until) return false;
-      await sleep(wait * (0.5 + Math.random()));
-    }
+  truncateLog(deadlineMs: number): Promise<boolean> {
+    return this.#connection.truncateLog(deadlineMs);
   }
 
   /**
-   * What there is to purge: how many transactions have forgotten something, and the traces to look for; none if there are
-   * too many, or if another process has forgotten as well, whose traces are not known here.
+   * The work of a purge: how many transactions have forgotten something, and the traces to search for. `traces` is
+   * undefined if there are too many, or if another process has also forgotten something, because its traces are unknown
+   * here.
    */
   beginPurge(): { readonly unpurged: number; readonly traces: Traces | undefined } {
     const unpurged = Number(this.#head.read()["unpurged"]);
@@ -299,18 +284,17 @@ export class Writer {
     return { unpurged, traces: unpurged > own ? undefined : traces };
   }
 
-  /** Whether a forget of some process has not been purged for a minute, because that process ended before it could. */
+  /** Whether a forget of any process has gone unpurged for a minute, or the clock was set back since. */
   purgeOverdue(now: number): boolean {
     const head = this.#head.read();
-    return Number(head["purge"]) > 0 && now - Number(head["purge_since"]) > 60_000;
+    return Number(head["purge"]) > 0 && Math.abs(now - Number(head["purge_since"])) > 60_000;
   }
 
-  /** Rewrites the whole file, so that nothing but live data is in it. */
-  async vacuum(): Promise<void> {
-    await retryBusy(() => this.#database.exec("VACUUM"), this.#options.busyTimeoutMs);
+  vacuum(): Promise<void> {
+    return this.#connection.vacuum();
   }
 
-  /** Ends the purge of that many forgetting transactions; those that came meanwhile are still to be purged. */
+  /** Marks that many forgetting transactions as purged. Later ones remain to be purged. */
   async endPurge(unpurged: number): Promise<void> {
     const update = this.#database.prepare(
       `UPDATE head SET unpurged = max(unpurged - ?1, 0), purge = CASE WHEN unpurged <= ?1 THEN 0 ELSE purge END`,
@@ -318,34 +302,22 @@ export class Writer {
     await this.#transact(() => update.run(unpurged));
   }
 
-  /** Forgets old records of removals and of processes that are gone, if there are any. */
-  async trim(now: number): Promise<void> {
+  /** Deletes old records of removals and of dead processes, if there are any. */
+  async trim(): Promise<void> {
     const head = this.#head.read();
-    const floor = Number(head["commit_no"]) - TOMBSTONES_KEPT;
-    const gone = now - DAY_MS;
-    const idle = "SELECT id FROM owner WHERE id NOT IN (SELECT owner FROM lease)";
-    const trimmable = this.#database.prepare(
-      `SELECT EXISTS (SELECT 1 FROM tombstone WHERE commit_no <= ?) OR EXISTS (SELECT 1 FROM writer WHERE at < ?)
-         OR (SELECT count(*) FROM (${idle})) > ${OWNERS_KEPT} AS any`,
-    );
-    if (!trimmable.get(floor, gone)?.["any"]) return;
-    await this.#transact(() => {
-      this.#database.prepare("DELETE FROM tombstone WHERE commit_no <= ?").run(floor);
-      this.#database.prepare("UPDATE head SET tombstone_floor = max(tombstone_floor, ?)").run(Math.max(floor, 0));
-      this.#database.prepare("DELETE FROM writer WHERE at < ?").run(gone);
-      this.#database.exec(`DELETE FROM owner WHERE id IN (${idle})`); // whoever lives comes back with its next claim
-    });
+    if (isTrimmable(this.#database, head)) await this.#transact(() => trim(this.#database, head));
   }
 
-  /** In this process's own row, with another time than is there, or SQLite would write nothing. */
+  /** Writes to this process's own row, with a changed time, because SQLite would not write an unchanged row. */
   async proveWritable(now: number): Promise<void> {
     const touch = this.#database.prepare(
-      "INSERT INTO writer (id, grp, at) VALUES (?, '', ?) ON CONFLICT (id) DO UPDATE SET at = max(at + 1, excluded.at)",
+      `INSERT INTO writer (id, grp, in_use_ms) VALUES (?, '', ?)
+       ON CONFLICT (id) DO UPDATE SET in_use_ms = max(in_use_ms + 1, excluded.in_use_ms)`,
     );
-    await this.#transact(() => touch.run(this.#options.id, now));
+    await this.#transact(() => touch.run(this.#options.id, inUseOf(this.#head.read(), now)));
   }
 
-  /** Does a slice of what a change of the vector space has left to do. False if nothing is. */
+  /** Does one slice of the cleanup after a change of the vector space. Returns false if there was nothing to do. */
   async tidyVectors(now: number): Promise<boolean> {
     if (!this.#spaceSwitch.isUntidy) return false;
     return this.#transact(() => {
@@ -358,10 +330,13 @@ export class Writer {
   }
 
   stats(): { busyRetries: number; busyMs: number } {
-    return { busyRetries: this.#busyRetries, busyMs: this.#busyMs };
+    return this.#connection.busy;
   }
 
-  /** Builds the words index anew if the text was analysed by another version. One transaction: nobody sees half of it. */
+  /**
+   * Rebuilds the word index if another version of the analysis built it. One transaction, so that no reader sees half
+   * of it.
+   */
   async #reindexIfOutdated(): Promise<void> {
     if (Number(this.#head.read()["analysis"]) === ANALYSIS_VERSION) return;
     await this.#transact(() => {
@@ -370,26 +345,32 @@ export class Writer {
     });
   }
 
-  /** Closes the connection and leaves everything as it is, above all the name of the last group. */
+  /** Closes the connection and changes nothing in the file, above all not the name of the last group. */
   leave(): void {
-    this.#database.close();
+    this.#connection.leave();
   }
 
   async close(): Promise<void> {
     try {
-      await this.#transact(() => this.#database.prepare("DELETE FROM writer WHERE id = ?").run(this.#options.id));
-      await this.truncateLog(0);
+      await this.#transact(() => {
+        this.#database.prepare("DELETE FROM writer WHERE id = ?").run(this.#options.id);
+        this.#database.prepare("UPDATE head SET last_writer = NULL WHERE last_writer = ?").run(this.#options.id);
+      });
+      await this.#connection.truncateLog(0);
     } finally {
-      this.#database.close();
+      this.#connection.leave();
     }
   }
 }
 
 type Apply = (unit: Unit, transaction: Transaction) => Outcome;
 
-/** A unit has failed in a group that was applied without savepoints. */
+/** A unit failed in a group that was applied without savepoints. */
 class UnitFailure extends Error {}
 
-/** The fault of one unit, not of the store. A file that has become too new for this program is nobody's unit's. */
+/**
+ * Whether the error belongs to one unit and not to the store. A file that became too new for this program fails all
+ * units.
+ */
 const isUnitError = (error: unknown): boolean =>
   (error instanceof HoldfastError && error.code !== "store_newer") || isRefusal(error);

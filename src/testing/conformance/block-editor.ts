@@ -5,14 +5,14 @@ import type { ForgetDone } from "../../stores/store.js";
 import type { SpaceRef } from "../../types.js";
 import { ADA, type Probe } from "./probe.js";
 
-/** Whatever of a write matters to the test. */
+/** The parts of a write that matter to the test. */
 export type BlockDraft = Partial<BlockState> & {
   readonly space?: SpaceRef;
   readonly reason?: string;
   readonly actor?: string;
 };
 
-/** A write of a block, in ada's space unless said otherwise. Its name is its id unless said otherwise. */
+/** A write of a block, by default in ada's space, with its id as its name. */
 export function putting(id: string, expect: number, draft: BlockDraft = {}): PutBlockWrite {
   const { space = ADA, reason = `edit ${expect + 1}`, actor, ...state } = draft;
   const defaults = { name: id, content: `text ${expect + 1}`, maxTokens: 4096, counter: "chars4" } as const;

@@ -1,4 +1,4 @@
-/** Memory blocks in the course of time: any text, forgetting, renamed spaces, other handles. */
+/** Memory blocks over time: any text, forgetting, renamed spaces, other handles. */
 import { expect } from "vitest";
 import type { SpaceRef } from "../../types.js";
 import { blockNames, forgetBlock, log, put, putting } from "./block-editor.js";
@@ -14,7 +14,7 @@ const TEXTS: readonly string[] = [
 ];
 
 export function blockLives(check: Check, checkPersistent: CheckPersistent): void {
-  check("keeps any text, and a great deal of it", async (probe) => {
+  check("keeps any text, and large texts", async (probe) => {
     const huge = "Ärger 👩‍👧 ".repeat(100_000);
     for (const [at, text] of [...TEXTS, huge].entries()) {
       const id = at === TEXTS.length ? "huge" : text;
@@ -53,7 +53,7 @@ export function blockLives(check: Check, checkPersistent: CheckPersistent): void
     await probe.fails("not_found", putting("b", 2));
   });
 
-  check("knows nothing of a forgotten block when its id and name come again", async (probe) => {
+  check("knows nothing of a forgotten block when its id and name are used again", async (probe) => {
     for (const version of [0, 1, 2])
       await put(probe, "b", version, { content: `secret ${version}`, description: "secret" });
     await forgetBlock(probe, "b");
@@ -86,7 +86,7 @@ export function blockLives(check: Check, checkPersistent: CheckPersistent): void
     expect(await blockNames(probe, ...spaces.slice(1))).toEqual(["a", "b", "c", "a", "b", "c"]);
   });
 
-  check("keeps the blocks of a space when its items, its sessions or its past go", async (probe) => {
+  check("keeps the blocks of a space when its items, its sessions or its history are forgotten", async (probe) => {
     await put(probe, "b", 0);
     await probe.add(ADA, [{ id: "b" }, { id: "y", expiresAt: probe.now + 1 }], { session: "s" });
     await probe.amend({ kind: "user", name: "ada" }, { retentionMs: DAY });
@@ -99,7 +99,7 @@ export function blockLives(check: Check, checkPersistent: CheckPersistent): void
     expect(await log(probe, "b")).toHaveLength(1);
   });
 
-  check("lets the blocks of a space follow its name", async (probe) => {
+  check("keeps the blocks of a space when it is renamed", async (probe) => {
     await put(probe, "b", 0);
     await probe.amend({ kind: "user", name: "ada" }, { name: "lovelace" });
     const space = { user: "lovelace" };
@@ -112,14 +112,14 @@ export function blockLives(check: Check, checkPersistent: CheckPersistent): void
     expect(await log(probe, "b")).toHaveLength(1);
   });
 
-  check("goes on after a reopen where it was", async (probe) => {
+  check("continues after a reopen where it was", async (probe) => {
     const before = await fill(probe);
     await probe.store.reopen();
     expect(await readAll(probe)).toEqual(before);
     await put(probe, "b", 2);
   });
 
-  checkPersistent("finds every version again when it was closed and opened", async (probe, reopen) => {
+  checkPersistent("finds every version after close and open", async (probe, reopen) => {
     const before = await fill(probe);
     await probe.store.close();
     const second = probe.on(await reopen());
@@ -132,7 +132,7 @@ export function blockLives(check: Check, checkPersistent: CheckPersistent): void
     }
   });
 
-  checkPersistent("loses no edit of two handles at once", async (probe, reopen) => {
+  checkPersistent("loses no edit of two concurrent handles", async (probe, reopen) => {
     await put(probe, "b", 0, { content: "0" });
     const second = probe.on(await reopen());
     try {
@@ -162,7 +162,7 @@ export function blockLives(check: Check, checkPersistent: CheckPersistent): void
   });
 }
 
-/** Forgets the space slice by slice; how many blocks went with it. */
+/** Forgets the space slice by slice; returns the number of blocks removed. */
 async function forgetSpace(probe: Probe, space: SpaceRef, entry: boolean): Promise<number> {
   for (let blocks = 0; ; ) {
     const [done] = await probe.unit({ op: "forget", target: { space, entry } });

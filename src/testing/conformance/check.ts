@@ -2,12 +2,12 @@
 import type { Store } from "../../stores/store.js";
 import type { Probe } from "./probe.js";
 
-/** A fresh, empty store for one test. */
+/** A new, empty store for one test. */
 export interface OpenedStore {
   readonly store: Store;
   /**
-   * Opens a second handle on the same data, beside the first or after it was closed, as another process would. Left
-   * out by a store that does not persist. The suite closes what it opens here.
+   * Opens a second handle on the same data, beside the first or after it was closed, as another process would. Absent
+   * for a store that does not persist. The suite closes what it opens here.
    */
   readonly reopen?: () => Promise<Store>;
   /** Closes the store, if the test has not, and cleans up. */
@@ -16,7 +16,7 @@ export interface OpenedStore {
 
 export type Check = (title: string, body: (probe: Probe) => Promise<void>) => void;
 
-/** For tests that need a second handle; skipped, with the reason, where there is none. */
+/** For tests that need a second handle; skipped, with the reason, if there is none. */
 export type CheckPersistent = (
   title: string,
   body: (probe: Probe, reopen: () => Promise<Store>) => Promise<void>,

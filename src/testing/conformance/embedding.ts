@@ -1,4 +1,7 @@
-/** Writing vectors: only where nothing has changed since they were made, and gone with the text they were made of. */
+/**
+ * Writing vectors: only if nothing has changed since they were computed, and removed with the text they were computed
+ * from.
+ */
 import { expect } from "vitest";
 import type { Check } from "./check.js";
 import { EAST, embedded, Indexer, LANE, NORTH, OUTSIDE, SPACE } from "./indexer.js";
@@ -78,7 +81,7 @@ export function embedding(check: Check): void {
     });
   }
 
-  check("keeps what was borrowed when the lender's text stays as it is", async (probe) => {
+  check("keeps what was borrowed when the lender's text is unchanged", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }, { id: "y" }], { session: "s" });
     const fence = await indexer.claim(LANE);
@@ -92,7 +95,7 @@ export function embedding(check: Check): void {
     expect(await indexer.near([ADA], EAST), "and not when it changes after that").toEqual([]);
   });
 
-  check("resets whoever borrowed when a lender is forgotten with its session or has expired", async (probe) => {
+  check("resets borrowers when a lender is forgotten with its session or has expired", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x", expiresAt: probe.now + 1 }, { id: "y" }], { session: "s" });
     const fence = await indexer.claim(LANE);
@@ -136,7 +139,7 @@ export function embedding(check: Check): void {
     expect(item).toMatchObject({ id: "x", version: 2 });
   });
 
-  check("takes new vectors in place of those that are there", async (probe) => {
+  check("replaces existing vectors by new ones", async (probe) => {
     const { store, now } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }], { session: "s" });
@@ -145,12 +148,12 @@ export function embedding(check: Check): void {
     await indexer.index(LANE, fence, [embedded(item, [EAST, NORTH, EAST])]);
     const again = await indexer.index(LANE, fence, [embedded(item, [NORTH])]);
     expect(again.written).toEqual([item.key]);
-    expect(await indexer.near([ADA], EAST)).toMatchObject([{ id: "x", part: 0, score: 0 }]);
+    expect(await indexer.near([ADA], EAST)).toMatchObject([{ id: "x", score: 0 }]);
     expect(await store.chunks([ADA], ["x"], now)).toMatchObject([{ part: 0, parts: 1 }]);
     expect(await store.indexingStats()).toMatchObject({ embedded: 1, chunks: 1, pending: 0 });
   });
 
-  check("takes an item without any text to embed for done", async (probe) => {
+  check("treats an item without any text to embed as done", async (probe) => {
     const { store, now } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x", content: "" }], { session: "s" });
@@ -169,15 +172,14 @@ export function embedding(check: Check): void {
     const { store } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }], { session: "s" });
-    await probe.unit({ op: "adopt", vectorSpace: SPACE });
-    await probe.unit({ op: "adopt", vectorSpace: { ...SPACE } });
+    const fence = await indexer.claim(LANE);
+    await indexer.index(LANE, fence, []);
+    await indexer.index(LANE, fence, [], { vectorSpace: { ...SPACE } });
     expect(await store.indexingStats()).toMatchObject({ vectorSpace: SPACE });
     expect(await store.vectorSpace()).toEqual(SPACE);
-    const fence = await indexer.claim(LANE);
     const item = await indexer.waiting(LANE, "x");
     for (const other of [{ model: "five" }, { runtime: "wasm" }, { dimensions: 2 }]) {
       const vectorSpace = { ...SPACE, ...other };
-      await probe.fails("vector_space", { op: "adopt", vectorSpace });
       const vectors = other.dimensions === undefined ? EAST : [1, 0];
       await probe.fails("vector_space", {
         op: "index",
@@ -196,13 +198,15 @@ export function embedding(check: Check): void {
     expect(await indexer.nearIds([ADA], EAST)).toEqual(["x"]);
   });
 
-  check("takes the first vectors it gets for those of its space, if nobody has said so before", async (probe) => {
+  check("takes the first vectors it gets for those of its space", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }], { session: "s" });
     expect(await indexer.near([ADA], EAST)).toEqual([]);
     await indexer.embed(LANE, { x: [EAST] });
     expect(await probe.store.indexingStats()).toMatchObject({ vectorSpace: SPACE });
-    await probe.fails("vector_space", { op: "adopt", vectorSpace: { ...SPACE, model: "five" } });
+    const other = { ...SPACE, model: "five" };
+    const empty = { op: "index", owner: "me", lane: LANE, fence: await indexer.claim(LANE), items: [] } as const;
+    await probe.fails("vector_space", { ...empty, vectorSpace: other, release: false });
   });
 
   check("refuses vectors of a wrong length, and writes nothing of them", async (probe) => {

@@ -1,4 +1,4 @@
-/** What a store finds by words, beside what counting everything anew finds. */
+/** Compares what a store finds by words with a brute-force count. */
 import { expect } from "vitest";
 import type { SpaceRef } from "../../types.js";
 import { bruteForceScores } from "../brute-force.js";

@@ -1,4 +1,4 @@
-/** What an add does with an id that is taken: nothing if it says the same, a conflict, or the next version. */
+/** What an add does with an id that is taken: nothing if the payload is equal, a conflict, or the next version. */
 import { expect } from "vitest";
 import type { NewRow } from "../../stores/store.js";
 import type { Check } from "./check.js";
@@ -27,7 +27,7 @@ const OTHER_PAYLOADS: readonly (readonly [string, Partial<NewRow>])[] = [
 ];
 
 export function existing(check: Check): void {
-  check("takes the same item for the same item", async (probe) => {
+  check("treats an equal item as the same item", async (probe) => {
     await probe.add(ADA, ["before"], { session: "s" });
     const first = await probe.add(ADA, [FULL, { id: "y" }], { session: "s", agent: "tutor" });
     const before = await probe.list(ADA);
@@ -40,20 +40,20 @@ export function existing(check: Check): void {
     expect(await probe.add(ADA, ["after"], { session: "s" })).toMatchObject({ sequences: [4] });
   });
 
-  check("takes the same metadata for the same, whatever the order of their keys", async (probe) => {
+  check("treats equal metadata as the same, whatever the order of their keys", async (probe) => {
     await probe.add(ADA, [FULL], { session: "s" });
     const { color, deep } = FULL.metadata as { color: string; deep: { n: number } };
     const again = await probe.add(ADA, [{ ...FULL, metadata: { deep, color } }], { session: "s" });
     expect(again).toMatchObject({ repeated: true });
   });
 
-  check("registers nobody and changes nothing for a repeated add of another agent", async (probe) => {
+  check("registers nothing and changes nothing for a repeated add by another agent", async (probe) => {
     await probe.add(ADA, [FULL], { session: "s", agent: "tutor" });
-    const number = await probe.commitNumber();
+    const number = probe.written;
     expect(await probe.add(ADA, [FULL], { session: "s", agent: "someone else" })).toMatchObject({ repeated: true });
     expect(await probe.item(ADA, "x")).toMatchObject({ agent: "tutor" });
     expect(await probe.names("agent")).toEqual(["tutor"]);
-    expect(await probe.commitNumber()).toBe(number);
+    expect(probe.written).toBe(number);
   });
 
   check("repeats outside a session as well", async (probe) => {
@@ -90,7 +90,7 @@ export function existing(check: Check): void {
     expect(await probe.item(ADA, "x")).toMatchObject({ content: "the lantern", version: 2 });
   });
 
-  check("adds what is new of a round and keeps what is known", async (probe) => {
+  check("adds the new items of a round and keeps the known ones", async (probe) => {
     await probe.add(ADA, [{ id: "a" }, { id: "b" }], { session: "s" });
     const done = await probe.add(ADA, [{ id: "b" }, { id: "c" }, { id: "a" }, { id: "d" }], { session: "s" });
     expect(done).toMatchObject({ ids: ["b", "c", "a", "d"], sequences: [2, 3, 1, 4], repeated: false });
@@ -102,14 +102,14 @@ export function existing(check: Check): void {
     ]);
   });
 
-  check("takes an id twice in one round for one item", async (probe) => {
+  check("treats an id that occurs twice in one round as one item", async (probe) => {
     const done = await probe.add(ADA, [{ id: "x" }, { id: "y" }, { id: "x" }], { session: "s" });
     expect(done).toMatchObject({ ids: ["x", "y", "x"], sequences: [1, 2, 1], repeated: false });
     await probe.fails("conflict", probe.adding(ADA, [{ id: "z" }, { id: "z", content: "other" }]));
     expect(await probe.ids(ADA)).toEqual(["x", "y"]);
   });
 
-  check("knows ids by their space", async (probe) => {
+  check("distinguishes equal ids of different spaces", async (probe) => {
     await probe.add(ADA, [{ id: "x", content: "hers" }]);
     expect(await probe.add(BOB, [{ id: "x", content: "his" }])).toMatchObject({ repeated: false });
     await probe.add(BOB, [{ id: "x", content: "his too" }], { existing: "replace" });
@@ -117,7 +117,7 @@ export function existing(check: Check): void {
     expect(await probe.contents(BOB)).toEqual(["his too"]);
   });
 
-  check("replaces an item by its next version in its old place", async (probe) => {
+  check("replaces an item by its next version in its place", async (probe) => {
     await probe.add(ADA, [{ ...FULL, expiresAt: probe.now + DAY }, { id: "y" }], { session: "s", agent: "tutor" });
     const before = await probe.item(ADA, "x");
     probe.now += SECOND;
@@ -156,14 +156,14 @@ export function existing(check: Check): void {
     expect(await probe.item(ADA, "x")).toMatchObject({ content: "x", version: 1 });
   });
 
-  check("replaces where nothing is: a plain add", async (probe) => {
+  check("adds an item if there is none to replace", async (probe) => {
     const done = await probe.add(ADA, [{ id: "x" }], { session: "s", existing: "replace" });
     expect(done).toMatchObject({ sequences: [1], repeated: false });
     expect(await probe.item(ADA, "x")).toMatchObject({ version: 1 });
   });
 
   for (const mode of ["same", "replace"] as const) {
-    check(`takes the id of an item that has expired for free (${mode})`, async (probe) => {
+    check(`treats the id of an item that has expired as free (${mode})`, async (probe) => {
       await probe.add(ADA, [{ id: "x", content: "old lamp", expiresAt: probe.now + SECOND }], { session: "s" });
       probe.now += SECOND;
       const done = await probe.add(ADA, [{ id: "x", content: "new lamp" }], { session: "s", existing: mode });

@@ -4,7 +4,7 @@ import type { Check } from "./check.js";
 import { ADA, BOB, DAY, type Probe, SECOND, START } from "./probe.js";
 
 export function expiry(check: Check): void {
-  check("shows an item until it expires, and from that millisecond on no more", async (probe) => {
+  check("shows an item until it expires, and not from that millisecond on", async (probe) => {
     await probe.add(ADA, [{ id: "x", content: "lamp", expiresAt: START + SECOND }], { session: "s" });
     await probe.add(ADA, [{ id: "y", content: "lamp" }], { session: "s" });
     probe.now = START + SECOND - 1;
@@ -21,7 +21,7 @@ export function expiry(check: Check): void {
     expect(await probe.add(ADA, ["next"], { session: "s" })).toMatchObject({ sequences: [2] });
   });
 
-  check("hides what a space's retention has passed, by the time it was recorded", async (probe) => {
+  check("hides what is past a space's retention, counted from its recording", async (probe) => {
     await probe.add(ADA, [{ id: "x", content: "lamp", occurredAt: START + 50 * DAY }]);
     await probe.add(BOB, [{ id: "his", content: "lamp" }]);
     probe.now = START + SECOND;
@@ -37,7 +37,7 @@ export function expiry(check: Check): void {
     expect(await probe.found([ADA, BOB], "lamp")).toEqual(["his"]);
   });
 
-  check("counts retention from the first recording, also after an edit or a replacement", async (probe) => {
+  check("counts retention from the first recording, even after an edit or a replacement", async (probe) => {
     await probe.add(ADA, [
       { id: "x", content: "lamp" },
       { id: "y", content: "lamp" },
@@ -50,7 +50,7 @@ export function expiry(check: Check): void {
     await expectSeen(probe, []);
   });
 
-  check("takes the nearer of an item's expiry and its space's retention", async (probe) => {
+  check("uses the earlier of an item's expiry and its space's retention", async (probe) => {
     await probe.amend((await probe.register({ kind: "user", name: "ada" })).entry as { kind: "user"; name: string }, {
       retentionMs: 10 * SECOND,
     });
@@ -62,7 +62,7 @@ export function expiry(check: Check): void {
     await expectSeen(probe, []);
   });
 
-  check("shows again what a longer retention, or none, allows and nobody has removed", async (probe) => {
+  check("shows items again that a longer retention, or none, allows and that were not removed", async (probe) => {
     await probe.add(ADA, [{ id: "x", content: "lamp" }]);
     await probe.amend({ kind: "user", name: "ada" }, { retentionMs: SECOND });
     probe.now = START + DAY;

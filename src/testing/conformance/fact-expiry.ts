@@ -1,4 +1,4 @@
-/** Facts and time: expiry and retention take a fact as a whole. */
+/** Facts and time: expiry and retention apply to a fact as a whole. */
 import { expect } from "vitest";
 import type { Check } from "./check.js";
 import { FactProbe } from "./fact-probe.js";
@@ -10,7 +10,7 @@ export function factExpiry(check: Check): void {
   const checkFacts = (title: string, body: (facts: FactProbe) => Promise<void>) =>
     check(title, (probe) => body(new FactProbe(probe, ADA)));
 
-  checkFacts("leaves every answer when its space's retention has passed, and then for good", async (facts) => {
+  checkFacts("is in no answer after its space's retention has passed, and is then removed for good", async (facts) => {
     const { probe } = facts;
     await facts.put("holds", { from: 10 });
     await facts.put("ended", { from: 10 });
@@ -58,7 +58,7 @@ export function factExpiry(check: Check): void {
     expect(await facts.ids(ALL)).toEqual([]);
   });
 
-  checkFacts("goes with a message that expires, when that is swept or its id is used again", async (facts) => {
+  checkFacts("is removed with a message that expires, when that is swept or its id is reused", async (facts) => {
     const { probe } = facts;
     await probe.add(ADA, [
       { id: "m", expiresAt: START + SECOND },
@@ -92,7 +92,7 @@ export function factExpiry(check: Check): void {
     expect(await probe.ids(ADA)).toHaveLength(4);
   });
 
-  checkFacts("takes what rests on it along when it is put again after it has expired", async (facts) => {
+  checkFacts("removes what rests on it when it is put again after it has expired", async (facts) => {
     const { probe } = facts;
     for (const ends of [false, true]) {
       await facts.put("a");

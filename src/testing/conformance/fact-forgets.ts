@@ -1,4 +1,4 @@
-/** What forgetting does to facts: a fact goes with the last thing it rests on, and as a whole. */
+/** What forgetting does to facts: a fact is removed with its last source, and as a whole. */
 import { expect } from "vitest";
 import type { Check } from "./check.js";
 import { FactProbe } from "./fact-probe.js";
@@ -10,7 +10,7 @@ export function factForgets(check: Check): void {
   const checkFacts = (title: string, body: (facts: FactProbe) => Promise<void>) =>
     check(title, (probe) => body(new FactProbe(probe, ADA)));
 
-  checkFacts("goes with the message that it rests on alone, its past included", async (facts) => {
+  checkFacts("is removed with its only source, its past included", async (facts) => {
     const { probe } = facts;
     await probe.add(ADA, [{ id: "m", content: "secret lamp" }, { id: "n" }], { session: "s" });
     await facts.put("holds", { content: "a secret", source: { message: "m" } });
@@ -31,7 +31,7 @@ export function factForgets(check: Check): void {
     expect(again, "the mark of the retraction is gone too").toMatchObject({ outcome: "added", fact: { version: 1 } });
   });
 
-  checkFacts("is named once if it stays, and not if the same forget takes its last source", async (facts) => {
+  checkFacts("is reported once if it stays, and not if the same forget removes its last source", async (facts) => {
     const { probe } = facts;
     await probe.add(ADA, [{ id: "m" }, { id: "n" }, { id: "o" }]);
     for (const message of ["m", "n"]) await facts.put("goes", { source: { message } });
@@ -40,7 +40,7 @@ export function factForgets(check: Check): void {
     expect(await facts.query()).toMatchObject([{ id: "stays", sources: [{ message: "o" }] }]);
   });
 
-  checkFacts("goes with the session that it rests on, and with the messages in it", async (facts) => {
+  checkFacts("is removed with the session that is its source, and with the messages in it", async (facts) => {
     const { probe } = facts;
     for (const entry of [false, true]) {
       await probe.add(ADA, [{ id: "m" }], { session: "s" });
@@ -59,7 +59,7 @@ export function factForgets(check: Check): void {
     expect(await facts.forget({ space: ADA, session: "t", entry: true })).toMatchObject({ items: 0, facts: 0 });
   });
 
-  checkFacts("goes in slices too, if a session has many", async (facts) => {
+  checkFacts("is removed in slices too, if a session has many", async (facts) => {
     const { probe } = facts;
     const puts = Array.from({ length: 300 }, (_, at) => facts.putting(`f${at}`, { source: { session: "s" } }));
     await probe.unit(...puts);
@@ -116,7 +116,7 @@ export function factForgets(check: Check): void {
     expect(await facts.forgetIds("n")).toMatchObject({ items: 2, facts: 1 });
   });
 
-  checkFacts("goes with its space; without the entry, blocks and entries stay", async (facts) => {
+  checkFacts("is removed with its space; without the entry, blocks and entries stay", async (facts) => {
     const { probe } = facts;
     const state = {
       name: "b",

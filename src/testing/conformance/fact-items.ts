@@ -1,4 +1,4 @@
-/** Facts among the rest: their items and ids, their spaces and sessions, units, and other handles. */
+/** Facts and the rest: their items and ids, their spaces and sessions, units, and other handles. */
 import { expect } from "vitest";
 import type { PendingItem } from "../../stores/indexing.js";
 import type { Check, CheckPersistent } from "./check.js";
@@ -37,17 +37,16 @@ export function factItems(check: Check, checkPersistent: CheckPersistent): void 
     });
     const [one, none] = [["porto"], [] as string[]];
     expect(await seen()).toEqual({ words: one, list: one, pending: one, got: 1, stored: 1 });
-    const since = await probe.commitNumber();
-    await facts.end("porto");
+    const since = await probe.cursor(ADA);
+    await probe.grows([ADA], () => facts.end("porto"));
     expect(await seen()).toEqual({ words: none, list: none, pending: none, got: 0, stored: 0 });
-    expect(await probe.store.changes([ADA], since)).toMatchObject({ changed: [], removed: 1 });
-    expect(await probe.version(ADA)).toBe(since + 1);
+    expect(await probe.changes(ADA, since)).toMatchObject({ changed: [], removed: [{ items: 1 }] });
     expect(await facts.fact("porto")).toMatchObject({ state: "ended", content: "lives in Porto" });
     await facts.put("porto");
     expect(await seen()).toEqual({ words: one, list: one, pending: one, got: 1, stored: 1 });
   });
 
-  checkFacts("keeps spaces apart, and shows those that are asked for together", async (facts) => {
+  checkFacts("keeps spaces apart, and shows the requested ones together", async (facts) => {
     const { probe } = facts;
     const his = new FactProbe(probe, BOB);
     await facts.put("porto", { content: "hers" });
@@ -67,7 +66,7 @@ export function factItems(check: Check, checkPersistent: CheckPersistent): void 
     expect(await his.ids()).toEqual(["porto"]);
   });
 
-  checkFacts("goes under the new name of its space and of its session", async (facts) => {
+  checkFacts("follows renames of its space and its session", async (facts) => {
     const { probe } = facts;
     await probe.add(ADA, [{ id: "m" }], { session: "s" });
     await facts.put("said", { source: { message: "m" } });
@@ -86,7 +85,7 @@ export function factItems(check: Check, checkPersistent: CheckPersistent): void 
     expect((await lovelace.fact("heard")).sources).toHaveLength(1);
   });
 
-  checkFacts("cannot be edited as an item in what it says, and can in the rest", async (facts) => {
+  checkFacts("cannot be edited as an item in its content, but can in the rest", async (facts) => {
     const { probe } = facts;
     await facts.put("porto");
     for (const patch of [{ content: "x", parts: null }, { name: "Ann" }, { name: null }, { metadata: {} }]) {
@@ -122,7 +121,7 @@ export function factItems(check: Check, checkPersistent: CheckPersistent): void 
     expect(await probe.contents(ADA)).toContain("a message");
   });
 
-  checkFacts("notes up to where facts were extracted, and never goes back", async (facts) => {
+  checkFacts("records up to where facts were extracted, and never goes back", async (facts) => {
     const { probe } = facts;
     const note = (session: string, upTo: number) => ({ op: "extracted", space: ADA, session, upTo }) as const;
     expect(await probe.store.extracted(ADA, "s")).toBe(0);
@@ -143,10 +142,10 @@ export function factItems(check: Check, checkPersistent: CheckPersistent): void 
     expect(await probe.store.extracted(ADA, "s")).toBe(0);
   });
 
-  checkFacts("stands or falls with its unit", async (facts) => {
+  checkFacts("succeeds or fails with its unit", async (facts) => {
     const { probe } = facts;
     await facts.put("porto", { from: 10 });
-    const before = [await facts.fact("porto"), await probe.commitNumber(), await probe.version(ADA)];
+    const before = [await facts.fact("porto"), probe.written, await probe.version(ADA)];
     await probe.fails(
       "not_found",
       probe.adding(ADA, [{ id: "m", content: "I live in Lisbon" }], { session: "s" }),
@@ -154,7 +153,7 @@ export function factItems(check: Check, checkPersistent: CheckPersistent): void 
       facts.putting("porto", { source: { session: "t" }, from: 90 }),
       { op: "end_fact", space: ADA, id: "nobody", as: "ended", at: 1 },
     );
-    expect([await facts.fact("porto"), await probe.commitNumber(), await probe.version(ADA)]).toEqual(before);
+    expect([await facts.fact("porto"), probe.written, await probe.version(ADA)]).toEqual(before);
     expect(await facts.ids({ states: ["holds", "ended", "retracted"] })).toEqual(["porto"]);
     expect(await probe.ids(ADA)).toEqual(["porto"]);
     expect(await probe.found(ADA, "porto")).toEqual(["porto"]);
@@ -171,7 +170,7 @@ export function factItems(check: Check, checkPersistent: CheckPersistent): void 
     expect((await facts.fact("porto")).spans, "the successor is gone").toEqual([{ from: 10, to: 40 }]);
   });
 
-  checkPersistent("finds its facts again when it was closed and opened", async (probe, reopen) => {
+  checkPersistent("finds its facts after close and open", async (probe, reopen) => {
     const facts = new FactProbe(probe, ADA);
     await probe.add(ADA, [{ id: "m" }], { session: "s" });
     await facts.put("porto", { from: 10, source: { message: "m" }, pinned: true });

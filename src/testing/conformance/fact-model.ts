@@ -1,6 +1,6 @@
 /**
- * Random writes of a few facts and messages, beside a plain model of them: whatever is asked, at whatever time, the store
- * says the same. Each run has a space of its own.
+ * Random writes of a few facts and messages, compared with a plain model of them: the store gives the same answers at
+ * any time. Each run has a space of its own.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -74,7 +74,7 @@ function writeOf(operation: Writing, facts: FactProbe): Write {
   return facts.probe.adding(facts.space, [{ id }], home === undefined ? {} : { session: home });
 }
 
-/** What the store answers, in the terms of the model. */
+/** The store's answers in the terms of the model. */
 async function answer(operation: FactOperation, facts: FactProbe) {
   const { space } = facts;
   if (operation.do === "forget" || operation.do === "forget session") {

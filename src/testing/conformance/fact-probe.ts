@@ -18,7 +18,7 @@ export class FactProbe {
     this.space = space;
   }
 
-  /** Its content is "content of <id>" unless the draft says otherwise. */
+  /** Its content is "content of <id>" by default. */
   putting(id: string, draft: FactDraft = {}): PutFactWrite {
     return {
       op: "put_fact",
@@ -65,7 +65,7 @@ export class FactProbe {
     return (await this.query(query)).map(({ id }) => id);
   }
 
-  /** In whatever state it is. */
+  /** In any state. */
   async find(id: string): Promise<Fact | undefined> {
     const found = await this.query({ ids: [id], states: ["holds", "ended", "retracted"] });
     expect(found.length).toBeLessThan(2);
@@ -78,7 +78,10 @@ export class FactProbe {
     return found;
   }
 
-  /** Forgets the whole target, slice by slice; what they said, together. A later one may take a fact that one has left. */
+  /**
+   * Forgets the whole target, slice by slice; returns the combined results. A later slice may remove a fact that an
+   * earlier one left.
+   */
   async forget(target: ForgetWrite["target"]): Promise<ForgetDone> {
     let sum: ForgetDone = NOTHING_FORGOTTEN;
     for (let slices = 1; ; slices++) {
@@ -95,6 +98,7 @@ export class FactProbe {
         facts: sum.facts + done.facts,
         factsLeft: [...sum.factsLeft, ...done.factsLeft],
         copiesLeft: sum.copiesLeft + done.copiesLeft,
+        keysLeft: sum.keysLeft || done.keysLeft,
         remaining: false,
       };
       if (!done.remaining) return { ...sum, factsLeft: await this.#stillThere(sum.factsLeft) };

@@ -1,4 +1,4 @@
-/** On what facts rest: messages, sessions, other facts, the word of the host; and what is left when one goes. */
+/** The sources of facts: messages, sessions, other facts, the host; and what remains when one is removed. */
 import { expect } from "vitest";
 import type { Check } from "./check.js";
 import { FactProbe } from "./fact-probe.js";
@@ -10,7 +10,7 @@ export function factSources(check: Check): void {
   const checkFacts = (title: string, body: (facts: FactProbe) => Promise<void>) =>
     check(title, (probe) => body(new FactProbe(probe, ADA)));
 
-  checkFacts("rests on a message that must be there to be seen, in the same space", async (facts) => {
+  checkFacts("may have a message as its source that is visible in the same space", async (facts) => {
     const { probe } = facts;
     await probe.add(BOB, [{ id: "his" }]);
     await probe.add(ADA, [{ id: "old", expiresAt: START + SECOND }]);
@@ -45,7 +45,7 @@ export function factSources(check: Check): void {
     expect(items).toMatchObject([{ name: "new", agent: "tutor" }]);
   });
 
-  checkFacts("takes with it what rests on it alone, and so on", async (facts) => {
+  checkFacts("takes facts without another source with it, recursively", async (facts) => {
     const { probe } = facts;
     await probe.add(ADA, [{ id: "m" }, { id: "n" }]);
     await facts.put("a", { source: { message: "m" } });
@@ -64,7 +64,7 @@ export function factSources(check: Check): void {
     expect((await facts.fact("kept")).sources).toEqual([{ message: "n" }]);
   });
 
-  checkFacts("cannot rest on itself, nor on what rests on it", async (facts) => {
+  checkFacts("cannot be its own source, directly or indirectly", async (facts) => {
     const { probe } = facts;
     await probe.add(ADA, [{ id: "m" }]);
     await facts.put("a", { source: { message: "m" } });
@@ -77,7 +77,7 @@ export function factSources(check: Check): void {
     expect(await facts.forgetIds("m")).toMatchObject({ items: 4, facts: 3 });
   });
 
-  checkFacts("stays while it rests on something else, in whatever order its sources go", async (facts) => {
+  checkFacts("stays while it has another source, in whatever order its sources are removed", async (facts) => {
     const { probe } = facts;
     const grounds = [{ message: "m" }, { message: "n" }, { session: "s" }] as const;
     const forget = (ground: { message?: string; session?: string }) =>
@@ -111,7 +111,7 @@ export function factSources(check: Check): void {
     }
   });
 
-  checkFacts("stays on the word of the host, whatever else is forgotten", async (facts) => {
+  checkFacts("stays if the host is a source, whatever else is forgotten", async (facts) => {
     const { probe } = facts;
     await probe.add(ADA, [{ id: "m" }], { session: "s" });
     await facts.put("porto", { source: { message: "m" } });
@@ -122,7 +122,7 @@ export function factSources(check: Check): void {
     expect((await facts.fact("porto")).sources).toEqual([{}]);
   });
 
-  checkFacts("is not thought to rest on what a failed unit has named", async (facts) => {
+  checkFacts("gets no source from a failed unit", async (facts) => {
     const { probe } = facts;
     await probe.add(ADA, [{ id: "m" }], { session: "s" });
     await facts.put("known");

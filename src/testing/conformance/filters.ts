@@ -1,4 +1,4 @@
-/** Filters: each by itself must change the answer, of a list and of a search alike. */
+/** Filters: each one alone must change the answer, of a list and of a search alike. */
 import { expect } from "vitest";
 import type { RowFilter } from "../../stores/store.js";
 import type { Metadata, Scalar } from "../../types.js";
@@ -66,6 +66,7 @@ const ODD: Metadata = {
   "e\u0301": "decomposed",
   "\u00e9": "composed",
   constructor: "own",
+  ["__proto__"]: "own prototype",
   0: "number key",
   whole: 1,
   text: "1",
@@ -84,7 +85,7 @@ const ODD: Metadata = {
   object: { one: 1 },
 };
 
-/** A path, the values asked for, and whether the item with the odd metadata has one of them there. */
+/** A path, the requested values, and whether the item with the odd metadata has one of them there. */
 const PATHS: readonly (readonly [readonly string[], readonly Scalar[], boolean])[] = [
   [[""], ["empty key"], true],
   [[" "], ["blank key"], true],
@@ -112,6 +113,7 @@ const PATHS: readonly (readonly [readonly string[], readonly Scalar[], boolean])
   [["\u00e9"], ["decomposed"], false],
   [["constructor"], ["own"], true],
   [["toString"], [null, "own"], false],
+  [["__proto__"], ["own prototype"], true],
   [["__proto__"], [null], false],
   [["__proto__", "__proto__"], [null], false],
   [["0"], ["number key"], true],
@@ -171,7 +173,7 @@ export function filters(check: Check): void {
     expect(await probe.found(ADA, WORD, { filter: { metadata: [] } })).toHaveLength(5);
   });
 
-  check("reaches metadata under any key, by exact value and type", async (probe) => {
+  check("matches metadata under any key, by exact value and type", async (probe) => {
     await probe.add(ADA, [
       { id: "odd", content: WORD, metadata: ODD },
       { id: "plain", content: WORD },
@@ -185,7 +187,7 @@ export function filters(check: Check): void {
     }
   });
 
-  check("filters by what an item is now, not by what it was", async (probe) => {
+  check("filters by the current state of an item, not by earlier ones", async (probe) => {
     await fill(probe);
     const red: RowFilter = { metadata: [{ path: ["color"], anyOf: ["red"] }] };
     await probe.update(ADA, "a", { metadata: { color: "blue" }, role: "system", tier: "semantic", occurredAt: 900 });

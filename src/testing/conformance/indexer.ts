@@ -1,13 +1,14 @@
-/** One who embeds, with shorthands: claims lanes, reads what waits, writes vectors of four numbers. */
+/** An embedding process, with shorthands: claims lanes, reads pending items, writes vectors of four numbers. */
 import { expect } from "vitest";
-import type { Claim, EmbeddedItem, Lane, OUTBOX, Owner, PendingItem, VectorScored } from "../../stores/indexing.js";
+import type { Claim, EmbeddedItem, Lane, OUTBOX, Owner, PendingItem } from "../../stores/indexing.js";
 import type { RowFilter } from "../../stores/store.js";
 import type { SpaceRef, VectorSpace } from "../../types.js";
+import { type Scored, searchVectors } from "../arms.js";
 import { ADA, type DoneOf, type Probe } from "./probe.js";
 
 export const SPACE: VectorSpace = { model: "four", runtime: "test", dimensions: 4 };
 
-/** Where most tests write: Ada's session "s", and what she has outside any. */
+/** Where most tests write: Ada's session "s", and her items outside any session. */
 export const LANE: Lane = { space: ADA, session: "s" };
 export const OUTSIDE: Lane = { space: ADA };
 
@@ -38,7 +39,7 @@ export class Indexer {
     return (done as DoneOf<"claim">).claims;
   }
 
-  /** The fence of a lease that must be given. */
+  /** The fence of a lease that must be granted. */
   async claim(lane: Lane | typeof OUTBOX): Promise<number> {
     const [claim] = await this.claims([lane]);
     if (claim && "fence" in claim) return claim.fence;
@@ -54,20 +55,20 @@ export class Indexer {
     await this.probe.unit({ op: "release", owner: this.owner.id, ...(lanes.length > 0 && { lanes }) });
   }
 
-  pending(
+  async pending(
     lane: Lane,
     options: { readonly after?: number; readonly limit?: number; readonly maxBytes?: number } = {},
   ): Promise<readonly PendingItem[]> {
     const { after, limit = 1000, maxBytes = 1_000_000 } = options;
     const lanes = [{ lane, ...(after !== undefined && { after }) }];
-    return this.probe.store.pending({ lanes, limit, maxBytes, now: this.probe.now });
+    return (await this.probe.store.pending({ lanes, limit, maxBytes, now: this.probe.now })).items;
   }
 
   async pendingIds(lane: Lane, options?: Parameters<Indexer["pending"]>[1]): Promise<readonly string[]> {
     return (await this.pending(lane, options)).map(({ id }) => id);
   }
 
-  /** An item that waits, by its id. */
+  /** A pending item, by its id. */
   async waiting(lane: Lane, id: string): Promise<PendingItem> {
     const found = (await this.pending(lane)).find((item) => item.id === id);
     if (found) return found;
@@ -87,7 +88,7 @@ export class Indexer {
     return done as DoneOf<"index">;
   }
 
-  /** Gives items of a lane that wait these vectors, as it should be done; all must be written. Gives back their keys. */
+  /** Writes these vectors for pending items of a lane; all must be written. Returns their keys. */
   async embed(lane: Lane, vectors: { readonly [id: string]: Vectors }): Promise<readonly number[]> {
     const fence = await this.claim(lane);
     const pending = await this.pending(lane);
@@ -101,6 +102,7 @@ export class Indexer {
     return written;
   }
 
+  /** What vectors alone find; `unsent` limits it to items that an external index may not have yet. */
   near(
     spaces: readonly SpaceRef[],
     vector: readonly number[],
@@ -110,32 +112,17 @@ export class Indexer {
       readonly unsent?: boolean;
       readonly vectorSpace?: VectorSpace;
     } = {},
-  ): Promise<readonly VectorScored[]> {
+  ): Promise<readonly Scored[]> {
     const { filter = {}, limit = 1000, unsent, vectorSpace = SPACE } = options;
-    return this.probe.store.searchVectors({
+    return searchVectors(this.probe.store, {
       spaces,
       vectorSpace,
       vector: new Float32Array(vector),
       filter,
       limit,
       now: this.probe.now,
-      ...(unsent !== undefined && { unsent }),
+      ...(unsent && { outside: { items: [], unsent: [] } }),
     });
-  }
-
-  /** Exact scores by key, and the keys of those that do not reach the floor. */
-  async scores(
-    spaces: readonly SpaceRef[],
-    vector: readonly number[],
-    keys: readonly number[],
-    { floor = Number.NEGATIVE_INFINITY, vectorSpace = SPACE } = {},
-  ): Promise<{ readonly scored: ReadonlyMap<number, number>; readonly below: readonly number[] }> {
-    const items = keys.map((key) => ({ key, floor }));
-    const request = { spaces, vectorSpace, vector: new Float32Array(vector), items };
-    const { scored, below } = await this.probe.store.scoreVectors(request);
-    const byKey = new Map(scored.map(({ key, score }) => [key, score]));
-    expect(byKey.size, "each is told of once").toBe(scored.length);
-    return { scored: byKey, below: [...below].sort((a, b) => a - b) };
   }
 
   async nearIds(...question: Parameters<Indexer["near"]>): Promise<readonly string[]> {
@@ -155,7 +142,7 @@ export class Indexer {
   }
 }
 
-/** An item with vectors for its chunks, one character each; `borrowed`: other items whose text they carry. */
+/** An item with vectors for its chunks, one character each; `borrowed` are other items whose text they contain. */
 export function embedded(
   { key, version }: { readonly key: number; readonly version: number },
   vectors: Vectors,

@@ -1,6 +1,6 @@
 /**
- * Random keys, renames and forgets, beside a plain model in which a key names people, not names: whatever has happened to
- * the names, the store says of each key whom it names. Each run has users and keys of its own.
+ * Random keys, renames and forgets, compared with a plain model in which a key refers to users, not to names: whatever
+ * happens to the names, the store reports the users of each key. Each run has its own users and keys.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -40,7 +40,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 );
 
 interface Person {
-  /** Undefined: forgotten. */
+  /** Undefined if forgotten. */
   name: string | undefined;
 }
 
@@ -80,7 +80,7 @@ class PlainKeys {
     }
   }
 
-  /** What is known of a key: whom it names, whether it has lost someone, whether it is revoked. */
+  /** The state of a key: the users it names, whether it has lost one, whether it is revoked. */
   key(id: string) {
     const found = this.#keys.get(id);
     if (!found) return undefined;
@@ -88,7 +88,7 @@ class PlainKeys {
     return { names, hasLost: names.length < found.named.length, isRevoked: found.isRevoked };
   }
 
-  /** The keys that name the one who has this name now. */
+  /** The keys of the user who has this name now. */
   naming(name: string): readonly string[] {
     const person = this.#find(name);
     return [...this.#keys].filter(([, { named }]) => person && named.includes(person)).map(([id]) => id);
@@ -163,7 +163,7 @@ class Run {
 }
 
 export function keyModel(check: Check): void {
-  check("names whom it named, after any renames and forgets", async (probe) => {
+  check("names the same users after any renames and forgets", async (probe) => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 3, maxLength: 14 }), async (operations) => {

@@ -1,4 +1,4 @@
-/** API keys: what is kept of them, how they end, and how they follow the spaces that they name. */
+/** API keys: what is stored of them, how they end, and how they follow the spaces that they name. */
 import { expect } from "vitest";
 import type { KeySpace, KeysRequest, PutKeyWrite, StoredKey } from "../../stores/keys.js";
 import type { SpaceRef } from "../../types.js";
@@ -10,7 +10,7 @@ const TUTOR: SpaceRef = { agent: "tutor" };
 
 type Draft = Partial<PutKeyWrite["key"]>;
 
-/** A write of a key with what matters to the test. */
+/** A write of a key, with the parts that matter to the test. */
 export function putting(id: string, spaces: readonly KeySpace[], more: Draft = {}): PutKeyWrite {
   return { op: "put_key", key: { id, access: "read", spaces, hash: `hash of ${id}`, ...more } };
 }
@@ -35,7 +35,7 @@ async function keyOf(probe: Probe, id: string): Promise<StoredKey> {
 const spacesOf = async (probe: Probe, id: string) => (await keyOf(probe, id)).spaces;
 
 export function keys(check: Check, checkPersistent: CheckPersistent): void {
-  check("keeps what was put, in the order of making, and answers without the hash", async (probe) => {
+  check("keeps what was put, in order of creation, and answers without the hash", async (probe) => {
     const full = { name: "Ada’s 🔑", access: "write", expiresAt: START + 5, hash: "ab" } as const;
     const spaces = [CREW, "agent", ADA] as const;
     const { hash, ...shown } = { id: "z", ...full, spaces, createdAt: START };
@@ -49,7 +49,7 @@ export function keys(check: Check, checkPersistent: CheckPersistent): void {
     ]);
   });
 
-  check("registers the spaces that it names, and changes no version of those that are there", async (probe) => {
+  check("registers the spaces that it names, and changes no version of existing ones", async (probe) => {
     await probe.add(ADA, ["lamp"]);
     const version = await probe.version(ADA);
     await put(probe, "k", [ADA, BOB, TUTOR, CREW]);
@@ -59,10 +59,10 @@ export function keys(check: Check, checkPersistent: CheckPersistent): void {
       ["crew"],
     ]);
     expect(await probe.version(ADA)).toBe(version);
-    const before = await probe.commitNumber();
+    const before = probe.written;
     await put(probe, "l", [ADA]);
     await probe.unit({ op: "revoke_key", id: "l" });
-    expect(await probe.commitNumber(), "it is written all the same").toBe(before + 2);
+    expect(probe.written, "it is written all the same").toBe(before + 2);
     expect(await probe.version(ADA)).toBe(version);
     expect(await probe.ids(ADA)).toHaveLength(1);
   });
@@ -77,23 +77,23 @@ export function keys(check: Check, checkPersistent: CheckPersistent): void {
     expect(await keyOf(probe, "k")).not.toHaveProperty("revokedAt");
   });
 
-  check("revokes one key for good, at the first time", async (probe) => {
+  check("revokes one key for good, with the time of the first revocation", async (probe) => {
     await put(probe, "k", [ADA]);
     await put(probe, "other", [ADA]);
     probe.now += SECOND;
     const [done] = await probe.unit({ op: "revoke_key", id: "k" });
     const revoked = { id: "k", access: "read", spaces: [ADA], createdAt: START, revokedAt: START + SECOND };
     expect(done).toStrictEqual({ op: "revoke_key", key: revoked });
-    const commit = await probe.commitNumber();
+    const commit = probe.written;
     probe.now += SECOND;
     expect(await probe.unit({ op: "revoke_key", id: "k" })).toStrictEqual([done]);
-    expect(await probe.commitNumber(), "nothing was written").toBe(commit);
+    expect(probe.written, "nothing was written").toBe(commit);
     expect(await keyOf(probe, "k")).toStrictEqual({ ...revoked, hash: "hash of k" });
     expect(await keyOf(probe, "other")).not.toHaveProperty("revokedAt");
     await probe.fails("conflict", putting("k", [ADA]));
   });
 
-  check("says that there is no such key, and does not repeat what it was given", async (probe) => {
+  check("reports an unknown key, without quoting it", async (probe) => {
     const error = await probe.fails("not_found", { op: "revoke_key", id: "hf_whole_secret" });
     expect(JSON.stringify(error)).not.toContain("whole");
     expect(await allKeys(probe, { id: "none" })).toEqual([]);
@@ -113,7 +113,7 @@ export function keys(check: Check, checkPersistent: CheckPersistent): void {
     expect(await idsOf(probe, { id: "A" }), "ids are exact").toEqual([]);
   });
 
-  check("gives keys page by page", async (probe) => {
+  check("returns keys page by page", async (probe) => {
     for (const id of ["c", "a", "b"]) await put(probe, id, [ADA]);
     await put(probe, "x", [BOB]);
     const first = await probe.store.keys({ space: ADA, limit: 2 });
@@ -146,7 +146,7 @@ export function keys(check: Check, checkPersistent: CheckPersistent): void {
     expect(await spacesOf(probe, "k")).toEqual([BOB, "user", ADA]);
   });
 
-  check("loses a space that is forgotten, and does not know who comes under its name", async (probe) => {
+  check("loses a space that is forgotten, and does not apply to a new one of that name", async (probe) => {
     await put(probe, "k", [ADA, BOB, "team"]);
     await put(probe, "hers", [ADA]);
     await probe.add(ADA, ["lamp", "rope", "sail"], { session: "s" });
@@ -164,16 +164,38 @@ export function keys(check: Check, checkPersistent: CheckPersistent): void {
     expect(await spacesOf(probe, "k")).toEqual([{ user: "robert" }, "team"]);
   });
 
-  check("loses agents and teams too, each kind told once, and nothing by a forget that is undone", async (probe) => {
-    await put(probe, "k", [CREW, TUTOR, { agent: "clerk" }, ADA]);
-    const forgetting = { op: "forget", target: { space: TUTOR, entry: true } } as const;
-    await probe.fails("not_found", forgetting, { op: "revoke_key", id: "none" });
-    expect(await keyOf(probe, "k")).toMatchObject({ spaces: [CREW, TUTOR, { agent: "clerk" }, ADA] });
-    for (const space of [TUTOR, CREW, { agent: "clerk" }]) await probe.forget({ space, entry: true });
-    expect(await keyOf(probe, "k")).toMatchObject({ spaces: [ADA], forgotten: ["team", "agent"] });
-    const [revoked] = await probe.unit({ op: "revoke_key", id: "k" });
-    expect(revoked).toMatchObject({ key: { spaces: [ADA], forgotten: ["team", "agent"] } });
+  check("loses its name with the last space that it was made for", async (probe) => {
+    for (const [id, spaces] of [
+      ["hers", [ADA]],
+      ["both", [ADA, BOB]],
+      ["all", [ADA, "user"]],
+      ["his", [BOB]],
+    ] as const) {
+      await put(probe, id, spaces, { name: `${id} by name` });
+    }
+    await probe.forget({ space: ADA, entry: false });
+    const names = async () => (await allKeys(probe)).map(({ name }) => name);
+    expect(await names()).toEqual(["hers by name", "both by name", "all by name", "his by name"]);
+    await probe.forget({ space: ADA, entry: true });
+    expect(await names()).toEqual([undefined, "both by name", "all by name", "his by name"]);
+    expect(await keyOf(probe, "hers")).not.toHaveProperty("name");
+    await probe.forget({ space: BOB, entry: true });
+    expect(await names()).toEqual([undefined, undefined, "all by name", undefined]);
   });
+
+  check(
+    "loses agents and teams too, each kind reported once, and nothing by a forget that is undone",
+    async (probe) => {
+      await put(probe, "k", [CREW, TUTOR, { agent: "clerk" }, ADA]);
+      const forgetting = { op: "forget", target: { space: TUTOR, entry: true } } as const;
+      await probe.fails("not_found", forgetting, { op: "revoke_key", id: "none" });
+      expect(await keyOf(probe, "k")).toMatchObject({ spaces: [CREW, TUTOR, { agent: "clerk" }, ADA] });
+      for (const space of [TUTOR, CREW, { agent: "clerk" }]) await probe.forget({ space, entry: true });
+      expect(await keyOf(probe, "k")).toMatchObject({ spaces: [ADA], forgotten: ["team", "agent"] });
+      const [revoked] = await probe.unit({ op: "revoke_key", id: "k" });
+      expect(revoked).toMatchObject({ key: { spaces: [ADA], forgotten: ["team", "agent"] } });
+    },
+  );
 
   check("keeps many spaces in their order", async (probe) => {
     const many = Array.from({ length: 300 }, (_, at): SpaceRef => ({ user: `user ${(at * 7) % 300}` }));
@@ -182,7 +204,7 @@ export function keys(check: Check, checkPersistent: CheckPersistent): void {
     expect(await idsOf(probe, { space: { user: "user 299" } })).toEqual(["k"]);
   });
 
-  checkPersistent("shows a key to other handles at once, and when it was closed and opened", async (probe, reopen) => {
+  checkPersistent("shows a key to other handles at once, and after close and open", async (probe, reopen) => {
     const other = probe.on(await reopen());
     await put(probe, "k", [ADA, "team"], { name: "laptop", expiresAt: START + 9 });
     const made = await keyOf(probe, "k");

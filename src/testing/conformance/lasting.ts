@@ -1,4 +1,4 @@
-/** What of indexing outlives a handle: all of it, and another process goes on where this one stopped. */
+/** What of indexing outlives a handle: everything, and another process continues where this one stopped. */
 import { expect } from "vitest";
 import { OUTBOX } from "../../stores/indexing.js";
 import type { Check, CheckPersistent } from "./check.js";
@@ -7,7 +7,7 @@ import { Mirror } from "./mirror.js";
 import { ADA, BOB, type Probe, SECOND, START } from "./probe.js";
 
 export function lasting(check: Check, checkPersistent: CheckPersistent): void {
-  check("goes on after a reopen in place where it was", async (probe) => {
+  check("continues after a reopen in place where it was", async (probe) => {
     const indexer = await fill(probe);
     const before = await readAll(probe);
     await probe.store.reopen();
@@ -15,7 +15,7 @@ export function lasting(check: Check, checkPersistent: CheckPersistent): void {
     expect(await indexer.beat(), "owners do not end with a connection").toBe(true);
   });
 
-  checkPersistent("finds everything again when it was closed and opened", async (probe, reopen) => {
+  checkPersistent("finds everything after close and open", async (probe, reopen) => {
     const indexer = await fill(probe);
     const fences = await indexer.claims([LANE, OUTBOX]);
     const before = await readAll(probe);
@@ -28,7 +28,8 @@ export function lasting(check: Check, checkPersistent: CheckPersistent): void {
       const mirror = new Mirror();
       await mirror.drain(again);
       await mirror.expectItems(again, [ADA], ["x", "y"]);
-      await second.fails("vector_space", { op: "adopt", vectorSpace: { ...SPACE, model: "five" } });
+      const empty = { op: "index", owner: "me", lane: LANE, fence: 0, items: [], release: false } as const;
+      await second.fails("vector_space", { ...empty, vectorSpace: { ...SPACE, model: "five" } });
       await second.fails("conflict", { op: "attach", index: "another" });
       await second.unit({ op: "replay", which: { space: ADA } });
       expect(await again.pendingIds(OUTSIDE)).toEqual(["p"]);
@@ -86,7 +87,7 @@ export function lasting(check: Check, checkPersistent: CheckPersistent): void {
   });
 }
 
-/** Something of everything: waiting, embedded, borrowed, parked, leased, queued, and failed. */
+/** One of each: pending, embedded, borrowed, parked, leased, queued, and failed. */
 async function fill(probe: Probe): Promise<Indexer> {
   const indexer = new Indexer(probe);
   await probe.unit({ op: "attach", index: "remote" });

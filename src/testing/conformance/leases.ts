@@ -1,4 +1,4 @@
-/** Leases: one owner per lane, known by a fence that only grows; no clock takes part. */
+/** Leases: one owner per lane, identified by a fence that only grows; no clock is involved. */
 import { expect } from "vitest";
 import { type Claim, OUTBOX } from "../../stores/indexing.js";
 import type { Check } from "./check.js";
@@ -6,7 +6,7 @@ import { EAST, embedded, Indexer, LANE, OUTSIDE } from "./indexer.js";
 import { ADA, BOB, DAY, type Probe } from "./probe.js";
 
 export function leases(check: Check): void {
-  check("gives each lane to one owner, and tells others who has it", async (probe) => {
+  check("gives each lane to one owner, and tells others who holds it", async (probe) => {
     const { me, other } = await two(probe);
     const fence = await me.claim(LANE);
     const [denied] = await other.claims([LANE]);
@@ -27,7 +27,7 @@ export function leases(check: Check): void {
     expect(await me.claims([])).toEqual([]);
   });
 
-  check("lets fences only grow, over all lanes and owners", async (probe) => {
+  check("only increases fences, over all lanes and owners", async (probe) => {
     const { me, other } = await two(probe);
     const fences: number[] = [];
     for (let round = 0; round < 3; round++) {
@@ -41,7 +41,7 @@ export function leases(check: Check): void {
     expect(new Set(fences).size).toBe(fences.length);
   });
 
-  check("ends the leases that are released, and nobody else's", async (probe) => {
+  check("ends the leases that are released, and no others", async (probe) => {
     const { me, other } = await two(probe);
     await me.claims([LANE, OUTSIDE]);
     await other.claim(OUTBOX);
@@ -73,7 +73,7 @@ export function leases(check: Check): void {
   });
 
   for (const sign of ["beat", "claim"] as const) {
-    check(`evicts nobody who has shown a ${sign} meanwhile`, async (probe) => {
+    check(`evicts no owner that has shown a ${sign} meanwhile`, async (probe) => {
       const { me, other } = await two(probe);
       const fence = await me.claim(LANE);
       const beat = beatOf((await other.claims([LANE]))[0]);
@@ -86,7 +86,7 @@ export function leases(check: Check): void {
     });
   }
 
-  check("knows an owner that was evicted and comes back by another beat", async (probe) => {
+  check("recognises an evicted owner that comes back by another beat", async (probe) => {
     const { me, other } = await two(probe);
     await me.claim(LANE);
     const beat = beatOf((await other.claims([LANE]))[0]);
@@ -96,7 +96,7 @@ export function leases(check: Check): void {
     expect(denied, "what was seen before the eviction is void").toMatchObject({ holder: { id: "me" } });
   });
 
-  check("says of an owner that was never known that it is not alive", async (probe) => {
+  check("reports an unknown owner as not alive", async (probe) => {
     const { me, other } = await two(probe);
     expect(await me.beat()).toBe(false);
     expect(await me.beat(), "a beat does not make it known").toBe(false);
@@ -115,7 +115,7 @@ export function leases(check: Check): void {
     }
   });
 
-  check("lets a lease outlive the renames of its lane, and end with it", async (probe) => {
+  check("keeps a lease through renames of its lane, and ends it with the lane", async (probe) => {
     const { me, other } = await two(probe);
     const fence = await me.claim(LANE);
     await me.claim(OUTSIDE);
@@ -148,7 +148,7 @@ export function leases(check: Check): void {
     expect(await me.claim(LANE)).toBe(fence);
   });
 
-  check("lets nobody write whose lease was taken, released or never given", async (probe) => {
+  check("refuses writes of an owner whose lease was taken, released or never granted", async (probe) => {
     const { me, other } = await two(probe);
     const fence = await me.claim(LANE);
     const item = await me.waiting(LANE, "x");
@@ -170,7 +170,7 @@ export function leases(check: Check): void {
     expect(await me.index(LANE, await me.claim(LANE), items)).toMatchObject({ written: [item.key], fenced: false });
   });
 
-  check("releases a lane with the last vectors that it waited for", async (probe) => {
+  check("releases a lane with its last pending vectors", async (probe) => {
     const { me, other } = await two(probe);
     await probe.add(ADA, [{ id: "y" }, { id: "z" }], { session: "s" });
     const fence = await me.claim(LANE);
@@ -199,7 +199,7 @@ export function leases(check: Check): void {
   });
 }
 
-/** Two owners; Ada's sessions "s", in which something waits, and "t". */
+/** Two owners; Ada's sessions "s", which has pending items, and "t". */
 async function two(probe: Probe): Promise<{ readonly me: Indexer; readonly other: Indexer }> {
   await probe.register({ kind: "session", name: "t", space: ADA });
   await probe.add(ADA, [{ id: "x" }], { session: "s" });

@@ -1,6 +1,7 @@
-/** Lists: their order, and pages that lose and repeat nothing while others write. */
+/** Lists: their order, and pages that neither lose nor repeat items during concurrent writes. */
 import { expect } from "vitest";
 import type { ListRequest } from "../../stores/store.js";
+import type { SpaceRef } from "../../types.js";
 import type { Check } from "./check.js";
 import { ADA, BOB, type ListOptions, type Probe } from "./probe.js";
 
@@ -8,7 +9,7 @@ const ORDERS = ["asc", "desc"] as const;
 const SORTS = ["arrival", "timestamp"] as const;
 
 export function lists(check: Check): void {
-  check("lists by arrival, whatever the times say, one space or several", async (probe) => {
+  check("lists by arrival, whatever the times, one space or several", async (probe) => {
     await probe.add(ADA, [{ id: "a", occurredAt: 300 }], { session: "s" });
     await probe.add(BOB, [{ id: "b", occurredAt: 100 }]);
     await probe.add(ADA, [{ id: "c", occurredAt: 200 }]);
@@ -51,12 +52,13 @@ export function lists(check: Check): void {
     expect(await probe.names("user"), "reading registers nobody").toEqual(["ada"]);
   });
 
-  check("gives a thing once, however often its space or id is named", async (probe) => {
+  check("returns an item once, however often its space or id is named", async (probe) => {
     await probe.add(ADA, [{ id: "x", content: "lamp" }]);
     expect(await probe.ids([ADA, ADA, { user: "ada" }])).toEqual(["x"]);
     expect(await probe.get([ADA, ADA], "x", "x")).toHaveLength(1);
     expect(await probe.found([ADA, ADA], "lamp")).toEqual(["x"]);
-    expect((await probe.store.changes([ADA, ADA], 0)).changed).toHaveLength(1);
+    const twice = await probe.store.changes([{ space: ADA }, { space: ADA }]);
+    expect(twice.map(({ changed }) => changed.length)).toEqual([1, 1]);
   });
 
   for (const sortBy of SORTS) {
@@ -85,7 +87,7 @@ export function lists(check: Check): void {
           cursor = page.next;
           expect(round, "paging comes to its end").toBeLessThan(100);
           if (round >= 10) continue;
-          // New items before, at and behind the cursor; the item that the cursor stands on goes.
+          // New items before, at and after the cursor; the item at the cursor is removed.
           const times = [-1, last.occurredAt, 1_000_000];
           await probe.add(
             ADA,
@@ -113,7 +115,7 @@ export function lists(check: Check): void {
     }
   });
 
-  check("pages what a filter leaves", async (probe) => {
+  check("pages the items that match a filter", async (probe) => {
     await fill(probe, 20);
     const filter = { roles: ["assistant"] } as const;
     const whole = await probe.ids([ADA, BOB], { filter });
@@ -123,7 +125,7 @@ export function lists(check: Check): void {
     expect(pages.flat()).toEqual(whole);
   });
 
-  check("keeps items where they arrived when they are edited while paging", async (probe) => {
+  check("keeps the order of arrival of items that are edited while paging", async (probe) => {
     await fill(probe, 9);
     const first = await probe.store.list(probe.listing([ADA, BOB], { limit: 4 }));
     await probe.update(ADA, "i0", { content: "edited", parts: null });
@@ -132,7 +134,23 @@ export function lists(check: Check): void {
     expect(rest).toEqual(["i4", "i5", "i6", "i7", "i8"]);
   });
 
-  check("refuses a cursor that it has not given, or given for another list", async (probe) => {
+  check("returns cursors that reveal nothing, and work in their own spaces only", async (probe) => {
+    await fill(probe, 9);
+    const first = async (spaces: readonly SpaceRef[]) => {
+      const { next = "" } = await probe.store.list(probe.listing(spaces, { limit: 2 }));
+      return next;
+    };
+    const [one, again] = [await first([ADA]), await first([ADA])];
+    expect([one.length, one === again, /^[\w-]+$/.test(one)]).toEqual([again.length, false, true]);
+    expect(await probe.ids([ADA], { cursor: one })).toEqual(await probe.ids([ADA], { cursor: again }));
+    for (const others of [[BOB], [ADA, BOB]]) {
+      await expect(probe.ids(others, { cursor: one })).rejects.toMatchObject({ code: "invalid_input" });
+    }
+    const turned = await first([BOB, ADA]);
+    expect(await probe.ids([ADA, BOB], { cursor: turned }), "in whichever order they are named").toHaveLength(7);
+  });
+
+  check("refuses a cursor that it has not issued, or issued for another list", async (probe) => {
     await fill(probe, 9);
     const byTime = await probe.store.list(probe.listing([ADA, BOB], { limit: 2, sortBy: "timestamp" }));
     for (const cursor of ["", "nonsense", "🙂", "null", "W10", "1; DROP TABLE item", byTime.next as string]) {
@@ -144,7 +162,7 @@ export function lists(check: Check): void {
   });
 }
 
-/** Items in two spaces, with times that neither follow nor oppose their arrival, some of them equal. */
+/** Items in two spaces, with times unrelated to their arrival, some of them equal. */
 async function fill(probe: Probe, count: number): Promise<void> {
   for (let at = 0; at < count; at++) {
     const role = at % 2 === 0 ? "user" : "assistant";

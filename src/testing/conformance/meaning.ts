@@ -1,8 +1,8 @@
-/** Search by vectors: the best chunk counts for its item; scores are cosines and depend on nothing else. */
+/** Search by vectors: an item's score is that of its best chunk; scores are cosines and depend on nothing else. */
 import { expect } from "vitest";
 import { chunkId } from "../../retrieval/chunks/id.js";
 import type { Check } from "./check.js";
-import { BETWEEN, EAST, embedded, Indexer, LANE, NORTH, OUTSIDE, SPACE, UP } from "./indexer.js";
+import { BETWEEN, EAST, embedded, Indexer, LANE, NORTH, OUTSIDE, UP } from "./indexer.js";
 import { ADA, BOB, DAY, SECOND, START } from "./probe.js";
 
 export function meaning(check: Check): void {
@@ -14,13 +14,13 @@ export function meaning(check: Check): void {
     const sessionId = (await probe.item(ADA, "a")).sessionId;
     const shared = { space: ADA, version: 1, role: "user", occurredAt: START, sessionId };
     expect(hits).toStrictEqual([
-      { ...shared, key: b, id: "b", part: 1, score: expect.closeTo(0.8, 6) },
-      { ...shared, key: c, id: "c", part: 0, score: 0 },
-      { ...shared, key: a, id: "a", part: expect.any(Number), score: 0 },
+      { ...shared, key: b, id: "b", score: expect.closeTo(0.8, 4) },
+      { ...shared, key: c, id: "c", score: 0 },
+      { ...shared, key: a, id: "a", score: 0 },
     ]);
     expect(await indexer.near([ADA], NORTH)).toMatchObject([
-      { id: "b", part: 2, score: 1 },
-      { id: "a", part: 1, score: 1 },
+      { id: "b", score: 1 },
+      { id: "a", score: 1 },
       { id: "c", score: 0 },
     ]);
     expect(await indexer.near([ADA], UP, { limit: 1 })).toMatchObject([{ id: "c" }]);
@@ -28,7 +28,7 @@ export function meaning(check: Check): void {
     expect((await indexer.near([ADA], down)).at(-1), "also what is opposite").toMatchObject({ id: "c", score: -1 });
   });
 
-  check("orders equals newest first", async (probe) => {
+  check("orders ties newest first", async (probe) => {
     const indexer = new Indexer(probe);
     const ids = ["a", "b", "c", "d", "e"];
     await probe.add(
@@ -43,7 +43,7 @@ export function meaning(check: Check): void {
     expect(await indexer.nearIds([ADA], EAST), "an edit makes nothing newer").toEqual(["e", "d", "c", "b", "a"]);
   });
 
-  check("tells what ranking needs to know of a found item", async (probe) => {
+  check("returns what ranking needs of a found item", async (probe) => {
     const indexer = new Indexer(probe);
     const expiresAt = START + 3 * DAY;
     await probe.add(ADA, [{ id: "a", role: "assistant", occurredAt: START - DAY, expiresAt }], { session: "s" });
@@ -52,7 +52,7 @@ export function meaning(check: Check): void {
     await indexer.embed(LANE, { a: [EAST] });
     await indexer.embed(OUTSIDE, { k: [NORTH] });
     const { sessionId } = await probe.item(ADA, "a");
-    const found = { space: ADA, version: 1, part: 0 };
+    const found = { space: ADA, version: 1 };
     const a = {
       ...found,
       key: expect.any(Number),
@@ -74,51 +74,7 @@ export function meaning(check: Check): void {
     expect(await indexer.near([ADA], EAST)).toMatchObject([{ until: expiresAt }, { until: START + 9 * DAY }]);
   });
 
-  check("scores exactly the items that it is given, as a search would, of the spaces given alone", async (probe) => {
-    const indexer = new Indexer(probe);
-    await probe.add(ADA, [{ id: "a" }, { id: "b", role: "tool" }, { id: "c" }, { id: "e" }], { session: "s" });
-    await probe.add(BOB, [{ id: "his" }], { session: "s" });
-    const keys = await indexer.embed(LANE, { a: [UP, EAST], b: [NORTH, BETWEEN], c: [UP] });
-    const his = await indexer.embed({ space: BOB, session: "s" }, { his: [EAST] });
-    const e = (await indexer.waiting(LANE, "e")).key;
-    const searched = (await indexer.near([ADA], EAST)).map(({ key, score }) => [key, score] as const);
-    const given = [...keys, ...his, e, e + 1_000];
-    const told = await indexer.scores([ADA], EAST, given);
-    expect(told).toEqual({ scored: new Map(searched), below: [] });
-    const [one] = keys;
-    expect((await indexer.scores([ADA], EAST, keys.slice(0, 1))).scored).toEqual(new Map([[one, 1]]));
-    expect((await indexer.scores([ADA, BOB], EAST, his)).scored).toEqual(new Map(his.map((key) => [key, 1])));
-    const none = { scored: new Map(), below: [] };
-    expect(await indexer.scores([ADA], EAST, [])).toEqual(none);
-    expect(await indexer.scores([], EAST, keys)).toEqual(none);
-    expect(await indexer.scores([ADA], EAST, keys, { vectorSpace: { ...SPACE, model: "other" } })).toEqual(none);
-    await probe.update(ADA, "a", { content: "edited", parts: null });
-    await probe.forget({ space: ADA, ids: ["b"] });
-    expect([...(await indexer.scores([ADA], EAST, given)).scored.keys()]).toEqual(keys.slice(2));
-  });
-
-  check("names those that do not reach their floor, and never one that has no vector any more", async (probe) => {
-    const indexer = new Indexer(probe);
-    await probe.add(ADA, [{ id: "a" }, { id: "b" }, { id: "c" }], { session: "s" });
-    const [a, b, c] = await indexer.embed(LANE, { a: [UP, EAST], b: [NORTH, BETWEEN], c: [UP] });
-    const keys = [Number(a), Number(b), Number(c)];
-    await indexer.near([ADA], EAST); // whatever is kept in memory for searches is there now
-    const scored = (await indexer.scores([ADA], EAST, keys)).scored;
-    const atFloor = await indexer.scores([ADA], EAST, keys, { floor: Number(scored.get(Number(b))) });
-    expect(atFloor).toEqual({ scored: new Map([...scored].filter(([key]) => key !== c)), below: [c] });
-    expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 })).toEqual({ scored: new Map(), below: keys });
-    await probe.update(ADA, "b", { content: "edited", parts: null });
-    await probe.forget({ space: ADA, ids: ["c"] });
-    const withoutB = { scored: new Map(), below: [a] };
-    expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 }), "it waits").toEqual(withoutB);
-    await indexer.embed(LANE, { b: [] });
-    expect(await indexer.scores([ADA], EAST, keys, { floor: 1.1 }), "its new text has none").toEqual(withoutB);
-    await probe.update(ADA, "b", { content: "edited again", parts: null });
-    await indexer.embed(LANE, { b: [EAST] });
-    expect((await indexer.scores([ADA], EAST, keys, { floor: 0.9 })).scored.size).toBe(2);
-  });
-
-  check("searches exactly the spaces that it is given, and lets no score depend on others", async (probe) => {
+  check("searches exactly the given spaces, and no score depends on others", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }, { id: "y" }], { session: "s" });
     await indexer.embed(LANE, { x: [BETWEEN], y: [NORTH] });
@@ -142,7 +98,7 @@ export function meaning(check: Check): void {
     expect(await indexer.near([{ team: "ada" }], EAST)).toEqual([]);
   });
 
-  check("keeps to the filter before it counts to the limit", async (probe) => {
+  check("applies the filter before the limit", async (probe) => {
     const indexer = new Indexer(probe);
     const old = { occurredAt: START - DAY };
     await probe.add(
@@ -213,7 +169,7 @@ export function meaning(check: Check): void {
     expect(await probe.store.indexingStats()).toMatchObject({ embedded: 0, chunks: 0, pending: 2 });
   });
 
-  check("shows the chunks of items: where they begin and end, and whose text they carry", async (probe) => {
+  check("shows the chunks of items: where they begin and end, and whose text they contain", async (probe) => {
     const { store, now } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }, { id: "y" }, { id: "z" }], { session: "s" });

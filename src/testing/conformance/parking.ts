@@ -1,4 +1,4 @@
-/** Parking: what cannot be embedded is set aside where it can be seen, and nothing waits behind it. */
+/** Parking: items that cannot be embedded are set aside visibly, and block nothing. */
 import { expect } from "vitest";
 import type { ParkedItem, ReplayWrite } from "../../stores/indexing.js";
 import type { Check } from "./check.js";
@@ -6,7 +6,7 @@ import { EAST, embedded, Indexer, LANE, OUTSIDE } from "./indexer.js";
 import { ADA, BOB, DAY, type DoneOf, type Probe, SECOND, START } from "./probe.js";
 
 export function parking(check: Check): void {
-  check("sets items aside: they neither wait nor are in the tail, but are listed and counted", async (probe) => {
+  check("parks items: they neither wait nor are in the tail, but are listed and counted", async (probe) => {
     const { store, now } = probe;
     const { indexer, fence } = await start(probe);
     const version = await probe.version(ADA);
@@ -39,7 +39,7 @@ export function parking(check: Check): void {
     expect((await parked(probe))[1]).not.toHaveProperty("retryAt");
   });
 
-  check("parks only what is still as it was", async (probe) => {
+  check("parks only items that are unchanged", async (probe) => {
     const { indexer, fence } = await start(probe);
     const [x, y] = await indexer.pending(LANE);
     if (!x || !y) throw new Error("nothing waits");
@@ -53,7 +53,7 @@ export function parking(check: Check): void {
     expect(await indexer.nearIds([ADA], EAST)).toEqual(["y"]);
   });
 
-  check("tries again what is due, and counts the attempts", async (probe) => {
+  check("retries what is due, and counts the attempts", async (probe) => {
     const { indexer, fence } = await start(probe);
     const [x, y] = await indexer.pending(LANE);
     if (!x || !y) throw new Error("nothing waits");
@@ -76,7 +76,7 @@ export function parking(check: Check): void {
     expect((await parked(probe))[0], "the time to retry was another attempt's").not.toHaveProperty("retryAt");
   });
 
-  check("tries again at once what was parked in the future of a clock that was set back", async (probe) => {
+  check("retries at once what was parked in the future of a clock that was set back", async (probe) => {
     const { indexer, fence } = await start(probe);
     probe.now = START + DAY;
     const [x, y] = await indexer.pending(LANE);
@@ -88,7 +88,7 @@ export function parking(check: Check): void {
     expect(await indexer.pendingIds(LANE)).toEqual(["x"]);
   });
 
-  check("takes up on request what a space has parked, or some of it, and counts anew", async (probe) => {
+  check("replays on request what a space has parked, or some of it, and resets the count", async (probe) => {
     const { indexer, fence } = await start(probe);
     await probe.add(ADA, [{ id: "z" }], { session: "s" });
     await probe.add(BOB, [{ id: "x" }]);
@@ -106,7 +106,7 @@ export function parking(check: Check): void {
     expect(await replay(probe, { space: { team: "none" } })).toBe(0);
   });
 
-  check("lists what is parked page by page, in the order in which it was added", async (probe) => {
+  check("lists parked items page by page, in the order in which they were added", async (probe) => {
     const indexer = new Indexer(probe);
     const ids = ["a", "b", "c", "d", "e"];
     for (const id of ids) await probe.add(ADA, [{ id }], id < "c" ? { session: "s" } : {});
@@ -130,7 +130,7 @@ export function parking(check: Check): void {
     expect(await parked(probe, [])).toEqual([]);
   });
 
-  check("takes an item up again when its text is edited, and starts counting anew", async (probe) => {
+  check("makes an item pending again when its text is edited, and resets the count", async (probe) => {
     const { indexer, fence } = await start(probe);
     const [x] = await indexer.pending(LANE);
     if (!x) throw new Error("nothing waits");
@@ -144,7 +144,7 @@ export function parking(check: Check): void {
     expect(await parked(probe)).toMatchObject([{ id: "x", version: 2, attempts: 1 }]);
   });
 
-  check("takes an item up again when anything else of it is edited", async (probe) => {
+  check("makes an item pending again when anything else of it is edited", async (probe) => {
     const { indexer, fence } = await start(probe);
     const [x] = await indexer.pending(LANE);
     if (!x) throw new Error("nothing waits");
@@ -155,7 +155,7 @@ export function parking(check: Check): void {
     expect(await probe.store.indexingStats()).toMatchObject({ pending: 2, parked: 0 });
   });
 
-  check("has nothing parked of what was embedded, forgotten or has expired", async (probe) => {
+  check("has nothing parked that was embedded, forgotten or has expired", async (probe) => {
     const { indexer, fence } = await start(probe);
     await probe.add(ADA, [{ id: "late", expiresAt: START + SECOND }], { session: "s" });
     const [x, y, late] = await indexer.pending(LANE);
@@ -182,7 +182,7 @@ async function parked(probe: Probe, spaces = [ADA]): Promise<readonly ParkedItem
   return (await probe.store.parked({ spaces, limit: 100, now: probe.now })).items;
 }
 
-/** Replays slice by slice, and tells how many it was. */
+/** Replays slice by slice; returns the number of items. */
 async function replay(probe: Probe, which: ReplayWrite["which"]): Promise<number> {
   for (let sum = 0, slices = 1; ; slices++) {
     const [done] = await probe.unit({ op: "replay", which });

@@ -1,11 +1,11 @@
-/** What waits to be embedded: every new text, until its vectors are there, and nothing else. */
+/** Pending items: every new text, until its vectors are written, and nothing else. */
 import { expect } from "vitest";
 import type { Check } from "./check.js";
 import { EAST, embedded, Indexer, LANE, NORTH, OUTSIDE, SPACE } from "./indexer.js";
 import { ADA, BOB, DAY, SECOND, START } from "./probe.js";
 
 export function pending(check: Check): void {
-  check("lets every added item wait, oldest first, with all that embedding needs", async (probe) => {
+  check("makes every added item pending, oldest first, with everything that embedding needs", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "b", content: "lamp", name: "Ann" }, { id: "a" }], { session: "s" });
     await probe.add(ADA, [{ id: "c" }], { session: "s" });
@@ -29,7 +29,7 @@ export function pending(check: Check): void {
     expect(new Set(keys).size).toBe(3);
   });
 
-  check("keeps what is outside any session in a lane of its own", async (probe) => {
+  check("keeps items outside any session in a lane of their own", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "in" }], { session: "s" });
     await probe.add(ADA, [{ id: "out" }]);
@@ -48,7 +48,7 @@ export function pending(check: Check): void {
     expect([await indexer.pendingIds(OUTSIDE), await indexer.pendingIds(LANE)]).toEqual([[], ["in"]]);
   });
 
-  check("has nothing to say of lanes that do not exist", async (probe) => {
+  check("returns nothing for lanes that do not exist", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }], { session: "s" });
     expect(await indexer.pending({ space: ADA, session: "t" })).toEqual([]);
@@ -56,7 +56,7 @@ export function pending(check: Check): void {
     expect(await indexer.pending({ space: BOB })).toEqual([]);
   });
 
-  check("takes up what an edit or a replacement of the text has changed, and nothing for a retry", async (probe) => {
+  check("makes items pending whose text was edited or replaced, but not on a retry", async (probe) => {
     const indexer = new Indexer(probe);
     const write = probe.adding(ADA, [{ id: "x" }, { id: "y" }, { id: "z" }, { id: "w" }], { session: "s" });
     await probe.unit(write);
@@ -74,7 +74,7 @@ export function pending(check: Check): void {
     ]);
   });
 
-  check("keeps an item embedded when anything but its text is edited, and waiting if it waited", async (probe) => {
+  check("keeps an item embedded, or pending, when anything but its text is edited", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }, { id: "y" }], { session: "s" });
     await indexer.embed(LANE, { x: [EAST] });
@@ -86,7 +86,7 @@ export function pending(check: Check): void {
     expect(await indexer.near([ADA], EAST)).toMatchObject([{ id: "x", version: 3 }]);
   });
 
-  check("reads so many items, so many bytes, and those after a key", async (probe) => {
+  check("reads limited numbers of items and bytes, and those after a key", async (probe) => {
     const indexer = new Indexer(probe);
     const ids = ["a", "b", "c", "d"];
     await probe.add(
@@ -103,7 +103,7 @@ export function pending(check: Check): void {
     expect(await indexer.pendingIds(LANE, { maxBytes: 400 })).toEqual(ids);
   });
 
-  check("reads lane by lane, in the order in which they are given", async (probe) => {
+  check("reads lane by lane, in the given order", async (probe) => {
     const { store, now } = probe;
     await probe.add(ADA, [{ id: "a" }, { id: "b" }], { session: "s" });
     await probe.add(BOB, [{ id: "c" }], { session: "s" });
@@ -116,8 +116,11 @@ export function pending(check: Check): void {
       { lane: LANE, after: first?.key ?? 0 },
       { lane: { space: BOB, session: "s" } },
     ];
-    const read = async (limit: number) =>
-      (await store.pending({ lanes, limit, maxBytes: 1000, now })).map(({ id, lane }) => [id, lane]);
+    const read = async (limit: number, maxBytes = 1000) => {
+      const { items, more } = await store.pending({ lanes, limit, maxBytes, now });
+      expect(more, "whether more of them wait").toBe(items.length < 4);
+      return items.map(({ id, lane }) => [id, lane]);
+    };
     const all = [
       ["d", OUTSIDE],
       ["b", LANE],
@@ -126,9 +129,11 @@ export function pending(check: Check): void {
     ];
     expect(await read(10)).toEqual(all);
     expect(await read(2), "a limit over all lanes").toEqual(all.slice(0, 2));
+    expect(await read(4)).toEqual(all);
+    expect(await read(10, 1), "bytes over all lanes").toEqual(all.slice(0, 1));
   });
 
-  check("lists lanes with what waits in them, the one with the newest item first", async (probe) => {
+  check("lists lanes with their pending items, the one with the newest item first", async (probe) => {
     const { store } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "a" }, { id: "b" }], { session: "s" });
@@ -151,7 +156,7 @@ export function pending(check: Check): void {
     ]);
   });
 
-  check("lets nothing wait that was forgotten or has expired", async (probe) => {
+  check("has nothing pending that was forgotten or has expired", async (probe) => {
     const { store } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }, { id: "y", expiresAt: START + SECOND }, { id: "z" }], { session: "s" });
@@ -166,7 +171,7 @@ export function pending(check: Check): void {
     expect(await probe.list(ADA, { filter: { pending: true } })).toEqual([]);
   });
 
-  check("names lanes as they are called now", async (probe) => {
+  check("returns the current names of lanes", async (probe) => {
     const { store } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }], { session: "s" });
@@ -180,7 +185,7 @@ export function pending(check: Check): void {
     expect(await indexer.nearIds([{ user: "lovelace" }], EAST)).toEqual(["x"]);
   });
 
-  check("tells the newest of some spaces that wait, newest first, and whether there are more", async (probe) => {
+  check("returns the newest pending items of some spaces, newest first, and whether there are more", async (probe) => {
     const { store } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "a" }, { id: "b", role: "tool" }], { session: "s" });
@@ -202,7 +207,18 @@ export function pending(check: Check): void {
     expect(items.toReversed(), "the same as `pending` tells").toEqual(await indexer.pending(LANE));
   });
 
-  check("lists, finds and reads only what waits, if asked for that", async (probe) => {
+  check("returns items of the tail that are longer than requested without their content", async (probe) => {
+    await probe.add(ADA, [{ id: "a" }, { id: "long", content: "é".repeat(50) }, { id: "b" }], { session: "s" });
+    const request = { spaces: [ADA], filter: {}, limit: 3, now: probe.now };
+    const { items, long, more } = await probe.store.tail({ ...request, contentBytesMax: 99 });
+    expect([items.map(({ id }) => id), more]).toEqual([["b", "a"], false]);
+    const { content: _, ...rest } = await new Indexer(probe).waiting(LANE, "long");
+    expect(long).toEqual([rest]);
+    const all = await probe.store.tail({ ...request, contentBytesMax: 100 });
+    expect([all.items.map(({ id }) => id), all.long]).toEqual([["b", "long", "a"], []]);
+  });
+
+  check("lists, finds and reads only pending items, if requested", async (probe) => {
     const { store, now } = probe;
     const indexer = new Indexer(probe);
     await probe.add(
@@ -223,7 +239,7 @@ export function pending(check: Check): void {
     expect(read).toMatchObject([{ id: "y" }]);
   });
 
-  check("reads items by key, of the spaces that it is given", async (probe) => {
+  check("reads items by key, of the given spaces", async (probe) => {
     const { store, now } = probe;
     await probe.add(ADA, [{ id: "x", metadata: { a: [1] } }, { id: "y", role: "tool" }, { id: "z" }], {
       session: "s",
@@ -233,7 +249,7 @@ export function pending(check: Check): void {
     await probe.add(ADA, [{ id: "late", expiresAt: START + SECOND }]);
     const lanes = [LANE, OUTSIDE, { space: BOB }].map((lane) => ({ lane }));
     const pending = await store.pending({ lanes, limit: 100, maxBytes: 1000, now });
-    const keys = pending.map(({ key }) => key);
+    const keys = pending.items.map(({ key }) => key);
     await probe.forget({ space: ADA, ids: ["z"] });
     const read = async (filter = {}, at = now) => {
       const items = await store.read({ spaces: [ADA], keys: [...keys, ...keys, 987_654], filter, now: at });
@@ -251,7 +267,7 @@ export function pending(check: Check): void {
     expect(await store.read({ spaces: [BOB], keys, filter: {}, now })).toMatchObject([{ id: "his" }]);
   });
 
-  check("finds by words the same key under which an item waits", async (probe) => {
+  check("finds by words the same key under which an item is pending", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x", content: "lamp" }], { session: "s" });
     const { key } = await indexer.waiting(LANE, "x");
@@ -264,7 +280,7 @@ export function pending(check: Check): void {
     expect(again.key, "a new item has a new key").toBeGreaterThan(key);
   });
 
-  check("tells the items before one in its session, the nearest last", async (probe) => {
+  check("returns the items before one in its session, the nearest last", async (probe) => {
     const { store } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "a", name: "Ann" }, { id: "b" }], { session: "s" });
@@ -284,7 +300,7 @@ export function pending(check: Check): void {
     expect(await store.earlier(keys, 1, probe.now)).toStrictEqual([[second], [], [], [], [first]]);
   });
 
-  check("counts what waits, and takes nothing for done of a unit that is undone", async (probe) => {
+  check("counts pending items, and treats nothing of an undone unit as done", async (probe) => {
     const { store } = probe;
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "x" }, { id: "y" }], { session: "s" });
@@ -319,7 +335,7 @@ export function pending(check: Check): void {
     expect(await indexer.pendingIds(LANE)).toEqual([]);
   });
 
-  check("says since when the oldest of what waits is untouched", async (probe) => {
+  check("returns since when the oldest pending item has been untouched", async (probe) => {
     const { store } = probe;
     const indexer = new Indexer(probe);
     const oldest = async () => (await store.indexingStats()).oldestPendingAt;

@@ -1,12 +1,13 @@
-/** A store under test with shorthands, so that a test says only what it is about. */
+/** A store under test with shorthands, so that a test contains only what it is about. */
 import { expect } from "vitest";
 import type { ErrorCode, ErrorRecord } from "../../errors.js";
 import { fromRecord } from "../../errors.js";
 import { analyse } from "../../retrieval/words/analyse.js";
-import type { FoundItems } from "../../stores/estimates.js";
+import type { OnceWrite } from "../../stores/receipts.js";
 import type {
   AddWrite,
   AmendWrite,
+  Changes,
   Committed,
   Done,
   ForgetWrite,
@@ -14,13 +15,14 @@ import type {
   NewRow,
   RegisterWrite,
   RowFilter,
-  Scored,
+  SpaceVersion,
   Store,
   Unit,
   UpdateWrite,
   Write,
 } from "../../stores/store.js";
 import type { Item, SpaceKind, SpaceRef } from "../../types.js";
+import { type Scored, searchWords } from "../arms.js";
 
 export const START = Date.UTC(2026, 10, 15, 12);
 export const SECOND = 1000;
@@ -30,9 +32,11 @@ export const ADA: SpaceRef = { user: "ada" };
 export const BOB: SpaceRef = { user: "bob" };
 
 export type DoneOf<Op extends Done["op"]> = Extract<Done, { op: Op }>;
-/** A text, or whatever of an item matters to the test. */
+/** A text, or the parts of an item that matter to the test. */
 export type Draft = string | Partial<NewRow>;
-export type AddOptions = Partial<Pick<AddWrite, "session" | "agent" | "existing" | "idempotency">>;
+export type AddOptions = Partial<Pick<AddWrite, "session" | "agent" | "existing">>;
+/** An add with an idempotency key, in its session. */
+export type KeyedOptions = AddOptions & { readonly idempotency?: Pick<OnceWrite, "key" | "hash"> };
 export type ListOptions = Partial<Omit<ListRequest, "spaces">>;
 
 export interface Forgotten {
@@ -44,7 +48,6 @@ export interface Forgotten {
 export interface SearchOptions {
   readonly filter?: RowFilter;
   readonly limit?: number;
-  readonly estimates?: boolean;
 }
 
 export class Probe {
@@ -52,12 +55,13 @@ export class Probe {
   now = START;
   #ids = 0;
   #groups = 0;
+  #written = 0;
 
   constructor(store: Store) {
     this.store = store;
   }
 
-  /** A probe of another store, at the same time of day; their ids do not meet. */
+  /** A probe of another store, at the same time of day, with distinct ids. */
   on(store: Store): Probe {
     const probe = new Probe(store);
     probe.now = this.now;
@@ -76,8 +80,24 @@ export class Probe {
     return { op: "add", space, items: drafts.map((draft) => this.row(draft)), existing: "same", ...options };
   }
 
-  commit(...units: Unit[]): Promise<Committed> {
-    return this.store.commit(units, this.now, `group-${++this.#groups}`);
+  /** A unit that adds; with an idempotency key, if one is given. */
+  keyed(space: SpaceRef, drafts: readonly Draft[], { idempotency, ...options }: KeyedOptions): Unit {
+    const { session } = options;
+    const add = this.adding(space, drafts, options);
+    const place = { space, ...(session !== undefined && { session }) };
+    return idempotency ? [{ op: "once", ...place, ...idempotency }, add] : [add];
+  }
+
+  async commit(...units: Unit[]): Promise<Committed> {
+    const committed = await this.store.commit(units, this.now, `group-${++this.#groups}`);
+    expect(committed.changed || committed.versions.length === 0, "no version without a commit").toBe(true);
+    if (committed.changed) this.#written++;
+    return committed;
+  }
+
+  /** How many commits of this probe have written something. */
+  get written(): number {
+    return this.#written;
   }
 
   /** Commits one unit that must succeed. */
@@ -87,7 +107,7 @@ export class Probe {
     throw outcome ? fromRecord(outcome.error) : new Error("a unit without an outcome");
   }
 
-  /** Commits one unit that must fail as said, with a message and a hint that can cross a thread boundary. */
+  /** Commits one unit that must fail with this code, and a message and a hint that can be sent between threads. */
   async fails(code: ErrorCode, ...writes: Write[]): Promise<ErrorRecord> {
     const [outcome] = (await this.commit(writes)).outcomes;
     if (!outcome || outcome.ok) throw new Error(`the unit was expected to fail with ${code}, and did not`);
@@ -105,8 +125,13 @@ export class Probe {
     return done as DoneOf<Op>;
   }
 
-  add(space: SpaceRef, drafts: readonly Draft[], options?: AddOptions): Promise<DoneOf<"add">> {
-    return this.#one(this.adding(space, drafts, options));
+  /** The result, of this call or of the first. */
+  async add(space: SpaceRef, drafts: readonly Draft[], options: KeyedOptions = {}): Promise<DoneOf<"add">> {
+    const done = await this.unit(...this.keyed(space, drafts, options));
+    const [first] = done[0]?.op === "once" ? (done[0].first ?? []) : [];
+    const added = first?.op === "add" ? { ...first, repeated: true } : done.at(-1);
+    expect(added?.op).toBe("add");
+    return added as DoneOf<"add">;
   }
 
   update(space: SpaceRef, id: string, patch: UpdateWrite["patch"]): Promise<DoneOf<"update">> {
@@ -139,7 +164,7 @@ export class Probe {
     return this.store.get(several(spaces), ids, this.now);
   }
 
-  /** The one item of that id, which must be there. */
+  /** The one item of that id, which must exist. */
   async item(space: SpaceRef, id: string): Promise<Item> {
     const items = await this.get(space, id);
     expect(
@@ -170,13 +195,14 @@ export class Probe {
     return [...analyse(query).keys()];
   }
 
+  /** What words alone find. */
   search(
     spaces: SpaceRef | readonly SpaceRef[],
     query: string,
-    { filter = {}, limit = 1000, estimates = false }: SearchOptions = {},
-  ): Promise<FoundItems<Scored>> {
+    { filter = {}, limit = 1000 }: SearchOptions = {},
+  ): Promise<readonly Scored[]> {
     const terms = this.terms(query);
-    return this.store.searchWords({ spaces: several(spaces), terms, filter, limit, now: this.now, estimates });
+    return searchWords(this.store, { spaces: several(spaces), terms, filter, limit, now: this.now });
   }
 
   async found(
@@ -187,14 +213,36 @@ export class Probe {
     return (await this.search(spaces, query, options)).map((hit) => hit.id);
   }
 
-  async version(space: SpaceRef): Promise<number> {
+  /** Where `changes` goes on from; undefined if there is no such space. */
+  async cursor(space: SpaceRef): Promise<SpaceVersion | undefined> {
     const versions = await this.store.versions([space]);
     expect(versions).toHaveLength(1);
-    return versions[0] as number;
+    return versions[0];
   }
 
-  async commitNumber(): Promise<number> {
-    return (await this.store.stats()).commit;
+  /** 0 if there is no such space. */
+  async version(space: SpaceRef): Promise<number> {
+    return (await this.cursor(space))?.version ?? 0;
+  }
+
+  /** Does something that must give each of these spaces a higher version, by commits of this probe. */
+  async grows<T>(spaces: readonly SpaceRef[], work: () => Promise<T>, what?: string): Promise<T> {
+    const before = await this.store.versions(spaces);
+    const written = this.#written;
+    const result = await work();
+    expect(this.#written, what).toBeGreaterThan(written);
+    for (const [at, after] of (await this.store.versions(spaces)).entries()) {
+      expect(after?.id, what).toEqual(before[at]?.id ?? expect.any(String));
+      expect(after?.version, what).toBeGreaterThan(before[at]?.version ?? 0);
+    }
+    return result;
+  }
+
+  /** What changed in one space. */
+  async changes(space: SpaceRef, since?: SpaceVersion): Promise<Changes> {
+    const changes = await this.store.changes([{ space, since }]);
+    expect(changes).toHaveLength(1);
+    return changes[0] as Changes;
   }
 
   async names(kind: SpaceKind): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-/** Promotion: copies into another space, on purpose, logged there; and what a forget says of them. */
+/** Promotion: deliberate copies into another space, logged there, and how forgets report them. */
 import { expect } from "vitest";
 import type { SpaceRef } from "../../types.js";
 import type { Check, CheckPersistent } from "./check.js";
@@ -11,7 +11,7 @@ export function promotions(check: Check, checkPersistent: CheckPersistent): void
   const checkFacts = (title: string, body: (ada: FactProbe, crew: FactProbe) => Promise<void>) =>
     check(title, (probe) => body(new FactProbe(probe, ADA), new FactProbe(probe, CREW)));
 
-  checkFacts("copies an item as it is, but for its session and agent", async (ada, crew) => {
+  checkFacts("copies an item unchanged, except for its session and agent", async (ada, crew) => {
     const { probe } = ada;
     const full = {
       id: "m",
@@ -23,13 +23,13 @@ export function promotions(check: Check, checkPersistent: CheckPersistent): void
     };
     await probe.add(ADA, [full, { id: "other" }], { session: "s", agent: "tutor" });
     probe.now = START + SECOND;
-    await ada.promote(["m"], CREW, { agent: "clerk", actor: "Bo", reason: "all need it" });
+    const how = { agent: "clerk", actor: "Bo", reason: "all need it" };
+    await probe.grows([CREW], () => ada.promote(["m"], CREW, how));
     const { session, sessionId, sequence, round, agent, ...original } = await probe.item(ADA, "m");
     expect([session, sequence, round, agent].concat(sessionId)).not.toContain(undefined);
     const times = { recordedAt: probe.now, updatedAt: probe.now };
     expect(await probe.get(CREW, "m")).toStrictEqual([{ ...original, space: CREW, agent: "clerk", ...times }]);
     expect(await probe.found(CREW, "lamp")).toEqual(["m"]);
-    expect(await probe.version(CREW)).toBe(await probe.commitNumber());
     expect(await probe.names("agent")).toEqual(["clerk", "tutor"]);
     expect(await crew.promotions()).toEqual([
       { id: "m", from: ADA, to: CREW, actor: "Bo", reason: "all need it", at: probe.now },
@@ -59,7 +59,7 @@ export function promotions(check: Check, checkPersistent: CheckPersistent): void
     expect((await crew.promotions()).map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  checkFacts("is the same copy if the target has it already, and a conflict if it has another", async (ada, crew) => {
+  checkFacts("is the same copy if the target already has it, and a conflict if it has another", async (ada, crew) => {
     const { probe } = ada;
     await probe.add(ADA, [{ id: "a", content: "lamp" }, { id: "b" }]);
     await ada.promote(["a"], CREW);
@@ -74,7 +74,7 @@ export function promotions(check: Check, checkPersistent: CheckPersistent): void
     expect(await crew.promotions()).toHaveLength(2);
   });
 
-  checkFacts("records a fact there as a fact, on the word of the host", async (ada, crew) => {
+  checkFacts("records a fact in the target as a fact, with the host as its source", async (ada, crew) => {
     const { probe } = ada;
     await probe.add(ADA, [{ id: "m" }], { session: "s" });
     await ada.put("porto", { from: 10, confidence: 0.8, source: { message: "m" } });
@@ -129,7 +129,7 @@ export function promotions(check: Check, checkPersistent: CheckPersistent): void
     expect(await crew.promotions({ space: { team: "none" } })).toEqual([]);
   });
 
-  checkFacts("says of a forgotten original how many copies it left", async (ada, crew) => {
+  checkFacts("reports how many copies of a forgotten original remain", async (ada, crew) => {
     const { probe } = ada;
     await probe.add(ADA, [{ id: "a" }, { id: "b" }, { id: "c" }]);
     await ada.put("fact");
@@ -151,23 +151,26 @@ export function promotions(check: Check, checkPersistent: CheckPersistent): void
     expect(await crew.promotions(), "the log stays").toHaveLength(4);
   });
 
-  checkFacts("counts copies of copies, of whole spaces, and none that go in the same slice", async (ada, crew) => {
-    const { probe } = ada;
-    const soon = START + SECOND;
-    await probe.add(ADA, [{ id: "a" }, { id: "brief", expiresAt: soon }]);
-    await ada.promote(["a", "brief"], CREW);
-    await crew.promote(["a"], BOB);
-    probe.now = soon;
-    const [swept] = await probe.unit({ op: "forget", target: { expired: true } });
-    const { items, copiesLeft } = swept as DoneOf<"forget">;
-    expect(items === 2 ? copiesLeft : 0, "unless the slice has ended between the two").toBe(0);
-    await ada.forget({ expired: true });
-    expect(await crew.forgetIds("a")).toMatchObject({ items: 1, copiesLeft: 1 });
-    await ada.promote(["a"], BOB);
-    expect(await ada.forget({ space: ADA, entry: true })).toMatchObject({ items: 1, copiesLeft: 1, entries: 1 });
-  });
+  checkFacts(
+    "counts copies of copies, of whole spaces, and none that are removed in the same slice",
+    async (ada, crew) => {
+      const { probe } = ada;
+      const soon = START + SECOND;
+      await probe.add(ADA, [{ id: "a" }, { id: "brief", expiresAt: soon }]);
+      await ada.promote(["a", "brief"], CREW);
+      await crew.promote(["a"], BOB);
+      probe.now = soon;
+      const [swept] = await probe.unit({ op: "forget", target: { expired: true } });
+      const { items, copiesLeft } = swept as DoneOf<"forget">;
+      expect(items === 2 ? copiesLeft : 0, "unless the slice has ended between the two").toBe(0);
+      await ada.forget({ expired: true });
+      expect(await crew.forgetIds("a")).toMatchObject({ items: 1, copiesLeft: 1 });
+      await ada.promote(["a"], BOB);
+      expect(await ada.forget({ space: ADA, entry: true })).toMatchObject({ items: 1, copiesLeft: 1, entries: 1 });
+    },
+  );
 
-  checkFacts("keeps its log with the target space, under the names of the day", async (ada, crew) => {
+  checkFacts("keeps its log with the target space, under its current names", async (ada, crew) => {
     const { probe } = ada;
     await probe.add(ADA, [{ id: "a" }]);
     await probe.add(BOB, [{ id: "b" }]);
@@ -187,7 +190,7 @@ export function promotions(check: Check, checkPersistent: CheckPersistent): void
     expect(await crew.promotions()).toEqual([]);
   });
 
-  checkPersistent("finds its log again when it was closed and opened", async (probe, reopen) => {
+  checkPersistent("finds its log after close and open", async (probe, reopen) => {
     const ada = new FactProbe(probe, ADA);
     await probe.add(ADA, [{ id: "a" }]);
     await ada.promote(["a"], CREW, { actor: "Bo" });

@@ -1,4 +1,4 @@
-/** One who re-embeds a store for another model, with shorthands: begins, reads what is missing, writes, switches. */
+/** Re-embeds a store for another model, with shorthands: begins, reads missing items, writes, switches. */
 import { expect } from "vitest";
 import type { EmbeddedItem, PendingItem } from "../../stores/indexing.js";
 import type { NextSpace, ReindexWrite, ToReindex } from "../../stores/reindexing.js";
@@ -6,7 +6,7 @@ import type { VectorSpace } from "../../types.js";
 import { embedded, type Vectors } from "./indexer.js";
 import type { DoneOf, Probe } from "./probe.js";
 
-/** As many numbers as those of SPACE, but of another model. */
+/** As many dimensions as SPACE, but of another model. */
 export const NEXT: VectorSpace = { model: "other four", runtime: "test", dimensions: 4 };
 
 export class Reindexer {
@@ -18,7 +18,7 @@ export class Reindexer {
     this.vectorSpace = vectorSpace;
   }
 
-  /** Whether the store has vectors of this space already. */
+  /** Whether the store already has vectors of this space. */
   async begin(): Promise<boolean> {
     const [done] = await this.probe.unit({ op: "begin_reindex", vectorSpace: this.vectorSpace });
     return (done as DoneOf<"begin_reindex">).isServed;
@@ -43,7 +43,7 @@ export class Reindexer {
     return done as DoneOf<"reindex">;
   }
 
-  /** Gives all that is missing the vectors that are named for it by id, or this one. */
+  /** Gives all missing items the vectors named for them by id, or this one. */
   async fill(vector: readonly number[], named: { readonly [id: string]: Vectors } = {}): Promise<readonly string[]> {
     const told = await this.missing();
     const items = told.items.map((item) => embedded(item, named[item.id] ?? [vector]));
@@ -62,7 +62,7 @@ export class Reindexer {
     return (done as DoneOf<"abandon_reindex">).abandoned;
   }
 
-  /** How far it has come; undefined if nothing is being filled. */
+  /** The progress; undefined if no space is being filled. */
   async progress(): Promise<Omit<NextSpace, "vectorSpace"> | undefined> {
     const { next } = await this.probe.store.indexingStats();
     if (!next) return undefined;

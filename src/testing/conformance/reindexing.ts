@@ -1,4 +1,7 @@
-/** Re-embedding for another model: the old vectors serve until the new ones are whole, and nothing is lost on the way. */
+/**
+ * Re-embedding for another model: the old vectors are used until the new ones are complete, and nothing is lost
+ * meanwhile.
+ */
 import { expect } from "vitest";
 import type { Check, CheckPersistent } from "./check.js";
 import { EAST, embedded, Indexer, LANE, NORTH, OUTSIDE, SPACE, UP } from "./indexer.js";
@@ -8,7 +11,7 @@ import { NEXT, Reindexer } from "./reindexer.js";
 const OF_NEXT = { vectorSpace: NEXT };
 
 export function reindexing(check: Check, checkPersistent: CheckPersistent): void {
-  check("serves the old vectors until the switch, and the new ones from then on", async (probe) => {
+  check("uses the old vectors until the switch, and the new ones afterwards", async (probe) => {
     const { indexer, reindexer } = await start(probe);
     expect(await reindexer.progress()).toEqual({ embedded: 0, remaining: 4, refused: 0 });
     expect(await reindexer.fill(NORTH, { empty: [] })).toEqual(["x", "y", "empty", "z"]);
@@ -49,8 +52,8 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
       release: false,
     } as const;
     await probe.fails("vector_space", { ...write, vectorSpace: SPACE });
-    await probe.fails("vector_space", { op: "adopt", vectorSpace: SPACE });
-    await probe.unit({ op: "adopt", vectorSpace: NEXT });
+    await probe.fails("vector_space", { ...write, items: [], vectorSpace: SPACE });
+    await probe.unit({ ...write, items: [], vectorSpace: NEXT });
     expect((await indexer.near([ADA], EAST, OF_NEXT)).map(({ score }) => score)).toEqual([0, 0, 0, 0]);
     await probe.add(ADA, [{ id: "later" }], { session: "s" });
     const later = await indexer.waiting(LANE, "later");
@@ -58,7 +61,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await indexer.near([ADA], UP, { ...OF_NEXT, limit: 1 })).toMatchObject([{ id: "later", score: 1 }]);
   });
 
-  check("tells what is missing a slice at a time, and goes on where it ended", async (probe) => {
+  check("returns missing items in slices, and continues where it ended", async (probe) => {
     const { reindexer } = await start(probe);
     const first = await reindexer.missing(2);
     expect(first.items.map(({ id }) => id)).toEqual(["x", "y"]);
@@ -85,7 +88,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await reindexer.switch()).toBe(true);
   });
 
-  check("tells items again that were read and not written", async (probe) => {
+  check("returns items again that were read but not written", async (probe) => {
     const { reindexer } = await start(probe);
     const told = await reindexer.missing();
     await reindexer.write(told, [embedded(await reindexer.item("y"), [NORTH])]);
@@ -93,7 +96,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await reindexer.switch()).toBe(false);
   });
 
-  check("is one at a time, until it is abandoned", async (probe) => {
+  check("allows one at a time, until it is abandoned", async (probe) => {
     const { indexer, reindexer } = await start(probe);
     await reindexer.fill(NORTH);
     const third = new Reindexer(probe, { ...NEXT, model: "third" });
@@ -116,7 +119,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await indexer.nearIds([ADA], UP, { vectorSpace: third.vectorSpace })).toEqual(["empty", "y", "x"]);
   });
 
-  check("makes what was edited, added or forgotten meanwhile right before the switch", async (probe) => {
+  check("corrects what was edited, added or forgotten meanwhile before the switch", async (probe) => {
     const { indexer, reindexer } = await start(probe);
     await reindexer.fill(NORTH);
     await probe.update(ADA, "x", { content: "edited", parts: null });
@@ -151,7 +154,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await reindexer.missing()).toMatchObject({ items: [{ id: "x", version: 2, content: "edited" }] });
   });
 
-  check("drops the new vectors of whoever borrowed text that was edited or forgotten", async (probe) => {
+  check("drops the new vectors of items that borrowed edited or forgotten text", async (probe) => {
     const { reindexer } = await start(probe);
     const told = await reindexer.missing();
     const [x, y, empty] = [await reindexer.item("x"), await reindexer.item("y"), await reindexer.item("empty")];
@@ -168,7 +171,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await reindexer.write(stale, [borrower]), "of old text").toMatchObject({ written: [] });
   });
 
-  check("keeps old and new vectors of borrowers apart from each other", async (probe) => {
+  check("distinguishes old and new vectors of borrowers", async (probe) => {
     const indexer = new Indexer(probe);
     await probe.add(ADA, [{ id: "a" }, { id: "b" }], { session: "s" });
     const fence = await indexer.claim(LANE);
@@ -183,7 +186,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await reindexer.switch()).toBe(false);
   });
 
-  check("parks what the new model does not take, with the switch", async (probe) => {
+  check("parks what the new model refuses, with the switch", async (probe) => {
     const { indexer, reindexer } = await start(probe);
     const told = await reindexer.missing();
     const [x, y] = [await reindexer.item("x"), await reindexer.item("y")];
@@ -249,7 +252,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await indexer.pendingIds(LANE)).toEqual(["waits"]);
   });
 
-  check("switches with a few missing if it may: they wait as if they had come afterwards", async (probe) => {
+  check("switches with a few missing if allowed: they stay pending as if added afterwards", async (probe) => {
     const { indexer, reindexer } = await start(probe);
     await reindexer.fill(NORTH);
     await probe.add(ADA, [{ id: "new" }], { session: "s" });
@@ -261,7 +264,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await indexer.nearIds([ADA], NORTH, OF_NEXT)).toEqual(["empty", "x"]);
   });
 
-  check("is not held up by what has expired", async (probe) => {
+  check("is not delayed by expired items", async (probe) => {
     const { reindexer } = await start(probe);
     await probe.add(ADA, [{ id: "brief", expiresAt: probe.now + SECOND }, { id: "long" }]);
     await probe.register({ kind: "user", name: "cleo" });
@@ -307,7 +310,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await indexer.nearIds([ADA], NORTH, OF_NEXT)).toEqual(["empty", "y", "x"]);
   });
 
-  check("goes back to a model that it had before", async (probe) => {
+  check("can switch back to an earlier model", async (probe) => {
     const { indexer, reindexer } = await start(probe);
     await reindexer.fill(NORTH);
     await reindexer.switch();
@@ -320,7 +323,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect(await probe.store.indexingStats()).toMatchObject({ embedded: 4, chunks: 4, pending: 0 });
   });
 
-  check("tells an external index everything anew, and to delete the points of the former space", async (probe) => {
+  check("sends everything to an external index again, and deletes the points of the former space", async (probe) => {
     const indexer = new Indexer(probe);
     const attach = async (): Promise<void> => {
       const [done] = await probe.unit({ op: "attach", index: "remote" });
@@ -350,7 +353,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     expect((await rows()).at(-1)).not.toHaveProperty("former");
   });
 
-  checkPersistent("goes on in another handle, which serves the old vectors meanwhile", async (probe, reopen) => {
+  checkPersistent("continues in another handle, which uses the old vectors meanwhile", async (probe, reopen) => {
     const { reindexer } = await start(probe);
     const first = await reindexer.missing(2);
     await reindexer.write(
@@ -379,7 +382,7 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
 
 const keyOf = ({ key, version }: { readonly key: number; readonly version: number }) => ({ key, version });
 
-/** Four embedded items: two of Ada's and one without text in her session, one of Bob's. And the next space is begun. */
+/** Four embedded items: two of Ada's and one without text in her session, one of Bob's. The next space is begun. */
 async function start(probe: Probe): Promise<{ readonly indexer: Indexer; readonly reindexer: Reindexer }> {
   const indexer = new Indexer(probe);
   await probe.add(ADA, [{ id: "x" }, { id: "y" }, { id: "empty", content: "" }], { session: "s" });

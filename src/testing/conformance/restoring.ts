@@ -1,4 +1,4 @@
-/** What an import writes and an export reads: facts as they were elsewhere, and all versions of all blocks. */
+/** What an import writes and an export reads: facts from elsewhere, and all versions of all blocks. */
 import { expect } from "vitest";
 import type { BlockVersion } from "../../stores/blocks.js";
 import type { RestoreFactDone, RestoreFactWrite } from "../../stores/facts.js";
@@ -12,7 +12,7 @@ export function restoring(check: Check): void {
   const checkFacts = (title: string, body: (facts: FactProbe) => Promise<void>) =>
     check(title, (probe) => body(new FactProbe(probe, ADA)));
 
-  checkFacts("restores a fact that holds with its past and its sources, as an item that is found", async (facts) => {
+  checkFacts("restores a fact that holds with its past and its sources, as a searchable item", async (facts) => {
     const { probe } = facts;
     const spans = [{ from: 10, to: 20 }, { from: 30 }];
     const sources = [{ session: "monday" }, {}];
@@ -30,7 +30,7 @@ export function restoring(check: Check): void {
     ]);
   });
 
-  checkFacts("restores facts that hold no longer without an item, and retracted ones stay so", async (facts) => {
+  checkFacts("restores facts that no longer hold without an item, and retracted ones as retracted", async (facts) => {
     await restore(facts, "ended", { state: "ended", spans: [{ from: 10, to: 20 }] });
     await restore(facts, "wrong", { state: "retracted", spans: [] });
     expect(await facts.probe.get(ADA, "ended", "wrong")).toEqual([]);
@@ -40,7 +40,7 @@ export function restoring(check: Check): void {
     expect((await facts.put("ended", { from: 30 })).outcome).toBe("revived");
   });
 
-  checkFacts("notes what took the place of a fact as soon as it is known, once", async (facts) => {
+  checkFacts("records the successor of a fact as soon as it is known, once", async (facts) => {
     const porto = { state: "ended", spans: [{ from: 10, to: 20, supersededBy: "lisbon" }] } as const;
     await restore(facts, "porto", porto);
     expect((await facts.fact("porto")).spans).toEqual([{ from: 10, to: 20 }]);
@@ -51,7 +51,7 @@ export function restoring(check: Check): void {
     expect((await facts.fact("porto")).version).toBe(2);
   });
 
-  checkFacts("refuses to restore what is known otherwise, and changes nothing", async (facts) => {
+  checkFacts("refuses to restore a fact that is known with other content, and changes nothing", async (facts) => {
     await restore(facts, "porto", { spans: [{ from: 10 }] });
     const before = await facts.fact("porto");
     const others: Partial<RestoreFactWrite>[] = [
@@ -70,7 +70,7 @@ export function restoring(check: Check): void {
     expect(await restore(facts, "porto", { spans: [{ from: 10 }] })).toMatchObject({ outcome: "unchanged" });
   });
 
-  checkFacts("lets a fact rest on one that comes later, but on no circle and on no item's id", async (facts) => {
+  checkFacts("lets a fact have a later one as its source, but no cycle and no item's id", async (facts) => {
     const { probe } = facts;
     await restore(facts, "first", { sources: [{ message: "second" }] });
     await probe.fails("invalid_input", restoringOf(facts, "second", { sources: [{ message: "first" }] }));
@@ -80,7 +80,7 @@ export function restoring(check: Check): void {
     await probe.fails("conflict", restoringOf(facts, "taken"));
   });
 
-  checkFacts("restores the log of promotions once, with its times, and knows the copies again", async (facts) => {
+  checkFacts("restores the log of promotions once, with its times, and recognises the copies", async (facts) => {
     const { probe } = facts;
     const restoring = (id: string, at: number, from?: SpaceRef) =>
       ({ op: "restore_promotion", id, to: BOB, ...(from && { from }), actor: "tutor", reason: "why", at }) as const;
@@ -102,7 +102,7 @@ export function restoring(check: Check): void {
     expect((await facts.forgetIds("m")).copiesLeft).toBe(1);
   });
 
-  check("pages all versions of all blocks of a space, with what each of them was", async (probe) => {
+  check("pages all versions of all blocks of a space, with the state of each", async (probe) => {
     await put(probe, "b2", 0, { name: "notes", description: "for all", actor: "tutor", reason: "start" });
     await put(probe, "b1", 0, { content: "one", maxTokens: 7, policy: "archive" });
     await put(probe, "b2", 1, { name: "renamed", content: "two", readOnly: true, counter: "gpt" });

@@ -1,12 +1,13 @@
-/** What ranking needs beside scores: attributes of what was found, scores of given items, and who has spoken. */
+/** What ranking needs besides scores: attributes of found items, scores of given items, and who has spoken. */
 import { expect } from "vitest";
-import type { RowFilter, Scored } from "../../stores/store.js";
+import type { RowFilter } from "../../stores/store.js";
 import type { SpaceRef } from "../../types.js";
+import { type Scored, searchWords } from "../arms.js";
 import type { Check } from "./check.js";
 import { ADA, BOB, DAY, type Probe, SECOND } from "./probe.js";
 
 export function scored(check: Check): void {
-  check("answers with references to current versions, and what ranking needs to know of them", async (probe) => {
+  check("returns references to current versions, and what ranking needs of them", async (probe) => {
     await probe.add(ADA, [{ id: "x", content: "lamp", role: "assistant", occurredAt: 100 }], { session: "s" });
     await probe.update(ADA, "x", { tier: "working", occurredAt: 200 });
     const { sessionId } = await probe.item(ADA, "x");
@@ -109,31 +110,6 @@ export function scored(check: Check): void {
     expect(near, "what has expired lends nothing here either").toMatchObject({ id: "near", score: 0 });
   });
 
-  check("tells by the way, if it is asked to, what scoring those items gives", async (probe) => {
-    await fill(probe);
-    await probe.add(ADA, [{ id: "brief", content: "lamp", expiresAt: probe.now + DAY }, "ferns"], { session: "u" });
-    await probe.add(BOB, ["lamp", "rope", "lamp rope"], { session: "s" });
-    const keys = [...(await keysOf(probe, ADA)).values(), ...(await keysOf(probe, BOB)).values()];
-    for (const spaces of [[ADA], [BOB], [ADA, BOB]]) {
-      for (const query of ["lamp", "lamp rope", "unheard", ""]) {
-        const scores = new Map((await score(probe, spaces, keys, { query })).map((hit) => [hit.key, hit]));
-        const found = await probe.search(spaces, query, { limit: 1, estimates: true });
-        expect([...found]).toEqual(await probe.search(spaces, query, { limit: 1 }));
-        const { estimates } = found;
-        if (!estimates) continue; // nothing need be known
-        const known = new Map([...estimates.keys].map((key, at) => [key, estimates.most[at] as number]));
-        for (const [key, most] of known) {
-          const { score = Number.NaN, until } = scores.get(key) ?? {};
-          expect(score).toBeLessThanOrEqual(most);
-          expect(score).toBeGreaterThanOrEqual(most - estimates.slack);
-          expect(until, "nothing of what changes by itself").toBeUndefined();
-        }
-        const others = [...scores.values()].filter(({ key }) => !known.has(key) && found[0]?.key !== key);
-        if (estimates.isWhole) expect(others.filter((hit) => hit.score > 0)).toEqual([]);
-      }
-    }
-  });
-
   check("scores given items of several spaces by their own space", async (probe) => {
     await fill(probe);
     await probe.add(BOB, ["lamp lamp", "sea", "sea", "sea"], { session: "s" });
@@ -142,7 +118,7 @@ export function scored(check: Check): void {
     expect(both).toEqual(await probe.search([ADA, BOB], "lamp rope"));
   });
 
-  check("knows who has spoken, whatever the case of A to Z", async (probe) => {
+  check("knows who has spoken, ignoring the case of A to Z", async (probe) => {
     const { store } = probe;
     await probe.add(ADA, [{ name: "Ann" }, { name: "José Ángel" }, { name: "ROBERT'); --" }, "nameless"]);
     const spoken = ["ann", "ANN", "josé Ángel", "JOSé ÁNGEL", "robert'); --"];
@@ -152,7 +128,7 @@ export function scored(check: Check): void {
     expect(await store.speakers([], names)).toEqual([]);
   });
 
-  check("knows nobody who has only spoken in another space", async (probe) => {
+  check("does not know speakers of other spaces", async (probe) => {
     const { store } = probe;
     await probe.add(ADA, [{ name: "Ann" }]);
     await probe.add(BOB, [{ name: "Bert" }], { session: "s" });
@@ -162,7 +138,7 @@ export function scored(check: Check): void {
     expect(await store.speakers([{ user: "nobody" }], ["Bert", "Ann"])).toEqual([]);
   });
 
-  check("forgets a speaker with what was spoken, and follows a change of name", async (probe) => {
+  check("forgets a speaker with their messages, and follows a change of name", async (probe) => {
     const { store } = probe;
     await probe.add(ADA, [
       { id: "x", name: "Ann" },
@@ -181,7 +157,7 @@ export function scored(check: Check): void {
   });
 }
 
-/** In session "s": a message with a lamp, one beside it, one out of reach. Elsewhere a rope, and something free of both. */
+/** In session "s": a message with a lamp, one beside it, one out of reach. Elsewhere a rope, and one with neither. */
 async function fill(probe: Probe): Promise<void> {
   const between = Array.from({ length: 4 }, (_, at) => `between-${at}`);
   await probe.add(
@@ -210,5 +186,5 @@ function score(
   keys: readonly number[],
   { query = "lamp rope", filter = {}, limit = 100 }: { query?: string; filter?: RowFilter; limit?: number } = {},
 ): Promise<readonly Scored[]> {
-  return probe.store.searchWords({ spaces, terms: probe.terms(query), filter, limit, now: probe.now, keys });
+  return searchWords(probe.store, { spaces, terms: probe.terms(query), filter, limit, now: probe.now, keys });
 }

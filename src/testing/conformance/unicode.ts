@@ -1,4 +1,4 @@
-/** Any text: what goes in comes out, as content, name, id, metadata and names of the registry. */
+/** Any text is returned unchanged, as content, name, id, metadata and names of the registry. */
 import { expect } from "vitest";
 import type { Check } from "./check.js";
 import { ADA } from "./probe.js";
@@ -63,7 +63,7 @@ export function unicode(check: Check): void {
     });
   }
 
-  check("tells names and ids apart that only look alike", async (probe) => {
+  check("distinguishes names and ids that only look alike", async (probe) => {
     const names = ["é", "e\u0301", "É", "é ", "\u200Bé", "ｅ", "e"];
     for (const name of names) {
       expect(await probe.add({ user: name }, [{ id: name }], { session: name })).toMatchObject({ sequences: [1] });

@@ -1,4 +1,4 @@
-/** Edits: what they change, what they leave, and what they refuse. */
+/** Edits: what they change, what they keep, and what they refuse. */
 import { expect } from "vitest";
 import type { NewRow, UpdateWrite } from "../../stores/store.js";
 import type { Check } from "./check.js";
@@ -16,7 +16,7 @@ const FULL: Partial<NewRow> & { readonly id: string } = {
   expiresAt: 4_000_000_000_000,
 };
 
-/** Each patch by itself: the fields it must change, and those it must take away. */
+/** Each patch alone: the fields it must change, and those it must remove. */
 const PATCHES: readonly (readonly [string, UpdateWrite["patch"], object, readonly string[]])[] = [
   ["content", { content: "the lantern", parts: null }, { content: "the lantern" }, ["parts"]],
   [
@@ -82,7 +82,7 @@ export function updates(check: Check): void {
     expect(await probe.item(ADA, "x")).toMatchObject({ content: "three", version: 3 });
   });
 
-  check("finds no item to edit where there is none to see", async (probe) => {
+  check("finds no item to edit if none is visible", async (probe) => {
     await probe.add(ADA, [FULL, { id: "old", expiresAt: probe.now + SECOND }]);
     await probe.amend({ kind: "user", name: "ada" }, { retentionMs: DAY });
     probe.now += SECOND;

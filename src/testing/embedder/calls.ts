@@ -1,9 +1,9 @@
-/** Calls: when something is loaded, who goes first, what is dropped, and what a closed embedder says. */
+/** Calls: when something is loaded, the order of calls, aborted calls, and a closed embedder. */
 import { expect } from "vitest";
 import type { CheckEmbedder } from "../embedder-conformance.js";
 
 export function calls(check: CheckEmbedder, queues: boolean): void {
-  check("loads and asks nothing before the first call", async ({ embedder, isUsed }) => {
+  check("loads and requests nothing before the first call", async ({ embedder, isUsed }) => {
     expect(embedder.model).not.toBe("");
     expect(isUsed()).toBe(false);
     const { space } = await embedder.describe();
@@ -11,12 +11,12 @@ export function calls(check: CheckEmbedder, queues: boolean): void {
     expect(isUsed()).toBe(true);
   });
 
-  check("closes without having loaded or asked anything", async ({ embedder, isUsed }) => {
+  check("closes without having loaded or requested anything", async ({ embedder, isUsed }) => {
     await embedder.close();
     expect(isUsed()).toBe(false);
   });
 
-  check("describes itself the same way every time, also to callers at the same time", async ({ embedder }) => {
+  check("describes itself the same way every time, even to concurrent callers", async ({ embedder }) => {
     const [one, other] = await Promise.all([embedder.describe(), embedder.describe()]);
     expect(other).toEqual(one);
     await embedder.embed(["one"]);
@@ -29,7 +29,7 @@ export function calls(check: CheckEmbedder, queues: boolean): void {
     expect(counts).toHaveLength(2);
   });
 
-  check("rejects a call whose signal was aborted before, with the signal's reason", async ({ embedder }) => {
+  check("rejects a call whose signal was already aborted, with the signal's reason", async ({ embedder }) => {
     const reason = new Error("too late");
     await expect(embedder.embed(["one"], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     await expect(embedder.embed([], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -49,7 +49,7 @@ export function calls(check: CheckEmbedder, queues: boolean): void {
     expect([(await before).length, (await after).length]).toEqual([1, 1]);
   });
 
-  check("takes an abort after the answer for what it is: too late", async ({ embedder }) => {
+  check("ignores an abort after the answer", async ({ embedder }) => {
     const controller = new AbortController();
     expect(await embedder.embed(["one"], { signal: controller.signal })).toHaveLength(1);
     controller.abort();
@@ -57,7 +57,7 @@ export function calls(check: CheckEmbedder, queues: boolean): void {
   });
 
   if (queues) {
-    check("lets an urgent call go before what is queued", async ({ embedder }) => {
+    check("lets an urgent call overtake queued calls", async ({ embedder }) => {
       await embedder.describe();
       const done: string[] = [];
       const queued = Array.from({ length: 40 }, (_, at) =>
@@ -69,7 +69,7 @@ export function calls(check: CheckEmbedder, queues: boolean): void {
     });
   }
 
-  check("refuses every call once it is closed, and closes twice", async ({ embedder }) => {
+  check("refuses every call after close, and can be closed twice", async ({ embedder }) => {
     await embedder.embed(["one"]);
     await embedder.close();
     await embedder.close();
@@ -83,7 +83,7 @@ export function calls(check: CheckEmbedder, queues: boolean): void {
     }
   });
 
-  check("leaves no call without an answer when it is closed", async ({ embedder }) => {
+  check("leaves no call unanswered on close", async ({ embedder }) => {
     await embedder.describe();
     const texts = Array.from({ length: 30 }, (_, at) => `text number ${at}`);
     const waiting = [embedder.embed(texts), embedder.embed(texts), embedder.countTokens(texts)];

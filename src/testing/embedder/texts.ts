@@ -1,4 +1,4 @@
-/** Any text has a vector, and a count of tokens that fits it. */
+/** Every text has a vector, and a token count within the limits. */
 import { expect } from "vitest";
 import type { CheckEmbedder } from "../embedder-conformance.js";
 import { expectSame, expectVector } from "./vector.js";

@@ -1,4 +1,6 @@
-/** Tokens: what is counted is what is taken. Nothing is cut: a text is taken whole, or refused with its call. */
+/**
+ * Tokens: the count decides what is accepted. Nothing is truncated: a text is accepted whole, or refused with its call.
+ */
 import { expect } from "vitest";
 import type { Embedder } from "../../embedding/embedder.js";
 import type { CheckEmbedder } from "../embedder-conformance.js";
@@ -12,7 +14,7 @@ async function countOf(embedder: Embedder, text: string): Promise<number> {
   return count;
 }
 
-/** How many words still fit, by halving. */
+/** The largest number of words that fits, by bisection. */
 async function wordsThatFit(embedder: Embedder, tokensMax: number): Promise<number> {
   let fits = 0;
   let tooMany = tokensMax + 1;
@@ -25,7 +27,7 @@ async function wordsThatFit(embedder: Embedder, tokensMax: number): Promise<numb
 }
 
 export function tokens(check: CheckEmbedder, countsAreExact: boolean): void {
-  check("takes a text that counts as many tokens as there may be, whole", async ({ embedder }) => {
+  check("accepts a text that has exactly the maximal number of tokens, whole", async ({ embedder }) => {
     const { space, tokensMax } = await embedder.describe();
     const words = await wordsThatFit(embedder, tokensMax);
     expect(words).toBeGreaterThan(1);
@@ -35,7 +37,7 @@ export function tokens(check: CheckEmbedder, countsAreExact: boolean): void {
     expect(changed, "the last word counts").not.toEqual(vector);
   });
 
-  check("refuses a text of one token more, and says which", async ({ embedder }) => {
+  check("refuses a text with one token more, and says which", async ({ embedder }) => {
     const { tokensMax } = await embedder.describe();
     const tooLong = countsAreExact ? textOf((await wordsThatFit(embedder, tokensMax)) + 1) : textOf(tokensMax + 1);
     expect(await countOf(embedder, tooLong)).toBeGreaterThan(tokensMax);
@@ -48,7 +50,7 @@ export function tokens(check: CheckEmbedder, countsAreExact: boolean): void {
     expect(await embedder.embed(["one", "two"]), "the others are fine").toHaveLength(2);
   });
 
-  check("says nothing of a refused text in the error", async ({ embedder }) => {
+  check("does not quote a refused text in the error", async ({ embedder }) => {
     const { tokensMax } = await embedder.describe();
     const error = await embedder.embed([textOf(tokensMax + 1)]).catch((thrown: unknown) => thrown as Error);
     const said = JSON.stringify({ ...error, message: (error as Error).message });
@@ -56,7 +58,7 @@ export function tokens(check: CheckEmbedder, countsAreExact: boolean): void {
     expect(said).not.toContain("river");
   });
 
-  check("counts a text longer than it takes, and long ones among short ones in order", async ({ embedder }) => {
+  check("counts texts longer than the limit, and keeps the order of long and short ones", async ({ embedder }) => {
     const { tokensMax } = await embedder.describe();
     const [short = 0, long = 0, longer = 0] = await embedder.countTokens([
       "river",

@@ -1,4 +1,4 @@
-/** What the suite expects of a vector. */
+/** The expected form of a vector. */
 import { expect } from "vitest";
 
 /** Services round their numbers; models do not. */

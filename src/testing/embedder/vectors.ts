@@ -1,4 +1,7 @@
-/** Vectors: one per text, in order, of unit length and the described dimensions, the same whatever they come with. */
+/**
+ * Vectors: one per text, in order, of unit length and the described dimensions, independent of the other texts of the
+ * call.
+ */
 import { expect } from "vitest";
 import type { CheckEmbedder } from "../embedder-conformance.js";
 import { expectSame, expectVector } from "./vector.js";
@@ -34,7 +37,7 @@ export function vectors(check: CheckEmbedder): void {
     expectSame([among, once, twice, urgent], [alone, alone, alone, alone]);
   });
 
-  check("gives the same vectors to calls that run side by side", async ({ embedder }) => {
+  check("gives the same vectors to concurrent calls", async ({ embedder }) => {
     const [alone] = await embedder.embed([SHORT]);
     const given = await Promise.all([
       embedder.embed([LONG, SHORT]),
@@ -44,7 +47,7 @@ export function vectors(check: CheckEmbedder): void {
     expectSame([given[0][1], given[1][0], given[2][0]], [alone, alone, alone]);
   });
 
-  check("gives vectors of their own: changing one changes no other", async ({ embedder }) => {
+  check("returns independent vectors: changing one changes no other", async ({ embedder }) => {
     const [first, second] = await embedder.embed([SHORT, OTHER]);
     const kept = second?.slice();
     first?.fill(0);
@@ -53,12 +56,12 @@ export function vectors(check: CheckEmbedder): void {
     expectVector((await embedder.embed([SHORT]))[0], space.dimensions);
   });
 
-  check("gives nothing for nothing", async ({ embedder }) => {
+  check("returns nothing for no texts", async ({ embedder }) => {
     expect(await embedder.embed([])).toEqual([]);
     expect(await embedder.countTokens([])).toEqual([]);
   });
 
-  check("does not look at the list again after the call was made", async ({ embedder }) => {
+  check("does not read the list again after the call was made", async ({ embedder }) => {
     const texts = [SHORT, OTHER];
     const running = embedder.embed(texts);
     texts.reverse();

@@ -1,32 +1,36 @@
-/** Random operations of those who embed. What they name is looked up when they run: keys and fences are the store's. */
+/**
+ * Random operations of embedding processes. What they refer to is looked up when they run: the store assigns keys and
+ * fences.
+ */
 import fc from "fast-check";
+import { rounded } from "../../retrieval/vectors/codes.js";
 import type { Lane } from "../../stores/indexing.js";
 import type { RowFilter } from "../../stores/store.js";
 import type { SpaceRef } from "../../types.js";
 
-/** Vectors of unit length, some the same, some near. */
+/** Vectors of unit length, some equal, some near each other; rounded, because a store may keep 16 bits of each number. */
 export const VECTORS: readonly (readonly number[])[] = [
   [1, 0, 0, 0],
   [0, 1, 0, 0],
   [0.6, 0.8, 0, 0],
   [0, 0, -1, 0],
   [0.5, 0.5, 0.5, 0.5],
-];
+].map((vector) => [...rounded(Float32Array.from(vector))]);
 export const OWNERS = ["one", "two"] as const;
 export type OwnerName = (typeof OWNERS)[number];
 
 interface InLane {
   readonly owner: OwnerName;
-  /** Which of the lanes that hold something; if there is none, any place. */
+  /** The index of a lane among those that have items; `otherwise` if there is none. */
   readonly lane: number;
   readonly otherwise: Lane;
 }
 
 export type IndexingOperation =
-  /** If another has the lane: leave it, evict the other by its last beat, or try to when it has beaten meanwhile. */
+  /** If another owner has the lane: leave it, evict the owner by its last beat, or try to after it has beaten again. */
   | (InLane & { readonly do: "claim"; readonly other: "leave" | "evict" | "too late" })
   | (InLane & { readonly do: "release"; readonly all: boolean })
-  /** Embeds some of the lane's items, with so many chunks each; `later`: the write is kept for a flush. */
+  /** Embeds some of the lane's items, with the given numbers of chunks; `later` keeps the write for a flush. */
   | (InLane & {
       readonly do: "embed";
       readonly which: readonly boolean[];
@@ -42,7 +46,7 @@ export type IndexingOperation =
   | (InLane & { readonly do: "park"; readonly which: readonly boolean[]; readonly retryInMs?: number })
   | { readonly do: "replay"; readonly space?: SpaceRef; readonly ids?: readonly string[] }
   | { readonly do: "attach"; readonly index: "here" | "there" | null }
-  /** Sends some rows of the outbox, or has them refused. */
+  /** Sends some rows of the outbox, or refuses them. */
   | { readonly do: "send"; readonly limit: number; readonly refused: boolean }
   | {
       readonly do: "near";
@@ -60,7 +64,7 @@ export interface Pools {
   readonly filter: fc.Arbitrary<RowFilter>;
 }
 
-/** Operations in the same places as all others, so that they meet. */
+/** Operations in the same places as all others, so that they interact. */
 export function indexingOperation(pools: Pools): fc.Arbitrary<IndexingOperation> {
   const { space, spaces, sessions, ids, filter } = pools;
   const place: fc.Arbitrary<Lane> = fc

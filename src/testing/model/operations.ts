@@ -1,6 +1,6 @@
 /**
- * Random operations on a store. Names, ids, words and times come from small pools, so that operations meet: ids are
- * taken, keys are used again, names conflict, items expire, pages end exactly.
+ * Random operations on a store. Names, ids, words and times come from small pools, so that operations interact: ids are
+ * taken, keys are reused, names conflict, items expire, pages end exactly.
  */
 import fc from "fast-check";
 import type {
@@ -40,7 +40,7 @@ export type Twist = "none" | "agent" | "parts" | "tier" | "session";
 
 export type Operation =
   | { readonly do: "commit"; readonly units: readonly (readonly Write[])[] }
-  /** Commits a unit of the past once more, as it was or with its adds changed a little. */
+  /** Commits an earlier unit again, unchanged or with slightly changed adds. */
   | { readonly do: "again"; readonly which: number; readonly twist: Twist }
   | { readonly do: "forget"; readonly target: ForgetWrite["target"] }
   | { readonly do: "wait"; readonly ms: number }
@@ -54,12 +54,12 @@ export type Operation =
       readonly filter: RowFilter;
       readonly limit: number;
     }
-  /** `ago` counts commits back from the last. */
+  /** `ago` counts versions back that were seen of a space. */
   | { readonly do: "changes"; readonly ago: number }
-  /** How the store is opened anew, where it can be. */
+  /** How the store is reopened, if it can be. */
   | { readonly do: "reopen"; readonly how: "in place" | "beside" | "after close" };
 
-/** A record with one field, or, so many times as often, none. */
+/** A record with one field, or, `weight` times as often, none. */
 function maybe<K extends string, T>(
   field: K,
   value: fc.Arbitrary<T>,
@@ -69,7 +69,7 @@ function maybe<K extends string, T>(
   return fc.oneof({ weight: without, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: given });
 }
 
-/** Most of what happens happens in one place, where it can meet. */
+/** Most operations use one place, where they interact. */
 const space = fc.oneof(
   { weight: 8, arbitrary: fc.constant<SpaceRef>({ user: "ada" }) },
   { weight: 3, arbitrary: fc.constant<SpaceRef>({ user: "bob" }) },
@@ -118,7 +118,6 @@ const add: fc.Arbitrary<AddWrite> = fc
     fc.constantFrom("same", "same", "replace"),
     maybe("session", fc.constantFrom(...SESSIONS), 1),
     maybe("agent", fc.constantFrom(...AGENTS), 1),
-    maybe("idempotency", fc.record({ key: fc.constantFrom("k", "l"), hash: fc.constantFrom("1", "2") }), 3),
   )
   .map(
     ([space, items, existing, ...rest]) => Object.assign({ op: "add", space, items, existing }, ...rest) as AddWrite,
@@ -174,7 +173,7 @@ const amend: fc.Arbitrary<AmendWrite> = fc.oneof(
     .map(([entry, name]): AmendWrite => ({ op: "amend", entry, name })),
 );
 
-/** One id at most: a larger target may take several slices, and then is no unit's affair. */
+/** At most one id: a larger target may take several slices, which a unit does not allow. */
 const forgetOne: fc.Arbitrary<ForgetWrite> = fc
   .tuple(space, fc.constantFrom(...IDS))
   .map(([space, id]) => ({ op: "forget", target: { space, ids: [id] } }));
@@ -187,9 +186,17 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   { weight: 1, arbitrary: amend },
 );
 
-/** Mostly one write; more of them fail together. */
+const once = fc
+  .tuple(fc.oneof(add, update), fc.constantFrom("k", "l"), fc.constantFrom("1", "2"))
+  .map(([write, key, hash]): Write[] => {
+    const { session } = { session: undefined, ...write };
+    return [{ op: "once", space: write.space, ...(session !== undefined && { session }), key, hash }, write];
+  });
+
+/** Usually one write; more of them fail together. */
 const unit = fc.oneof(
-  { weight: 4, arbitrary: fc.array(write, { minLength: 1, maxLength: 1 }) },
+  { weight: 3, arbitrary: fc.array(write, { minLength: 1, maxLength: 1 }) },
+  { weight: 1, arbitrary: once },
   { weight: 1, arbitrary: fc.array(write, { minLength: 2, maxLength: 3 }) },
 );
 
@@ -290,7 +297,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
 
 export const indexing = indexingOperation({ space, spaces, sessions: SESSIONS, ids: IDS, filter });
 
-/** The same unit, but for one detail of its adds. */
+/** The same unit, except for one detail of its adds. */
 export function twisted(unit: Unit, twist: Twist): Unit {
   return unit.map((write) => {
     if (write.op !== "add" || twist === "none") return write;

@@ -1,11 +1,11 @@
 /**
- * Facts and messages as plainly as can be: the model that stores are compared with.
+ * A plain model of facts and messages, with which stores are compared.
  *
- * It knows no spans: it has, for each moment of a short time, whether a fact held then.
+ * It has no spans: for each moment of a short time it records whether a fact held.
  */
 import type { FactSource } from "../../stores/facts.js";
 
-/** Valid times are below this; at this one it is the end of all days. */
+/** Valid times are below this; this one stands for the end of time. */
 export const END = 12;
 
 export type FactOperation =
@@ -23,14 +23,14 @@ export type FactOperation =
   | { readonly do: "forget"; readonly ids: readonly string[] }
   | { readonly do: "forget session"; readonly session: string; readonly entry: boolean };
 
-/** A fact: whether it held at each moment, and from when on it holds. Nothing is earlier than `closedUntil`. */
+/** A fact: whether it held at each moment, and since when it holds. Nothing is earlier than `closedUntil`. */
 interface Known {
   readonly held: boolean[];
   since: number | undefined;
   closedUntil: number;
   retracted: boolean;
   confidence: number;
-  /** As texts. */
+  /** As strings. */
   readonly sources: Set<string>;
 }
 
@@ -42,7 +42,7 @@ export class PlainFacts {
   readonly messages = new Map<string, string | undefined>();
   readonly sessions = new Set<string>();
 
-  /** How the store must answer: an error's code, or what a forget says. */
+  /** The expected answer of the store: an error's code, or the result of a forget. */
   apply(operation: FactOperation): string | { readonly facts: number; readonly factsLeft: readonly string[] } {
     switch (operation.do) {
       case "say":

@@ -1,7 +1,7 @@
 /**
- * What a store should do for retrieval by meaning, written to be read like plain-store.ts: arrays and loops.
+ * What a store should do for retrieval by meaning, written for readability like plain-store.ts: arrays and loops.
  *
- * Keys and fences are the store's own affair: the model learns them from its answers, and holds it to them.
+ * The store assigns keys and fences: the model learns them from its answers, and then requires them.
  */
 import type { Claim, IndexWrite, Lane, OUTBOX, ParkWrite, ReplayWrite } from "../../stores/indexing.js";
 import type { SpaceRef } from "../../types.js";
@@ -9,7 +9,7 @@ import type { PlainItem, PlainSession, PlainSpace, PlainState } from "./plain-st
 import { refOf, waitAgain } from "./plain-state.js";
 import type { PlainDone } from "./plain-store.js";
 
-/** What this half may ask of the other. */
+/** What this half needs from the other. */
 export interface PlainBase {
   readonly state: () => PlainState;
   readonly isVisible: (item: PlainItem, now: number) => boolean;
@@ -18,7 +18,7 @@ export interface PlainBase {
   readonly touch: (space: number) => void;
 }
 
-/** What a claim should answer, where the model can know: a new lease has a fence that only the store knows. */
+/** The expected answer to a claim, as far as the model knows: only the store knows the fence of a new lease. */
 export type PlainClaim = { readonly fence: number | "new" } | { readonly holder: string } | { readonly gone: true };
 
 const OUTBOX_LANE = 0;
@@ -123,7 +123,7 @@ export class PlainIndexing {
     return { op: "replay", replayed: chosen.length, remaining: false };
   }
 
-  /** Whether that name may be attached; it is, if so. */
+  /** Attaches the index, if that is allowed; returns whether it is. */
   attach(index: string | null): boolean {
     if (index !== null && this.#state.index !== undefined && this.#state.index !== index) return false;
     this.#state.index = index ?? undefined;
@@ -134,9 +134,9 @@ export class PlainIndexing {
     return this.#state.index;
   }
 
-  // What reads should find.
+  // Expected results of reads.
 
-  /** What waits in a lane; in all of them, if none is given. Oldest first. */
+  /** The pending items of a lane, or of all lanes; oldest first. */
   pending(now: number, lane?: Lane): readonly PlainItem[] {
     const key = lane && this.#laneKey(lane);
     return this.#state.items.filter(
@@ -152,7 +152,7 @@ export class PlainIndexing {
     return this.pending(now, lane).length > 0;
   }
 
-  /** The lanes that hold something, in the order of their first items. */
+  /** The lanes that have items, in the order of their first items. */
   lanes(): readonly Lane[] {
     const lanes = new Map(this.#state.items.map((item) => [this.#laneOf(item), item]));
     return [...lanes.values()].map((item) => this.lane(item));
@@ -168,7 +168,7 @@ export class PlainIndexing {
     );
   }
 
-  /** Everything stored, expired or not, in the order of arrival. */
+  /** Everything stored, expired or not, in order of arrival. */
   get items(): readonly PlainItem[] {
     return this.#state.items;
   }

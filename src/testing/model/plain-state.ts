@@ -1,4 +1,5 @@
-/** What the plain model holds, and what can be said of it without asking the model. */
+/** The state of the plain model, and functions of it. */
+import type { Note } from "../../stores/receipts.js";
 import type { NewRow, RowFilter } from "../../stores/store.js";
 import type { Item, Json, SpaceKind, SpaceRef } from "../../types.js";
 
@@ -33,10 +34,11 @@ export interface PlainItem {
   readonly recordedAt: number;
   updatedAt: number;
   version: number;
-  commit: number;
+  /** The version of its space that its last add or edit made. */
+  spaceVersion: number;
   /** The store's number of it, once the store has told. */
   key: number | undefined;
-  /** Absent while it waits to be embedded. */
+  /** Absent while it is pending. */
   embedding: PlainEmbedding | undefined;
   parking: PlainParking | undefined;
   attempts: number;
@@ -45,7 +47,7 @@ export interface PlainItem {
 export interface PlainEmbedding {
   /** One vector per chunk. */
   readonly vectors: readonly (readonly number[])[];
-  /** The store's numbers of the items whose text they carry. */
+  /** The store's numbers of the items whose text they contain. */
   readonly borrowed: readonly number[];
 }
 
@@ -56,36 +58,31 @@ export interface PlainParking {
 }
 
 export interface PlainLease {
-  /** The key of a space or of a session, which are never the same; 0: the outbox. */
+  /** The key of a space or of a session, which are distinct; 0 for the outbox. */
   readonly lane: number;
   readonly owner: string;
   readonly fence: number;
 }
 
-export interface PlainAnswer {
+export interface PlainReceipt {
   readonly space: number;
   readonly session: number | undefined;
   readonly key: string;
   hash: string | undefined;
-  readonly ids: readonly string[];
-  readonly sequences: readonly number[];
-  readonly at: number;
+  readonly notes: readonly Note[];
 }
 
 export interface PlainState {
-  commit: number;
   keys: number;
   spaces: PlainSpace[];
   sessions: PlainSession[];
-  /** In the order of arrival. */
+  /** In order of arrival. */
   items: PlainItem[];
-  answers: PlainAnswer[];
+  receipts: PlainReceipt[];
   leases: PlainLease[];
-  /** The external index attached. */
+  /** The attached external index. */
   index: string | undefined;
-  removals: { readonly space: number; readonly commit: number }[];
-  /** When a name last went to another space or to none, or was sliced: changes from before cannot be told by name. */
-  moved: Record<string, number>;
+  removals: { readonly space: number; readonly spaceVersion: number }[];
 }
 
 export function refOf(space: PlainSpace | undefined): SpaceRef {
@@ -100,13 +97,13 @@ export function entryOf({ kind, name, description, retentionMs, createdAt, updat
   return { kind, name, ...optional, createdAt, updatedAt };
 }
 
-/** All that makes two adds of one id the same. Metadata of the model's operations have their keys in one order. */
+/** Everything that makes two adds of one id equal. The operations' metadata have their keys in a fixed order. */
 export function payload(row: NewRow, session: number | undefined): string {
   const { kind, role, name, content, parts, metadata, tier } = row;
   return JSON.stringify([session, kind, role, name, content, parts, metadata, tier]);
 }
 
-/** The item becomes pending, and so does whoever borrowed its text. Tells the spaces that this has changed. */
+/** Makes the item pending, and all items that borrowed its text. Returns the spaces that this changed. */
 export function dropVectorsWith(item: PlainItem, items: readonly PlainItem[]): readonly number[] {
   const borrowers = items.filter((one) => item.key !== undefined && one.embedding?.borrowed.includes(item.key));
   for (const one of [item, ...borrowers]) waitAgain(one);

@@ -1,10 +1,11 @@
 /**
- * What a store should do, written to be read: a few arrays, and a loop for every question. Nothing here is fast, nothing
- * is shared with a real store. A unit that fails is undone by going back to a copy of everything.
+ * What a store should do, written for readability: a few arrays, and a loop for every question. Nothing here is fast,
+ * and nothing is shared with a real store. A unit that fails is undone by restoring a copy of everything.
  *
- * Ids of the registry are the store's own affair; here they are plain numbers and are compared nowhere.
+ * The store assigns the ids of the registry; here they are plain numbers and are never compared.
  */
 import type { ErrorCode } from "../../errors.js";
+import { type Note, namedIn, type OnceWrite } from "../../stores/receipts.js";
 import {
   type AddWrite,
   type AmendWrite,
@@ -23,6 +24,7 @@ import {
   dropVectorsWith,
   entryOf,
   type PlainItem,
+  type PlainReceipt,
   type PlainSession,
   type PlainSpace,
   type PlainState,
@@ -32,11 +34,15 @@ import {
   waitAgain,
 } from "./plain-state.js";
 
-const KEY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-
-/** What a write should answer: the contract's `Done` without ids of the registry. */
+/** The expected answer to a write: the contract's `Done` without ids of the registry. */
 export type PlainDone = { readonly op: Write["op"]; readonly [field: string]: unknown };
 export type PlainOutcome = { readonly done: readonly PlainDone[] } | { readonly code: ErrorCode };
+
+/** A space at one moment. */
+export interface PlainVersion {
+  readonly key: number;
+  readonly version: number;
+}
 
 class Refusal {
   readonly code: ErrorCode;
@@ -48,16 +54,14 @@ class Refusal {
 
 export class PlainStore {
   #state: PlainState = {
-    commit: 0,
     keys: 0,
     spaces: [],
     sessions: [],
     items: [],
-    answers: [],
+    receipts: [],
     leases: [],
     index: undefined,
     removals: [],
-    moved: {},
   };
   /** The other half of the contract. */
   readonly indexing = new PlainIndexing({
@@ -69,26 +73,11 @@ export class PlainStore {
   });
   #touched = new Set<number>();
   #now = 0;
-
-  get commit(): number {
-    return this.#state.commit;
-  }
+  /** Whether what was applied last has changed any space. */
+  changed = false;
 
   get stored(): number {
     return this.#state.items.length;
-  }
-
-  /** For a change that took the store several commits: they are numbered as it numbered them. */
-  skipTo(commit: number): void {
-    this.#state.commit = commit;
-  }
-
-  /** For a space that several commits have changed, in an order that is the store's. */
-  adoptVersion(ref: SpaceRef, version: number): void {
-    const space = this.#space(ref);
-    if (!space) return;
-    space.version = version;
-    this.#state.moved[`${space.kind} ${space.name}`] = this.#state.commit;
   }
 
   apply(units: readonly (readonly Write[])[], now: number): readonly PlainOutcome[] {
@@ -98,7 +87,7 @@ export class PlainStore {
       const before = structuredClone(this.#state);
       this.#touched = new Set();
       try {
-        const done = unit.map((write) => this.#apply(write));
+        const done = this.#applyUnit(unit);
         for (const space of this.#touched) changed.add(space);
         return { done };
       } catch (error) {
@@ -107,9 +96,36 @@ export class PlainStore {
         return { code: error.code };
       }
     });
-    if (changed.size > 0) this.#state.commit++;
-    for (const space of this.#state.spaces) if (changed.has(space.key)) space.version = this.#state.commit;
+    this.changed = changed.size > 0;
+    for (const space of this.#state.spaces) if (changed.has(space.key)) space.version++;
     return outcomes;
+  }
+
+  /** No sequence of operations is long enough for a receipt to expire: each adds at most an hour of use. */
+  #applyUnit(unit: readonly Write[]): readonly PlainDone[] {
+    const [once, ...writes] = unit;
+    if (once?.op !== "once") return unit.map((write) => this.#apply(write));
+    const receipt = this.#receiptOf(once);
+    if (receipt?.hash !== undefined && receipt.hash !== once.hash) throw new Refusal("conflict");
+    if (receipt) return [{ op: "once", first: receipt.notes }];
+    const done = writes.map((write) => this.#apply(write));
+    const notes = writes.map((write, at) => noteOf(write, done[at]));
+    const place = this.#placeOf(once);
+    if (place) this.#state.receipts.push({ ...place, key: once.key, hash: once.hash, notes });
+    return [{ op: "once" }, ...done];
+  }
+
+  #receiptOf(once: OnceWrite): PlainReceipt | undefined {
+    const place = this.#placeOf(once);
+    return this.#state.receipts.find(
+      ({ space, session, key }) => key === once.key && space === place?.space && session === place.session,
+    );
+  }
+
+  #placeOf({ space: ref, session: name }: OnceWrite): Pick<PlainReceipt, "space" | "session"> | undefined {
+    const space = ref && this.#space(ref);
+    const session = space && name !== undefined ? this.#session(space, name) : undefined;
+    return space && (name === undefined || session) ? { space: space.key, session: session?.key } : undefined;
   }
 
   #apply(write: Write): PlainDone {
@@ -129,17 +145,6 @@ export class PlainStore {
     const known = this.#space(write.space);
     const inSession = known && write.session !== undefined ? this.#session(known, write.session) : undefined;
     const isPlaceKnown = known !== undefined && (write.session === undefined || inSession !== undefined);
-
-    if (write.idempotency && isPlaceKnown) {
-      const { key, hash } = write.idempotency;
-      const answer = this.#state.answers.find(
-        (one) => one.space === known.key && one.session === inSession?.key && one.key === key,
-      );
-      if (answer && this.#now < answer.at + KEY_KEPT_MS) {
-        if (answer.hash !== undefined && answer.hash !== hash) throw new Refusal("conflict");
-        return { op: "add", ids: answer.ids, sequences: answer.sequences, repeated: true };
-      }
-    }
 
     const isRepeat =
       isPlaceKnown &&
@@ -170,7 +175,7 @@ export class PlainStore {
           recordedAt: this.#now,
           updatedAt: this.#now,
           version: 1,
-          commit: this.#state.commit + 1,
+          spaceVersion: space.version + 1,
           key: undefined,
           embedding: undefined,
           parking: undefined,
@@ -193,14 +198,6 @@ export class PlainStore {
     if (session && !isRepeat) session.updatedAt = this.#now;
     const ids = items.map((item) => item.row.id);
     const sequences = items.flatMap((item) => item.sequence ?? []);
-    if (write.idempotency) {
-      const { key, hash } = write.idempotency;
-      const place = { space: space.key, session: session?.key, key };
-      this.#state.answers = this.#state.answers.filter(
-        (one) => one.space !== place.space || one.session !== place.session || one.key !== key,
-      );
-      this.#state.answers.push({ ...place, hash, ids, sequences, at: this.#now });
-    }
     return { op: "add", ids, sequences, repeated: isRepeat };
   }
 
@@ -225,7 +222,7 @@ export class PlainStore {
     item.row = row;
     item.version++;
     item.updatedAt = this.#now;
-    item.commit = this.#state.commit + 1;
+    item.spaceVersion = (this.#byKey(item.space)?.version ?? 0) + 1;
     this.#touched.add(item.space);
   }
 
@@ -252,15 +249,14 @@ export class PlainStore {
     const sessions = session ? [session] : this.#state.sessions.filter((one) => one.space === space.key);
     for (const one of sessions) {
       this.#state.sessions = this.#state.sessions.filter((other) => other !== one);
-      this.#state.answers = this.#state.answers.filter((answer) => answer.session !== one.key);
+      this.#state.receipts = this.#state.receipts.filter(({ session }) => session !== one.key);
       this.#endLease(one.key);
     }
     this.#touched.add(space.key);
     if (session) return { ...done, items: chosen.length, sessions: 1 };
     this.#state.spaces = this.#state.spaces.filter((one) => one !== space);
-    this.#state.answers = this.#state.answers.filter((answer) => answer.space !== space.key);
+    this.#state.receipts = this.#state.receipts.filter((receipt) => receipt.space !== space.key);
     this.#endLease(space.key);
-    this.#move(space.kind, space.name);
     this.#touchAllNaming(space);
     return { ...done, items: chosen.length, sessions: sessions.length, entries: 1 };
   }
@@ -272,9 +268,10 @@ export class PlainStore {
   #remove(item: PlainItem): void {
     this.#dropVectorsWith(item);
     this.#state.items = this.#state.items.filter((one) => one !== item);
-    this.#state.removals.push({ space: item.space, commit: this.#state.commit + 1 });
-    for (const answer of this.#state.answers) {
-      if (answer.space === item.space && answer.ids.includes(item.row.id)) answer.hash = undefined;
+    const spaceVersion = (this.#byKey(item.space)?.version ?? 0) + 1;
+    this.#state.removals.push({ space: item.space, spaceVersion });
+    for (const receipt of this.#state.receipts) {
+      if (receipt.space === item.space && namedIn(receipt.notes).includes(item.row.id)) receipt.hash = undefined;
     }
     this.#touched.add(item.space);
   }
@@ -318,8 +315,6 @@ export class PlainStore {
     const before = JSON.stringify(entryOf(space));
     if (write.name !== undefined && write.name !== space.name) {
       if (this.#named(entry.kind, write.name)) throw new Refusal("conflict");
-      this.#move(space.kind, space.name);
-      this.#move(space.kind, write.name);
       space.name = write.name;
       this.#touchAllNaming(space);
     }
@@ -332,14 +327,10 @@ export class PlainStore {
     return { op: "amend", entry: entryOf(space) };
   }
 
-  /** Spaces whose items or sessions show this space's name as their agent. */
+  /** Marks the spaces whose items or sessions name this agent. */
   #touchAllNaming(agent: PlainSpace): void {
     for (const item of this.#state.items) if (item.agent === agent.key) this.#touched.add(item.space);
     for (const session of this.#state.sessions) if (session.agent === agent.key) this.#touched.add(session.space);
-  }
-
-  #move(kind: SpaceKind, name: string): void {
-    this.#state.moved[`${kind} ${name}`] = this.#state.commit + 1;
   }
 
   #named(kind: SpaceKind, name: string): PlainSpace | undefined {
@@ -412,7 +403,7 @@ export class PlainStore {
     };
   }
 
-  /** The item as a store should show it, but for the session's id. */
+  /** The item as a store should return it, except for the session's id. */
   #item(item: PlainItem): Omit<Item, "sessionId"> {
     const session = this.#state.sessions.find((one) => one.key === item.session);
     const agent = this.#byKey(item.agent)?.name;
@@ -430,9 +421,9 @@ export class PlainStore {
     };
   }
 
-  // What reads should find. Times are given anew: a read may come later than the last commit.
+  // Expected results of reads. Times are passed in: a read may come later than the last commit.
 
-  /** Visible items of the spaces that pass the filter, in the order of arrival. */
+  /** Visible items of the spaces that match the filter, in order of arrival. */
   items(spaces: readonly SpaceRef[], filter: RowFilter, now: number): readonly Omit<Item, "sessionId">[] {
     this.#now = now;
     const keys = new Set(spaces.map((ref) => this.#space(ref)?.key));
@@ -443,7 +434,7 @@ export class PlainStore {
       .filter((item) => passes(item, filter));
   }
 
-  /** Everything that is stored in the space, expired or not. */
+  /** Everything stored in the space, expired or not. */
   documents(ref: SpaceRef, now: number): readonly BruteForceDocument[] {
     const space = this.#space(ref);
     return this.#state.items
@@ -456,15 +447,17 @@ export class PlainStore {
       }));
   }
 
-  /** Those of the names that someone in the spaces has spoken under. */
+  /** The names among these under which someone in the spaces has spoken. */
   speakers(refs: readonly SpaceRef[], names: readonly string[]): readonly string[] {
     const keys = new Set(refs.map((ref) => this.#space(ref)?.key));
     const spoken = this.#state.items.filter((item) => keys.has(item.space)).map((item) => item.row.name?.toLowerCase());
     return names.filter((name) => spoken.includes(name.toLowerCase()));
   }
 
-  version(ref: SpaceRef): number {
-    return this.#space(ref)?.version ?? 0;
+  /** Which space has the name, and at which version it is. */
+  version(ref: SpaceRef): PlainVersion | undefined {
+    const space = this.#space(ref);
+    return space && { key: space.key, version: space.version };
   }
 
   entries(kind: SpaceKind): readonly object[] {
@@ -475,13 +468,21 @@ export class PlainStore {
     return this.#state.sessions.map((session) => this.#sessionEntry(session));
   }
 
-  /** What changed in the space of that name; undefined where the name has been another's since. */
-  changes(ref: SpaceRef, since: number): { readonly changed: readonly string[]; readonly removed: number } | undefined {
-    const [[kind, name] = []] = Object.entries(ref);
-    if ((this.#state.moved[`${kind} ${name}`] ?? 0) > since) return undefined;
+  /** What changed in the space of that name; all there is if it was another's, or nobody's, then. */
+  changes(ref: SpaceRef, since: PlainVersion | undefined) {
     const key = this.#space(ref)?.key;
-    const changed = this.#state.items.filter((item) => item.space === key && item.commit > since);
-    const removed = this.#state.removals.filter((removal) => removal.space === key && removal.commit > since);
-    return { changed: changed.map((item) => `${item.row.id}@${item.version}`), removed: removed.length };
+    const from = since?.key === key ? (since?.version ?? 0) : 0;
+    const changed = this.#state.items.filter((item) => item.space === key && item.spaceVersion > from);
+    const removed = this.#state.removals.filter((removal) => removal.space === key && removal.spaceVersion > from);
+    return {
+      changed: changed.map((item) => `${item.row.id}@${item.version}`),
+      removed: removed.length,
+      complete: since === undefined || since.key === key,
+    };
   }
+}
+
+function noteOf(write: Write, done: PlainDone | undefined): Note {
+  if (write.op === "update") return { op: "update", id: write.id, version: Number(done?.["version"]) };
+  return { op: "add", ids: done?.["ids"] as string[], sequences: done?.["sequences"] as number[] };
 }

@@ -1,43 +1,43 @@
-/** The file as SQLite sees it: is it ours, of which version, whole, and do its rows fit together. */
-import { pragma } from "../../stores/sqlite/connection.js";
-import { type Database, isNotOurs } from "../../stores/sqlite/driver.js";
-import { APPLICATION_ID, SCHEMA_VERSION } from "../../stores/sqlite/schema.js";
+/** Checks of the database: format, version, integrity, references, counts. */
+import { pragma } from "../../stores/sqlite/file/connection.js";
+import { type Database, isDamaged } from "../../stores/sqlite/file/driver.js";
+import { APPLICATION_ID, SCHEMA_VERSION } from "../../stores/sqlite/file/schema.js";
 import { count, error, type Finding, ok, REPAIR, RESTORE, repairable, warning } from "../diagnosis.js";
 import { number } from "../reading.js";
 import type { Look } from "./look.js";
 
 const PROBLEMS_SHOWN = 3;
-/** What SQLite says of an index that can be built anew from the items. */
+/** Matches SQLite's messages about the words index, which can be rebuilt from the items. */
 const OF_WORDS_INDEX = /\bFTS5\b.*\bwords\b/i;
 
 export function checkFormat(database: Database): Finding {
   try {
     if (number(database, "PRAGMA page_count") === 0) {
-      return error("it is empty", `if it held a memory, ${RESTORE}; otherwise it becomes one when it is opened`);
+      return error("it is empty", `if it held a memory, ${RESTORE}; otherwise opening it creates one`);
     }
-    if (pragma(database, "application_id") === APPLICATION_ID) return ok("a file of Holdfast");
-    return error("it is a database of another program", "name the file of a memory; it is not touched");
+    if (pragma(database, "application_id") === APPLICATION_ID) return ok("a Holdfast file");
+    return error("it belongs to another program", "pass the path of a memory; this file was not changed");
   } catch (cause) {
-    if (!isNotOurs(cause)) throw cause;
-    return error("it is not a database, or it is damaged", RESTORE);
+    if (!isDamaged(cause)) throw cause;
+    return error("it is not a database, or is damaged", RESTORE);
   }
 }
 
-/** Which version it is of. */
+/** The schema version of the file. */
 export const schemaOf = (database: Database): number => Number(pragma(database, "user_version"));
 
 export function checkSchema(version: number): Finding {
   if (version === SCHEMA_VERSION) return ok(`version ${version}`);
   if (version > SCHEMA_VERSION) {
-    const what = `version ${version}, newer than this program knows (${SCHEMA_VERSION})`;
-    return error(what, "upgrade this program; it does not open the file");
+    const what = `version ${version}, newer than this program supports (${SCHEMA_VERSION})`;
+    return error(what, "upgrade Holdfast; this version cannot open the file");
   }
   return repairable(
-    warning(`version ${version}; this program's is ${SCHEMA_VERSION}`, "open it once: it is upgraded then"),
+    warning(`version ${version}; this program uses ${SCHEMA_VERSION}`, "open the file once to upgrade it"),
   );
 }
 
-/** Problems by SQLite's own account: of its pages and tables, and of the words index. */
+/** Problems that SQLite reports, separately for the file and for the words index. */
 export function findProblems({ database, deep }: Look): { readonly file: string[]; readonly words: string[] } {
   const rows = database.prepare(deep ? "PRAGMA integrity_check(100)" : "PRAGMA quick_check(100)").all();
   const problems = rows.map((row) => String(Object.values(row)[0])).filter((line) => line !== "ok");
@@ -56,23 +56,27 @@ export function checkIntegrity(problems: readonly string[], deep: boolean): Find
   );
 }
 
-/** Rows that point to nothing. Each question counts them. */
+/** Rows whose parent is missing. Each query counts them. */
 const DANGLING: readonly { readonly what: string; readonly sql: string }[] = [
-  { what: "item of no space", sql: "SELECT count(*) FROM item WHERE space NOT IN (SELECT key FROM space)" },
+  { what: "item without a space", sql: "SELECT count(*) FROM item WHERE space NOT IN (SELECT key FROM space)" },
   {
-    what: "item of no session",
+    what: "item without a session",
     sql: "SELECT count(*) FROM item WHERE session IS NOT NULL AND session NOT IN (SELECT key FROM session)",
   },
-  { what: "session of no space", sql: "SELECT count(*) FROM session WHERE space NOT IN (SELECT key FROM space)" },
-  { what: "block of no space", sql: "SELECT count(*) FROM block WHERE space NOT IN (SELECT key FROM space)" },
+  {
+    what: "position in a session used twice",
+    sql: "SELECT count(*) FROM (SELECT 1 FROM item WHERE session IS NOT NULL GROUP BY session, seq HAVING count(*) > 1)",
+  },
+  { what: "session without a space", sql: "SELECT count(*) FROM session WHERE space NOT IN (SELECT key FROM space)" },
+  { what: "block without a space", sql: "SELECT count(*) FROM block WHERE space NOT IN (SELECT key FROM space)" },
   {
     what: "block without its text",
     sql: `SELECT count(*) FROM block WHERE NOT EXISTS
       (SELECT 1 FROM block_edit WHERE block_edit.block = block.key AND block_edit.version = block.version)`,
   },
-  { what: "fact of no space", sql: "SELECT count(*) FROM fact WHERE space NOT IN (SELECT key FROM space)" },
+  { what: "fact without a space", sql: "SELECT count(*) FROM fact WHERE space NOT IN (SELECT key FROM space)" },
   {
-    what: "fact that holds, without its item",
+    what: "current fact without its item",
     sql: `SELECT count(*) FROM fact WHERE state = 0 AND NOT EXISTS
       (SELECT 1 FROM item WHERE item.id = fact.id AND item.space = fact.space)`,
   },
@@ -83,11 +87,11 @@ export function checkReferences({ database }: Look): Finding {
     const rows = number(database, sql);
     return rows > 0 ? [`${rows} × ${what}`] : [];
   });
-  if (found.length === 0) return ok("every row belongs to something that is there");
-  return error(found.join("; "), `${RESTORE}: something other than Holdfast has changed the file`);
+  if (found.length === 0) return ok("no dangling rows");
+  return error(found.join("; "), `${RESTORE}: another program has changed the file`);
 }
 
-/** Numbers that are kept beside the rows they count. Each question counts those that are wrong. */
+/** Stored counts. Each query counts those that are wrong. */
 const MISCOUNTED: readonly { readonly what: string; readonly sql: string }[] = [
   { what: "the number of items", sql: "SELECT items <> (SELECT count(*) FROM item) FROM head" },
   {
@@ -97,7 +101,7 @@ const MISCOUNTED: readonly { readonly what: string; readonly sql: string }[] = [
       WHERE space.items <> coalesce(counted.items, 0) OR space.terms <> coalesce(counted.terms, 0)`,
   },
   {
-    what: "the next place in a session",
+    what: "the next position in a session",
     sql: `SELECT count(*) FROM session JOIN
       (SELECT session AS key, max(seq) AS last FROM item WHERE session IS NOT NULL GROUP BY session) USING (key)
       WHERE next_seq <= last`,

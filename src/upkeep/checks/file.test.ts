@@ -11,7 +11,7 @@ describe("where a file lies", () => {
     expect(findDisk(10_000_000_000, 1_000_000_000)).toEqual({ state: "ok", what: "10 GB free" });
     expect(findDisk(1_000_000_000, 990_000_000)).toMatchObject({
       state: "warning",
-      what: "1.0 GB free on its disk, and the file has 990 MB",
+      what: "1.0 GB free on the disk; the file takes 990 MB",
     });
   });
 });

@@ -1,16 +1,18 @@
-/** The file as the file system sees it. Opens nothing. */
+/** Checks by the file system only. The file is not opened. */
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { networkOf, openMode } from "../../stores/sqlite/file.js";
+import { notAFile } from "../../plain-file.js";
+import { networkOf, openMode } from "../../stores/sqlite/file/file.js";
 import { error, type Finding, ok, repairable, size, warning } from "../diagnosis.js";
 
-/** What has to be free beside the file: a purge or an upgrade may rewrite it. */
+/** Free space to keep beside the file's own size: a purge or an upgrade may rewrite it. */
 const SPARE_BYTES = 64_000_000;
 
 export function checkFile(path: string): Finding {
+  const what = notAFile(path);
+  if (what !== undefined) return error(`${path} ${what}`, "pass the path of a memory");
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return error(`${path} does not exist`, "check the path, or restore a backup to it");
-  if (!stat.isFile()) return error(`${path} is not a file`, "name the file of a memory");
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
   } catch {
@@ -21,7 +23,7 @@ export function checkFile(path: string): Finding {
 
 export function checkMode(path: string): Finding {
   const mode = openMode(statSync(path).mode);
-  if (mode === undefined) return ok("only its owner can read it");
+  if (mode === undefined) return ok("only the owner can read it");
   return repairable(error(`other accounts can read it (mode ${mode}), so it is not opened`, `chmod 600 ${path}`));
 }
 
@@ -40,6 +42,6 @@ export function checkDisk(path: string): Finding {
 
 export function findDisk(freeBytes: number, fileBytes: number): Finding {
   if (freeBytes >= fileBytes + SPARE_BYTES) return ok(`${size(freeBytes)} free`);
-  const what = `${size(freeBytes)} free on its disk, and the file has ${size(fileBytes)}`;
-  return warning(what, "make room: forgetting for good may rewrite the whole file");
+  const what = `${size(freeBytes)} free on the disk; the file takes ${size(fileBytes)}`;
+  return warning(what, "free some space: forgetting may rewrite the whole file");
 }

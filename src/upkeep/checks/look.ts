@@ -1,5 +1,5 @@
-/** What a check may look at. */
-import type { Database } from "../../stores/sqlite/driver.js";
+/** The input of a check. */
+import type { Database } from "../../stores/sqlite/file/driver.js";
 
 export interface Look {
   /** Read-only, inside a snapshot. */
@@ -7,8 +7,8 @@ export interface Look {
   readonly path: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Whether to read everything, however long it takes. */
+  /** Reads everything, however long that takes. */
   readonly deep: boolean;
-  /** The embedding model that is configured; absent: words only. */
+  /** The configured embedding model; undefined: words only. */
   readonly model?: string;
 }

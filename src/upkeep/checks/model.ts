@@ -1,4 +1,4 @@
-/** The embedding model in the package: are its files whole, and can it run. */
+/** Checks the embedding model in the package: whether its files are intact and a runtime loads. */
 
 import { MODEL_NAME } from "../../embedding/minilm/choice.js";
 import { MODEL_FILES, type ModelFile, readModelFile } from "../../embedding/minilm/files.js";
@@ -6,7 +6,7 @@ import { loadRuntime } from "../../embedding/minilm/network.js";
 import { HoldfastError } from "../../errors.js";
 import { error, type Finding, ok, warning } from "../diagnosis.js";
 
-/** Byte for byte. */
+/** Compares checksums of the model's files. */
 export async function checkModel(folder: string): Promise<Finding> {
   const problems: string[] = [];
   for (const file of Object.keys(MODEL_FILES) as ModelFile[]) {
@@ -17,8 +17,8 @@ export async function checkModel(folder: string): Promise<Finding> {
       problems.push(cause.message);
     }
   }
-  if (problems.length === 0) return ok(`${MODEL_NAME}: its files have the right SHA-256`);
-  return error(problems.join("; "), "install holdfast again: the model ships inside the package, in models/");
+  if (problems.length === 0) return ok(`${MODEL_NAME}: checksums match`);
+  return error(problems.join("; "), "reinstall holdfast: the model is part of the package, in models/");
 }
 
 export async function checkRuntime(): Promise<Finding> {
@@ -26,11 +26,11 @@ export async function checkRuntime(): Promise<Finding> {
     const { runtime } = await loadRuntime(["node", "web"]);
     if (runtime === "node") return ok("onnxruntime-node");
     return warning(
-      "onnxruntime-node cannot be loaded; onnxruntime-web embeds six to nine times slower",
+      "onnxruntime-node cannot be loaded; onnxruntime-web is six to nine times slower",
       "npm install onnxruntime-node",
     );
   } catch (cause) {
     if (!(cause instanceof HoldfastError)) throw cause;
-    return error(cause.message, cause.hint ?? "install holdfast again");
+    return error(cause.message, cause.hint ?? "reinstall holdfast");
   }
 }

@@ -1,4 +1,4 @@
-/** Whether the file's vectors were made by the model that is configured. */
+/** Checks whether the configured model made the file's vectors. */
 import type { VectorSpace } from "../../types.js";
 import { error, type Finding, ok } from "../diagnosis.js";
 
@@ -10,11 +10,11 @@ export function checkSpace(
   if (!kept) return ok("the file has no vectors yet");
   const named = nameOf(kept);
   if (kept.model === model) return ok(named);
-  if (model === undefined) return ok(`${named}; no model is configured, so questions are answered by words`);
-  if (next?.model === model) return ok(`${named}; vectors of ${nameOf(next)} are being made to take their place`);
+  if (model === undefined) return ok(`${named}; no model is configured, so search is by words`);
+  if (next?.model === model) return ok(`${named}; vectors of ${nameOf(next)} are being made to replace them`);
   return error(
-    `the file's vectors are of ${named}, and ${model} is configured`,
-    "configure the model that the file was made with, or make its vectors anew: holdfast reindex",
+    `the file's vectors were made by ${named}, but ${model} is configured`,
+    "configure the model that made them, or re-embed everything: holdfast reindex",
   );
 }
 

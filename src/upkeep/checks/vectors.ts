@@ -1,61 +1,56 @@
-/** The vectors against the items: whoever counts as embedded has its vectors, of the right size; nobody else has any. */
-import { Coder, HEAD_BYTES } from "../../retrieval/vectors/codes.js";
-import type { Database, Row } from "../../stores/sqlite/driver.js";
+/** Checks vectors against items: embedded items have vectors of the right size, and no others do. */
+import { codeLength, decode, encode } from "../../retrieval/vectors/codes.js";
 import {
   ITEM_PLACE,
   KEY_BITS,
   KEY_OF_PLACE,
   PARTS,
   SPACE_OF_PLACE,
-  unpackVectors,
   type VectorTable,
   VectorTables,
-} from "../../stores/sqlite/vector-table.js";
+} from "../../stores/sqlite/embedding/vector-table.js";
+import type { Database, Row } from "../../stores/sqlite/file/driver.js";
 import { count, error, type Finding, ok, REPAIR, repairable } from "../diagnosis.js";
 import { number, row } from "../reading.js";
 import type { Look } from "./look.js";
 
 const ROWS_PER_READ = 512;
-/** Vectors have length 1 but for rounding. */
+/** Vectors have length 1 up to rounding. */
 const LENGTH_TOLERANCE = 0.01;
 
-/** Rows of vectors that belong to nobody who counts as embedded. */
+/** Rows of vectors that belong to no embedded item. */
 export const ORPHANS = `SELECT place FROM vectors LEFT JOIN item ON item.key = ${KEY_OF_PLACE}
   WHERE item.key IS NULL OR item.space <> ${SPACE_OF_PLACE} OR item.key <> vectors.item OR item.indexed <> item.version`;
 
-/** Items whose rows of vectors or of codes have not the size that they must have, both for a number of dimensions. */
-const MISSIZED = `SELECT ${KEY_OF_PLACE} AS key FROM vectors LEFT JOIN codes USING (place)
-  WHERE length(spans) = 0 OR length(spans) % 8 <> 0 OR length(vectors) <> ${PARTS} * ?1 * 4
-    OR coalesce(length(codes), 0) <> ${PARTS} * (?1 + ${HEAD_BYTES})`;
-
-/** Rows of codes without vectors. */
-export const LONE_CODES = "SELECT place FROM codes WHERE place NOT IN (SELECT place FROM vectors)";
+/** Items whose vectors have the wrong size; the parameter is the size of one vector. */
+const MISSIZED = `SELECT ${KEY_OF_PLACE} AS key FROM vectors
+  WHERE length(spans) = 0 OR length(spans) % 8 <> 0 OR length(vectors) <> ${PARTS} * ?`;
 
 export interface VectorFaults {
-  /** Keys of items that count as embedded and have no vectors, or wrong ones. */
+  /** Keys of embedded items that have no vectors, or wrong ones. */
   readonly missing: readonly number[];
   readonly wrong: readonly number[];
-  /** How many rows of vectors or codes belong to nobody. */
+  /** Rows of vectors that belong to no item. */
   readonly orphans: number;
-  /** Whether the file's own count of vectors is wrong. */
+  /** Whether the stored count of vectors is wrong. */
   readonly miscounted: boolean;
 }
 
 export function checkVectors({ database, deep }: Look): Finding {
-  if (number(database, "SELECT settling FROM head") > 0) return ok("vectors of another model are being taken into use");
+  if (number(database, "SELECT settling FROM head") > 0) return ok("switching to the vectors of another model");
   const { missing, wrong, orphans, miscounted } = findVectorFaults(database, deep);
   const found = [
-    missing.length > 0 && `${count(missing.length, "item")} without the vectors they should have`,
-    wrong.length > 0 && `${count(wrong.length, "item")} with vectors that cannot be right`,
-    orphans > 0 && `${count(orphans, "row")} of vectors that belong to no item`,
-    miscounted && "the number of vectors is wrong",
+    missing.length > 0 && `${count(missing.length, "item")} without vectors`,
+    wrong.length > 0 && `${count(wrong.length, "item")} with invalid vectors`,
+    orphans > 0 && `${count(orphans, "row")} of vectors without an item`,
+    miscounted && "the stored count of vectors is wrong",
   ].filter(Boolean);
   if (found.length > 0) return repairable(error(found.join("; "), REPAIR));
   const { embedded, chunks } = row(database, "SELECT embedded, chunks FROM head");
   return ok(`${count(Number(embedded), "item")} with ${count(Number(chunks), "vector")}`);
 }
 
-/** `deep`: the numbers themselves are looked at. Requires a snapshot. */
+/** `deep` also checks the numbers themselves. Requires a snapshot. */
 export function findVectorFaults(database: Database, deep: boolean): VectorFaults {
   const table = new VectorTables(database).current();
   if (!table) {
@@ -63,21 +58,18 @@ export function findVectorFaults(database: Database, deep: boolean): VectorFault
     return { missing, wrong: [], orphans: 0, miscounted: false };
   }
   nameVectors(database, table);
-  const missized = database.prepare(MISSIZED).all(table.space.dimensions).map(keyOf);
+  const missized = database.prepare(MISSIZED).all(codeLength(table.space.dimensions)).map(keyOf);
   return {
     missing: missingIn(database),
     wrong: deep ? [...new Set([...missized, ...crookedIn(database, table)])] : missized,
-    orphans: number(database, `SELECT (SELECT count(*) FROM (${ORPHANS})) + (SELECT count(*) FROM (${LONE_CODES}))`),
+    orphans: number(database, `SELECT count(*) FROM (${ORPHANS})`),
     miscounted: number(database, `SELECT ${MISCOUNTED} FROM head`) > 0,
   };
 }
 
-/** The tables of vectors and codes in use get names that do not change. */
-export function nameVectors(database: Database, { name, codes }: VectorTable): void {
-  database.exec(`
-    DROP VIEW IF EXISTS temp.vectors; CREATE TEMP VIEW vectors AS SELECT * FROM main.${name};
-    DROP VIEW IF EXISTS temp.codes; CREATE TEMP VIEW codes AS SELECT * FROM main.${codes};
-  `);
+/** Creates a view with a fixed name for the current table of vectors. */
+export function nameVectors(database: Database, { name }: VectorTable): void {
+  database.exec(`DROP VIEW IF EXISTS temp.vectors; CREATE TEMP VIEW vectors AS SELECT * FROM main.${name}`);
 }
 
 export const COUNTED = {
@@ -86,7 +78,7 @@ export const COUNTED = {
 };
 const MISCOUNTED = `(embedded <> ${COUNTED.embedded} OR chunks <> ${COUNTED.chunks})`;
 
-/** What is nothing but white space has no vectors. */
+/** Items of white space only have no vectors. */
 function missingIn(database: Database): number[] {
   const page = database.prepare(
     `SELECT key, content FROM item WHERE indexed = version AND key > ?
@@ -99,33 +91,32 @@ function missingIn(database: Database): number[] {
   return missing;
 }
 
-/** Items of which a vector is not of length 1, or whose codes are not those of their vectors. */
+/** Items with a vector whose length is not 1, or that is not encoded canonically. */
 function crookedIn(database: Database, { space: { dimensions } }: VectorTable): number[] {
   const page = database.prepare(
-    `SELECT ${SPACE_OF_PLACE} AS space, ${KEY_OF_PLACE} AS key, vectors, codes, ${PARTS} AS parts
-     FROM vectors LEFT JOIN codes USING (place) WHERE place > ((? << ${KEY_BITS}) | ?) ORDER BY place LIMIT ${ROWS_PER_READ}`,
+    `SELECT ${SPACE_OF_PLACE} AS space, ${KEY_OF_PLACE} AS key, vectors, ${PARTS} AS parts
+     FROM vectors WHERE place > ((? << ${KEY_BITS}) | ?) ORDER BY place LIMIT ${ROWS_PER_READ}`,
   );
   const crooked: number[] = [];
-  const coder = new Coder();
   for (
     let rows = page.all(0, 0);
     rows.length > 0;
     rows = page.all(Number(rows.at(-1)?.["space"]), keyOf(rows.at(-1)))
   ) {
-    for (const row of rows) if (!isStraight(row, dimensions, coder)) crooked.push(keyOf(row));
+    for (const row of rows) if (!isStraight(row, dimensions)) crooked.push(keyOf(row));
   }
   return crooked;
 }
 
-function isStraight({ vectors, codes, parts }: Row, dimensions: number, coder: Coder): boolean {
-  if (!(vectors instanceof Uint8Array && codes instanceof Uint8Array)) return false;
-  if (vectors.byteLength === 0 || vectors.byteLength !== Number(parts) * dimensions * 4) return false;
-  const numbers = unpackVectors(vectors);
+function isStraight({ vectors, parts }: Row, dimensions: number): boolean {
+  if (!(vectors instanceof Uint8Array)) return false;
+  if (vectors.byteLength === 0 || vectors.byteLength !== Number(parts) * codeLength(dimensions)) return false;
+  const numbers = decode(vectors, dimensions);
   for (let from = 0; from < numbers.length; from += dimensions) {
     const length = Math.hypot(...numbers.subarray(from, from + dimensions));
     if (!(Math.abs(length - 1) <= LENGTH_TOLERANCE)) return false;
   }
-  return Buffer.compare(coder.encode(numbers, dimensions), codes) === 0;
+  return Buffer.compare(encode(numbers, dimensions), vectors) === 0; // else an error may be too low, and hide an item
 }
 
 const keyOf = (row: Row | undefined): number => Number(row?.["key"]);

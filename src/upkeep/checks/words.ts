@@ -1,14 +1,14 @@
 /**
- * The words index against the items: every item has exactly the postings that its words make, and nothing else has any.
+ * Checks the words index against the items: every item has exactly the postings of its words, and there are no others.
  *
- * The index is read from end to end, term by term; of each item only how many tokens it has and a sum of their hashes is
- * kept, so that the comparison is exact but for a chance of 1 in 2³² per damaged item.
+ * The index is read once, term by term. For each item only the number of tokens and a sum of their hashes is kept; a damaged
+ * item escapes notice with a probability of 1 in 2³².
  */
 import { ANALYSIS_VERSION } from "../../retrieval/words/analyse.js";
-import { unpackWords } from "../../stores/sqlite/codec.js";
-import type { Database, Row } from "../../stores/sqlite/driver.js";
-import { wordsOf } from "../../stores/sqlite/item-row.js";
-import { rowId, tokens } from "../../stores/sqlite/words.js";
+import type { Database, Row } from "../../stores/sqlite/file/driver.js";
+import { unpackWords } from "../../stores/sqlite/rows/codec.js";
+import { wordsOf } from "../../stores/sqlite/rows/item-row.js";
+import { rowId, tokens } from "../../stores/sqlite/words/word-writer.js";
 import { count, error, type Finding, ok, REPAIR, repairable, warning } from "../diagnosis.js";
 import { number } from "../reading.js";
 import type { Look } from "./look.js";
@@ -17,11 +17,11 @@ const TERMS_PER_READ = 500;
 const ITEMS_PER_READ = 1_000;
 
 export interface WordFaults {
-  /** Keys of items that the index does not know at all. */
+  /** Keys of items without any posting. */
   readonly missing: readonly number[];
-  /** How many items it knows by other words than they have. */
+  /** Number of items with other postings than their words. */
   readonly wrong: number;
-  /** How many postings belong to no item. */
+  /** Number of postings that belong to no item. */
   readonly orphans: number;
 }
 
@@ -29,19 +29,19 @@ export function checkWords(look: Look, problems: readonly string[]): Finding {
   const { database, deep } = look;
   if (problems.length > 0) return repairable(error("the words index is damaged", REPAIR));
   if (number(database, "SELECT analysis FROM head") !== ANALYSIS_VERSION) {
-    return repairable(warning("words were analysed by another version", "open it once: the index is built anew then"));
+    return repairable(warning("the text analysis has another version", "open the file once to rebuild the index"));
   }
   const { missing, wrong, orphans } = findWordFaults(database, deep);
   if (missing.length + wrong + orphans === 0) return ok("every item is found by its words");
   const found = [
     missing.length > 0 && `${count(missing.length, "item")} cannot be found by words`,
-    wrong > 0 && `${count(wrong, "item")} found by other words than they have`,
-    orphans > 0 && `words of ${count(orphans, "item")} that are not there`,
+    wrong > 0 && `${count(wrong, "item")} indexed under the wrong words`,
+    orphans > 0 && `postings of ${count(orphans, "item")} that do not exist`,
   ];
   return repairable(error(found.filter(Boolean).join("; "), REPAIR));
 }
 
-/** `deep`: the text of all items is analysed anew. Requires a snapshot. */
+/** `deep` analyses the text of all items again. Requires a snapshot. */
 export function findWordFaults(database: Database, deep: boolean): WordFaults {
   const sums = readIndex(database);
   const missing: number[] = [];
@@ -59,7 +59,7 @@ export function findWordFaults(database: Database, deep: boolean): WordFaults {
   return { missing, wrong, orphans: sums.size };
 }
 
-/** How many tokens, and a sum that does not depend on their order. */
+/** Number of tokens, and an order-independent sum of their hashes. */
 class TokenSum {
   tokens = 0;
   #sum = 0;

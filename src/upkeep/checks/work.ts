@@ -1,61 +1,68 @@
-/** Work that waits or was left behind: the log, forgotten bytes, leases, parked and pending items. */
+/** Checks for unfinished work: the log, purges, leases, parked and pending items. */
 import { isGone } from "../../buffers/hybrid/owner.js";
-import { pragma } from "../../stores/sqlite/connection.js";
-import { WAITS } from "../../stores/sqlite/lanes.js";
+import { pragma } from "../../stores/sqlite/file/connection.js";
+import { lacksLog } from "../../stores/sqlite/file/lost-log.js";
+import { WAITS } from "../../stores/sqlite/rows/lanes.js";
 import { logBytesOf } from "../contents.js";
-import { age, count, type Finding, ok, REPAIR, repairable, size, warning } from "../diagnosis.js";
+import { age, count, error, type Finding, ok, REPAIR, repairable, size, warning } from "../diagnosis.js";
 import { number, row } from "../reading.js";
 import type { Look } from "./look.js";
 
-/** Twice what the log is cut back to when it restarts. */
+/** Twice the size to which the log is truncated when it restarts. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
-/** A purge that is not done by then has lost its process. */
+/** A purge that takes longer than this has lost its process. */
 const PURGE_MS = 60_000;
 const PENDING_MS = 3_600_000;
 const REASONS_SHOWN = 5;
 const REASON_LENGTH = 200;
 
 export function checkLog({ path }: Look): Finding {
+  if (lacksLog(path)) {
+    const what = `the file was in use, but its log, ${path}-wal, is missing: commits that were only in the log are lost`;
+    return repairable(
+      error(what, `put the log back beside the file or restore a backup; to continue without it, ${REPAIR}`),
+    );
+  }
   const bytes = logBytesOf(path);
-  if (bytes <= LOG_BYTES_MAX) return ok(bytes === 0 ? "the log is empty" : `the log has ${size(bytes)}`);
-  const what = `the log has ${size(bytes)}: nobody could empty it, or some process has been reading for long`;
+  if (bytes <= LOG_BYTES_MAX) return ok(bytes === 0 ? "the log is empty" : `the log takes ${size(bytes)}`);
+  const what = `the log takes ${size(bytes)}: no process could checkpoint it, or one has been reading for a long time`;
   return repairable(warning(what, REPAIR));
 }
 
 export function checkPurge({ database, now }: Look): Finding {
   const { purge, purge_since: since } = row(database, "SELECT purge, purge_since FROM head");
   const free = number(database, "PRAGMA freelist_count") * Number(pragma(database, "page_size"));
-  if (Number(purge) === 0) return ok(`nothing forgotten is left; ${size(free)} in free pages`);
+  if (Number(purge) === 0) return ok(`no forgotten bytes are left; ${size(free)} in free pages`);
   const waited = now - Number(since);
-  if (waited <= PURGE_MS) return ok("something is being forgotten at this moment");
-  return repairable(warning(`forgotten bytes may be left in the file, since ${age(waited)}`, REPAIR));
+  if (waited <= PURGE_MS) return ok("a purge is in progress");
+  return repairable(warning(`forgotten bytes may still be in the file; the purge started ${age(waited)} ago`, REPAIR));
 }
 
 export function checkLeases({ database }: Look): Finding {
   const { dead, ownerless, living } = findLeases(database);
   const lost = leasesOf(dead) + ownerless;
   if (lost > 0) {
-    const by = dead.length > 0 ? `, which has ended: ${dead.map(({ process }) => process).join(", ")}` : "";
-    return repairable(warning(`${count(lost, "lease")} of nobody who lives${by}`, REPAIR));
+    const by = dead.length > 0 ? ` (ended: ${dead.map(({ process }) => process).join(", ")})` : "";
+    return repairable(warning(`${count(lost, "lease")} without a living owner${by}`, REPAIR));
   }
-  if (living.length === 0) return ok("nobody is embedding");
+  if (living.length === 0) return ok("no process is embedding");
   const by = living.map(({ process, leases }) => `${process} (${leases})`);
   return ok(`${count(leasesOf(living), "lease")}: ${by.join(", ")}`);
 }
 
 interface Holding {
   readonly id: string;
-  /** The process as people name it. */
+  /** Readable name of the process. */
   readonly process: string;
   readonly leases: number;
 }
 
 export interface LeasesFound {
-  /** Owners whose process is gone. */
+  /** Owners whose process has ended. */
   readonly dead: readonly Holding[];
-  /** Owners whose process lives, or of which that cannot be known from here. */
+  /** Owners whose process is alive, or cannot be checked from this machine. */
   readonly living: readonly Holding[];
-  /** Leases of nobody who is known. */
+  /** Number of leases without a known owner. */
   readonly ownerless: number;
 }
 
@@ -78,7 +85,7 @@ export function findLeases(database: Look["database"]): LeasesFound {
   };
 }
 
-/** A process's name begins with its host and ends with its id and its start. */
+/** Parses a process name, which starts with the host and ends with the process id and start time. */
 function readable(name: string): string {
   const [, host, pid] = /^(\S+) .*?(\d+) \d*$/.exec(name) ?? [];
   return pid === undefined ? "a process" : `process ${pid} on ${host}`;
@@ -98,7 +105,7 @@ export function checkParked({ database }: Look): Finding {
     .map(({ error, items }) => `${items} × ${String(error).slice(0, REASON_LENGTH)}`);
   const more = reasons.length > shown.length ? `; ${reasons.length - shown.length} other reasons` : "";
   const what = `${count(parked, "item")} could not be embedded: ${shown.join("; ")}${more}`;
-  return repairable(warning(what, `mend the cause, then: ${REPAIR}`));
+  return repairable(warning(what, `fix the cause, then ${REPAIR}`));
 }
 
 export function checkPending({ database, now, model }: Look): Finding {
@@ -106,9 +113,9 @@ export function checkPending({ database, now, model }: Look): Finding {
     database,
     `SELECT count(*) AS items, min(updated_at) AS oldest FROM item WHERE ${WAITS}`,
   );
-  if (Number(items) === 0) return ok("nothing waits to be embedded");
-  const what = `${count(Number(items), "item")} not embedded, the oldest since ${age(now - Number(oldest))}`;
-  if (model === undefined) return ok(`${what}; no model is configured, and words find them`);
+  if (Number(items) === 0) return ok("no items are waiting to be embedded");
+  const what = `${count(Number(items), "item")} not embedded; the oldest has waited for ${age(now - Number(oldest))}`;
+  if (model === undefined) return ok(`${what}; no model is configured; search by words finds them`);
   if (now - Number(oldest) <= PENDING_MS) return ok(what);
-  return warning(what, "open the file with its embedding model, and look whether that model answers");
+  return warning(what, "open the file with its embedding model, and check that the model works");
 }

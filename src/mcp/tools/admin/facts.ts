@@ -1,13 +1,13 @@
-/** memory_fact: what is known for sure, and from when to when it held. */
+/** memory_fact: facts, and when they held. */
 import { z } from "zod";
-import { heading, inline, quoted } from "../../../context/fence.js";
+import { inline, quoted } from "../../../context/fence.js";
 import { HoldfastError } from "../../../errors.js";
 import type { Facts } from "../../../facts/session-facts.js";
 import { FactSchema, NewFactSchema } from "../../../schemas/fact.js";
 import { Name } from "../../../schemas/scope.js";
 import type { Fact } from "../../../stores/facts.js";
 import { excerpt, Fill } from "../../fill.js";
-import { idText } from "../../rendering.js";
+import { named } from "../../rendering.js";
 import { tool } from "../../tool.js";
 
 const COMMANDS = ["list", "record", "end", "retract"] as const;
@@ -21,11 +21,11 @@ const Input = z.strictObject({
   id: Name.exactOptional().meta({ description: "end, retract" }),
   category: NewFactSchema.shape.category
     .exactOptional()
-    .meta({ description: "record: such as preference; list: only these" }),
+    .meta({ description: "record: such as preference; list: only this category" }),
   content: NewFactSchema.shape.content.exactOptional(),
   pinned: z.boolean().exactOptional(),
   supersedes: Name.exactOptional(),
-  cursor: z.string().exactOptional().meta({ description: "list: the `next` of the page before" }),
+  cursor: z.string().exactOptional().meta({ description: "list: the `next` of the previous page" }),
 });
 type Given = z.output<typeof Input>;
 
@@ -33,7 +33,7 @@ export const factTool = tool({
   name: "memory_fact",
   title: "Facts",
   description:
-    "Keep single facts that hold until they end: list them, record one (category and content; `supersedes` the id of the one it replaces), end one that holds no longer, retract one that was never right. Facts that hold are part of memory_context; pinned ones always.",
+    "Keep single facts that hold until they end: list them, record one (category and content; `supersedes` the id of the one it replaces), end one that no longer holds, retract one that was never right. Current facts are part of memory_context; pinned ones always.",
   access: "read",
   isDestructive: true,
   input: Input,
@@ -52,14 +52,14 @@ async function listed(facts: Facts, { category, cursor }: Given, maxTokens: numb
     facts.list({ limit, ...(category !== undefined && { category }), ...(cursor !== undefined && { cursor }) });
   let page = await ask(PAGE);
   let fill = filled(page.items, maxTokens);
-  // A page that does not fit is asked for again as a shorter one, so that its cursor is right.
+  // If a page does not fit, a shorter one is read instead, so that its cursor is right.
   if (fill.shown.length < page.items.length) {
     page = await ask(fill.shown.length);
     fill = filled(page.items, maxTokens);
   }
   const { next } = page;
   const notes = [
-    ...(fill.isEmpty ? ["There are no facts here."] : []),
+    ...(fill.isEmpty ? ["No facts."] : []),
     ...(next === undefined ? [] : [`More: cursor ${JSON.stringify(next)}`]),
   ];
   return { data: { facts: fill.shown, ...(next !== undefined && { next }) }, text: fill.text(...notes) };
@@ -73,7 +73,7 @@ async function edited(facts: Facts, given: Given): Promise<readonly [verb: strin
   const more = { ...(pinned !== undefined && { pinned }), ...(supersedes !== undefined && { supersedes }) };
   const { outcome, fact } = await facts.upsert({ ...wanted, ...more });
   if (outcome !== "retracted") return [`Recorded: ${outcome}.`, fact];
-  return ["Not recorded: this fact was retracted earlier, and stays so.", fact];
+  return ["Not recorded: this fact was retracted earlier and stays retracted.", fact];
 }
 
 function filled(facts: readonly Fact[], maxTokens: number): Fill<z.output<typeof Shown>> {
@@ -87,8 +87,7 @@ function filled(facts: readonly Fact[], maxTokens: number): Fill<z.output<typeof
 }
 
 const pieceOf = ({ id, category, content, state, pinned }: Fact): string =>
-  heading(idText(id), inline(category), ...(state === "holds" ? [] : [state]), ...(pinned ? ["pinned"] : [])) +
-  quoted(content);
+  named(id, inline(category), ...(state === "holds" ? [] : [state]), ...(pinned ? ["pinned"] : [])) + quoted(content);
 
 const shownOf = ({ id, category, content, state, pinned }: Fact) => ({ id, category, content, state, pinned });
 

@@ -1,13 +1,13 @@
-/** memory_flush: has everything that waits indexed now. */
+/** memory_flush: indexes everything that is waiting. */
 import { z } from "zod";
 import { FlushReportSchema } from "../../../schemas/report.js";
 import { tool } from "../../tool.js";
 
 export const flushTool = tool({
   name: "memory_flush",
-  title: "Index what waits",
+  title: "Index waiting items",
   description:
-    "Have everything of this session that waits indexed by meaning now, and wait for it. Not needed in normal use: search finds what waits by words, and soon by meaning.",
+    "Index everything in this session that is still waiting, and wait until it is done. Not needed in normal use: search finds waiting items by words, and soon by meaning.",
   access: "write",
   isIdempotent: true,
   input: z.strictObject({}),

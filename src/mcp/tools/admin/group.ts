@@ -1,4 +1,4 @@
-/** The group `admin`: for those who keep a memory in order. Its tools stay in the scope, as the core does. */
+/** The group `admin`: tools for maintaining a memory. They stay within the scope, as the core does. */
 import type { ToolGroup } from "../../tool.js";
 import { factTool } from "./facts.js";
 import { flushTool } from "./flush.js";

@@ -1,4 +1,4 @@
-/** memory_list: what is there, page by page. */
+/** memory_list: pages of memories. */
 import { z } from "zod";
 import { ItemPageSchema, ItemSchema } from "../../../schemas/item.js";
 import { ListOptionsSchema } from "../../../schemas/query.js";
@@ -17,18 +17,18 @@ export const listTool = tool({
   name: "memory_list",
   title: "List memories",
   description:
-    "Go through all memories in the order of their saving, newest first: the start of each text, with ids. Use it to review or clean up; use memory_search to find something. `next` is the cursor of the next page.",
+    "List all memories, newest first: the start of each text, with ids. Use it to review or clean up; use memory_search to find something. `next` is the cursor of the next page.",
   access: "read",
   isIdempotent: true,
   input: z.strictObject({
-    session: z.string().exactOptional().meta({ description: "Only this session's" }),
+    session: z.string().exactOptional().meta({ description: "Only this session" }),
     kind: z.enum(["message", "knowledge", "fact", "overflow"]).exactOptional(),
     limit: z
       .int()
       .min(1)
       .max(LIMIT_MAX)
       .exactOptional()
-      .meta({ description: `${LIMIT} if left out` }),
+      .meta({ description: `Default: ${LIMIT}` }),
     cursor: ListOptionsSchema.shape.cursor,
   }),
   output: z.object({ items: z.array(Listed), next: ItemPageSchema.shape.next }),
@@ -36,7 +36,7 @@ export const listTool = tool({
     const space = wholeSpace(place);
     let page = await space.list({ ...filter, limit, order: "desc", ...(cursor !== undefined && { cursor }) });
     let fill = filled(page.items, place.maxTokens);
-    // A page that does not fit is asked for again as a shorter one, so that its cursor is right.
+    // If a page does not fit, a shorter one is read instead, so that its cursor is right.
     if (fill.shown.length < page.items.length) {
       const fits = Math.max(1, fill.shown.length);
       page = await space.list({ ...filter, limit: fits, order: "desc", ...(cursor !== undefined && { cursor }) });
@@ -44,7 +44,7 @@ export const listTool = tool({
     }
     const { next } = page;
     const notes = [
-      ...(page.items.length === 0 ? ["There is nothing here."] : []),
+      ...(page.items.length === 0 ? ["No memories."] : []),
       ...(next === undefined ? [] : [`More: cursor ${JSON.stringify(next)}`]),
     ];
     return { data: { items: fill.shown, ...(next !== undefined && { next }) }, text: fill.text(...notes) };

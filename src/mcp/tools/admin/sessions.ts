@@ -1,11 +1,10 @@
-/** memory_sessions: the conversations of the space. */
+/** memory_sessions: the sessions of the space. */
 import { z } from "zod";
-import { heading } from "../../../context/fence.js";
 import { parseScope } from "../../../input/scope.js";
 import { ReceiptSchema } from "../../../schemas/item.js";
 import { Name } from "../../../schemas/scope.js";
 import { Fill } from "../../fill.js";
-import { day, idText } from "../../rendering.js";
+import { day, named } from "../../rendering.js";
 import { tool } from "../../tool.js";
 
 const PAGE = 100;
@@ -16,7 +15,7 @@ export const sessionsTool = tool({
   name: "memory_sessions",
   title: "List sessions",
   description:
-    "List the sessions (conversations) of this memory in the order of their making. `next` is the cursor of the next page. A name can be given to memory_list, or to memory_forget_session.",
+    "List the sessions (conversations) of this memory in order of creation. `next` is the cursor of the next page. Pass a name to memory_list or memory_forget_session.",
   access: "read",
   isIdempotent: true,
   input: z.strictObject({ cursor: z.string().exactOptional() }),
@@ -42,7 +41,7 @@ export const sessionsTool = tool({
 function filled(entries: readonly z.output<typeof Listed>[], maxTokens: number) {
   const fill = new Fill<z.output<typeof Listed>>(maxTokens);
   for (const { name, createdAt } of entries) {
-    if (!fill.add(heading(idText(name), day(createdAt)).trimEnd(), { name, createdAt })) break;
+    if (!fill.add(named(name, day(createdAt)).replace(/\n> $/, ""), { name, createdAt })) break;
   }
   return fill;
 }
@@ -51,7 +50,7 @@ export const forgetSessionTool = tool({
   name: "memory_forget_session",
   title: "Forget a session",
   description:
-    "Delete a session with all its memories for good. Use it only when the user asks for exactly that. It cannot be undone.",
+    "Permanently delete a session with all its memories. Use it only when the user asks for exactly that. It cannot be undone.",
   access: "write",
   isDestructive: true,
   isIdempotent: true,
@@ -59,7 +58,7 @@ export const forgetSessionTool = tool({
   output: ReceiptSchema.pick({ items: true, sessions: true, purged: true }),
   async run({ session, memory }, { name }) {
     const { items, sessions, purged } = await memory.session({ ...session.scope, session: name }).forget();
-    const text = sessions === 0 ? "There is no session of this name." : `Forgotten: the session, ${items} memories.`;
+    const text = sessions === 0 ? "No session has this name." : `Forgotten: the session, ${items} memories.`;
     return { data: { items, sessions, purged }, text };
   },
 });

@@ -1,4 +1,4 @@
-/** memory_update: corrects a memory in its place. */
+/** memory_update: corrects a memory in place. */
 import { z } from "zod";
 import { ItemEditSchema } from "../../../schemas/item.js";
 import { Name } from "../../../schemas/scope.js";
@@ -9,7 +9,7 @@ export const updateTool = tool({
   name: "memory_update",
   title: "Correct a memory",
   description:
-    "Change the text or the times of one memory, by id. The old text is in no answer any more. Read it with memory_get first and pass its version, so that nobody's change is overwritten.",
+    "Change the text or the times of one memory, by id. No later answer contains the old text. Read it with memory_get first and pass its version, so that no other change is overwritten.",
   access: "write",
   isDestructive: true,
   isIdempotent: true,

@@ -1,4 +1,4 @@
-/** The best kernel that this machine has, with a memory of its own. */
+/** The fastest kernel that this machine supports, with its own memory. */
 import type { Kernel } from "./kernel.js";
 import { createPlainKernel } from "./plain.js";
 import { createSimdKernel } from "./simd.js";

@@ -1,64 +1,41 @@
 /**
- * The inner loops of a search by vectors, in WebAssembly with SIMD (kernel.wat) where the machine has it, else in plain
- * JavaScript. Both give the same numbers, bit for bit.
+ * The inner loops of vector search: WebAssembly with SIMD (kernel.wat) if the machine supports it, otherwise plain
+ * JavaScript. Both produce the same numbers, bit for bit.
  *
- * A kernel comes with the one memory that it works on: places are bytes from its beginning. A memory only grows.
+ * Each kernel has one memory, which only grows. Addresses are byte offsets into it.
  */
 
-/** Memory is counted and grows in pages of this many bytes. */
+/** The unit of memory allocation, in bytes. */
 export const PAGE_BYTES = 65_536;
-/** What a kernel can address at most. */
+/** The maximum number of pages per kernel. */
 export const PAGES_MAX = 65_536;
-/** Rows are cut into parts of this many bytes. */
+/** Rows are split into parts of this many bytes. */
 export const PART_BYTES = 16;
-/** Rows of int8 lie in groups of this many, part by part in turn: memory is then read from end to end, a line at a time. */
+/** Int8 rows are interleaved part by part in groups of this many, so that memory is read sequentially. */
 export const GROUP = 4;
 
 export interface Memory {
   readonly buffer: ArrayBuffer;
-  /** By this many pages. Views of the old buffer are void then. Throws if there is no more. */
+  /** Grows by this many pages. Views of the old buffer become invalid. Throws if memory is exhausted. */
   grow(pages: number): void;
 }
 
 /**
- * Rows have `stride` bytes each, a multiple of 16; what they do not use is zero. Where nothing else is said they lie one
- * after the other.
+ * Rows have `stride` bytes each, a multiple of 16; unused bytes are zero. Rows are contiguous unless stated otherwise.
  */
 export interface Loops {
-  /** Products of rows of int8, in groups, with a query of int16: one int32 per row, from `out` on. */
+  /** Dot products of interleaved int8 rows with an int16 query. Writes one int32 per row, starting at `out`. */
   dots(rows: number, groups: number, stride: number, query: number, out: number): void;
-  /** Puts rows that lie one after the other at their places in groups, of which the first row is the `first`. */
+  /** Interleaves contiguous rows into groups. The first becomes row `first`. */
   lay(source: number, count: number, stride: number, groups: number, first: number): void;
-  /** Copies so many parts; on either side each begins `step` bytes after the one before. */
+  /** Copies `parts` parts. In source and target, consecutive parts are `sourceStep` and `targetStep` bytes apart. */
   copy(source: number, sourceStep: number, target: number, targetStep: number, parts: number): void;
   /**
-   * Turns products into the highest scores that rows can have: the int32 from `out` on become float32,
-   * scale · (product · perProduct + perScale) + error · perError. As many as `count`, rounded up to a multiple of 4.
-   * Gives back the highest of them; NaN if one is that.
+   * Converts products to the upper bounds of the rows' scores, in place: each int32 from `out` on becomes the float32
+   * step · product · perProduct + error · perError. Processes `count` rows, rounded up to a multiple of 4. Returns the
+   * highest bound, or NaN if any bound is NaN.
    */
-  bounds(
-    out: number,
-    count: number,
-    scales: number,
-    errors: number,
-    perProduct: number,
-    perScale: number,
-    perError: number,
-  ): number;
-  /** In how many bits rows differ from the query: one int32 per row, from `out` on. */
-  distances(rows: number, count: number, stride: number, query: number, out: number): void;
-  /**
-   * Turns a row of `stride` float32 into one of int8. Writes the scale, then the sum of the squares of what is lost, as
-   * two float32 from `out` on. A row of next to nothing becomes zeros.
-   */
-  quantise(source: number, stride: number, target: number, out: number): void;
-  /** The signs of a row of int8, one bit each, set for what is negative: `stride` / 8 bytes at `target`. */
-  signs(source: number, stride: number, target: number): void;
-  /**
-   * Products of rows of `dimensions` float32, without padding, with a query of as many float64: one float64 per row, from
-   * `out` on. The same as `dot` gives (dot.ts).
-   */
-  products(rows: number, count: number, dimensions: number, query: number, out: number): void;
+  bounds(out: number, count: number, steps: number, errors: number, perProduct: number, perError: number): number;
 }
 
 export interface Kernel extends Loops {

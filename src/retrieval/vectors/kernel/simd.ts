@@ -2,7 +2,7 @@
 import { type Kernel, type Loops, type Memory, PAGES_MAX } from "./kernel.js";
 import { KERNEL_BASE64 } from "./kernel-bytes.js";
 
-/** What is used of WebAssembly; absent where Node runs without it. */
+/** The subset of the WebAssembly API used here. Absent if Node runs without WebAssembly. */
 interface Assembly {
   readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => Memory;
   readonly Module: new (bytes: Uint8Array) => object;
@@ -10,12 +10,12 @@ interface Assembly {
   validate(bytes: Uint8Array): boolean;
 }
 
-/** Compiled once for all kernels of a thread. */
+/** The module is compiled once per thread and shared by its kernels. */
 let compiled: object | undefined;
 
 /**
- * With an empty memory that may grow to so many pages. Undefined where there is no WebAssembly, or none with SIMD, or no
- * room for its memory: each takes gigabytes of addresses, of which a process may have few.
+ * A kernel with an empty memory that may grow to `pagesMax`. Undefined without WebAssembly or SIMD, or if its memory
+ * cannot be reserved: each memory reserves gigabytes of address space, which may be limited.
  */
 export function createSimdKernel(pagesMax: number): Kernel | undefined {
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly?: Assembly };
@@ -28,8 +28,8 @@ export function createSimdKernel(pagesMax: number): Kernel | undefined {
   const memory = reserve(WebAssembly, Math.min(pagesMax, PAGES_MAX));
   if (!memory) return undefined;
   const { exports } = new WebAssembly.Instance(compiled, { holdfast: { memory } });
-  const { dots, lay, copy, bounds, distances, quantise, signs, products } = exports as Loops;
-  return { memory, dots, lay, copy, bounds, distances, quantise, signs, products };
+  const { dots, lay, copy, bounds } = exports as Loops;
+  return { memory, dots, lay, copy, bounds };
 }
 
 function reserve({ Memory }: Assembly, maximum: number): Memory | undefined {

@@ -1,0 +1,93 @@
+/**
+ * EmbeddingCache: vectors of questions, by vector space and text. They depend on nothing that is written, so they never
+ * become stale; the least recently used are evicted.
+ *
+ * Concurrent requests for the same vector share one embedding. If it fails, it fails for all of them and is not cached. If
+ * the caller who started it aborts, one of the others starts again. Vectors are shared and must not be modified.
+ */
+import { LRUCache } from "lru-cache";
+import { SingleFlight } from "../single-flight.js";
+import type { VectorSpace } from "../types.js";
+import type { QuestionVector } from "./question.js";
+
+const ENTRY_BYTES = 256;
+
+export interface EmbeddingCacheOptions {
+  /** Vectors at most; 0 keeps none. */
+  readonly max: number;
+  readonly maxBytes: number;
+}
+
+export interface EmbeddingCacheStats {
+  readonly hits: number;
+  /** Embeddings that another call had started. */
+  readonly shared: number;
+  readonly misses: number;
+  readonly evictions: number;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** Undefined: the question has no text. */
+type Embedded = QuestionVector | undefined;
+
+export class EmbeddingCache {
+  readonly #kept: LRUCache<string, QuestionVector> | undefined;
+  readonly #flights = new SingleFlight<Embedded>();
+  /** The signal that can abort a flight. */
+  readonly #signals = new WeakMap<Promise<Embedded>, AbortSignal>();
+  #hits = 0;
+  #shared = 0;
+  #misses = 0;
+  #evictions = 0;
+
+  constructor({ max, maxBytes }: EmbeddingCacheOptions) {
+    if (max === 0 || maxBytes === 0) return;
+    this.#kept = new LRUCache({
+      max,
+      maxSize: maxBytes,
+      sizeCalculation: ({ vector }, key) => vector.byteLength + 2 * key.length + ENTRY_BYTES,
+      dispose: (_vector, _key, reason) => {
+        if (reason === "evict") this.#evictions++;
+      },
+    });
+  }
+
+  /** The text's vector. `signal` is the one that aborts `embed`. */
+  async get(space: VectorSpace, text: string, embed: () => Promise<Embedded>, signal?: AbortSignal): Promise<Embedded> {
+    const key = `${space.model}\n${space.runtime}\n${space.dimensions}\n${text}`;
+    const kept = this.#kept?.get(key);
+    if (kept) {
+      this.#hits++;
+      return kept;
+    }
+    for (let flight = this.#flights.find(key); flight; flight = this.#flights.find(key)) {
+      try {
+        const vector = await flight;
+        this.#shared++;
+        return vector;
+      } catch (error) {
+        if (!this.#signals.get(flight)?.aborted || signal?.aborted) throw error;
+      }
+    }
+    this.#misses++;
+    const flight = this.#flights.start(key, async () => {
+      const vector = await embed();
+      if (vector) this.#kept?.set(key, vector);
+      return vector;
+    });
+    if (signal) this.#signals.set(flight, signal);
+    return flight;
+  }
+
+  clear(): void {
+    this.#kept?.clear();
+    this.#flights.clear();
+  }
+
+  get stats(): EmbeddingCacheStats {
+    const { size = 0, calculatedSize = 0 } = this.#kept ?? {};
+    const counts = { hits: this.#hits, shared: this.#shared, misses: this.#misses, evictions: this.#evictions };
+    return { ...counts, entries: size, bytes: calculatedSize };
+  }
+}

@@ -1,0 +1,9 @@
+/** The bytes of a memory's files, as whoever has the disk reads them. */
+import { existsSync, readFileSync } from "node:fs";
+
+/** Which of the texts can still be read in the file, its log or its shared memory. */
+export function stillInFiles(path: string, texts: readonly string[]): string[] {
+  const files = ["", "-wal", "-shm"].map((suffix) => path + suffix).filter(existsSync);
+  const bytes = files.map((file) => readFileSync(file));
+  return texts.filter((text) => bytes.some((file) => file.includes(text)));
+}
