@@ -51,3 +51,10 @@ export class Deadline {
     this.#cancel();
   }
 }
+
+/** Waits for work that should end soon, up to a time limit. */
+export async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  const deadline = new Deadline(clock, ms);
+  await deadline.within(work);
+  deadline.clear();
+}

@@ -7,7 +7,7 @@
  * one run is active at a time. It processes the due lanes in slices and ends when none are left.
  */
 import { backOff } from "../back-off.js";
-import { type Clock, Deadline } from "../clock.js";
+import { within } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import { chunkStrategy } from "../retrieval/chunks/strategy.js";
 import { laneKey } from "../space-key.js";
@@ -395,11 +395,4 @@ export class Pipeline {
 /** Whether the item's chunks contain text of other items in one of these lanes. */
 function isBorrower({ borrowed, lane }: Pick<CachedItem, "borrowed" | "lane">, lanes: readonly Lane[]): boolean {
   return borrowed.length > 0 && lanes.some((other) => laneKey(other) === laneKey(lane));
-}
-
-/** Waits for work that should end soon, up to a time limit. */
-async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
-  const deadline = new Deadline(clock, ms);
-  await deadline.within(work);
-  deadline.clear();
 }
