@@ -21,8 +21,7 @@ const compiled = (test) => ({
   test: {
     // The package is loaded by Node itself, as it is shipped, which takes half the time.
     server: { deps: { external: [/\/dist\//] } },
-    // Words only, in child processes too, unless a test says otherwise: most tests are about something else.
-    env: { HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL: "none" },
+    setupFiles: ["build/test/support/setup.js", "build/test/support/fresh.js"],
     ...test,
   },
 });
@@ -36,15 +35,15 @@ export default defineConfig({
     maxWorkers: 2,
     // Test files share two processes: loading the source, or the package, for each took longer than many tests.
     isolate: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A net for hangs, long enough for a machine ten times slower.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     projects: [
-      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts"] } },
+      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts"], setupFiles: ["test/support/setup.ts"] } },
       compiled({
         name: "suites",
         include: ["build/test/**/*.test.js"],
         exclude: ["build/test/package/**"],
-        setupFiles: ["build/test/support/fresh.js"],
       }),
       compiled({ name: "package", include: ["build/test/package/**/*.test.js"] }),
     ],

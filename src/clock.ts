@@ -53,7 +53,7 @@ export class Deadline {
 }
 
 /** Waits for work that should end soon, up to a time limit. */
-export async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const deadline = new Deadline(clock, ms);
   await deadline.within(work);
   deadline.clear();

@@ -93,7 +93,9 @@ describe("the window", () => {
             content: `Lisbon, remark ${at} of round ${round}`,
           }));
           await first?.call("add", EARLIER, said);
-          const contexts = await Promise.all(peers.map((peer) => peer.call("context", NOW, { ...LISBON, topK: 100 })));
+          const contexts = await Promise.all(
+            peers.map((peer) => peer.call("context", NOW, { ...LISBON, topK: 100, deadlineMs: 60_000 })),
+          );
           expect(ids(contexts.flatMap(({ added }) => added))).toEqual(ids(said));
           expect(contexts.map(({ degraded }) => degraded)).toEqual([undefined, undefined, undefined]);
         }

@@ -23,7 +23,6 @@ const RUNS = Number(process.env["HOLDFAST_TEST_ORACLE_RUNS"] ?? 24);
 const STRATEGY = process.env["HOLDFAST_TEST_ORACLE_STRATEGY"] === "contextual" ? "contextual" : "message";
 /** How long a failure may be shrunk. */
 const LIMIT_MS = Number(process.env["HOLDFAST_TEST_ORACLE_MS"] ?? 300_000);
-const SEED = process.env["HOLDFAST_TEST_SEED"];
 
 /** Answers and mirrors that are evicted all the time, or never, or not cached at all. */
 const setting: fc.Arbitrary<Setting> = fc.record({
@@ -59,7 +58,6 @@ async function compareAll(services: number, settings: fc.Arbitrary<Setting>, run
     numRuns: runs,
     interruptAfterTimeLimit: LIMIT_MS,
     markInterruptAsFailure: true,
-    ...(SEED !== undefined && { seed: Number(SEED) }),
   });
   console.log(`oracle: ${runs} sequences of operations, ${tally.answers} answers compared`);
   return tally;

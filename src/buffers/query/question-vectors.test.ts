@@ -87,4 +87,33 @@ describe("a question", () => {
     await service.query(ADA, "cat", { deadlineMs: 7_000 });
     expect(waits).toEqual([150, 3_500]);
   });
+
+  it("waits 100 ms for its newest message to be embedded, or as long as its deadline allows", async () => {
+    const clock = new FakeClock();
+    const embedder = new HashEmbedder();
+    const buffer = { roundBuffer: { eager: false } };
+    const service = new BufferService(
+      await openStore(),
+      loadConfig({ code: { path: ":memory:", embedder, clock, buffer } }),
+      { embedder },
+    );
+    onTestFinished(async () => {
+      await service.close();
+    });
+    await service.query(ADA, "dog"); // from now on its vector is known
+    const release = embedder.stall();
+    await service.add(ADA, [{ role: "user", content: "the dog barks" }]);
+    const soon = service.query(ADA, "dog");
+    await settle();
+    clock.advance(100);
+    expect((await soon).partial).toBe(true);
+
+    const patient = service.query(ADA, "dog", { deadlineMs: 30_000 });
+    await settle();
+    clock.advance(20_000);
+    await settle();
+    release();
+    const hits = await patient;
+    expect([hits.partial, hits[0]?.level]).toEqual([false, "round"]);
+  });
 });

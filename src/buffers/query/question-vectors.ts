@@ -12,7 +12,7 @@
  * The cache returns references only. The store checks each one against its snapshot (`FreshScore`), so an item that
  * another process edited or forgot is never found by its old vector.
  */
-import { type Clock, Deadline } from "../../clock.js";
+import { type Clock, within } from "../../clock.js";
 import type { EmbedderDescription } from "../../embedding/embedder.js";
 import type { GuardedEmbedder } from "../../embedding/guarded.js";
 import { type QuestionVector as EmbeddedText, embedQuestion, meanVector } from "../../embedding/question.js";
@@ -31,7 +31,7 @@ import type { Pipeline } from "../pipeline.js";
 
 /** How long a question waits for its vector once the model is loaded. */
 const QUESTION_MS = 5_000;
-/** How long a question then waits for the tail, and how many texts of the tail it embeds. */
+/** How long a question without a deadline then waits for the tail, and how many texts of the tail a question embeds. */
 const TAIL_MS = 100;
 const TAIL_TEXTS_MAX = 16;
 /** Groups of the tail are embedded concurrently. Groups that finish by the deadline count. */
@@ -53,6 +53,8 @@ export interface VectorQuestion extends Pick<Question, "spaces" | "bufferOnly"> 
   readonly now: number;
   /** How many nearest items are requested. */
   readonly limit: number;
+  /** When a question with a deadline stops waiting for the tail, on the clock's `passed`. */
+  readonly tailUntil?: number;
 }
 
 export interface EmbeddedQuestion {
@@ -162,7 +164,7 @@ export class QuestionVectors {
   }
 
   /** The number of tail items examined, and whether some of the tail is still not embedded. */
-  async #embedTail({ spaces, filter, now }: VectorQuestion, question: Promise<unknown>) {
+  async #embedTail({ spaces, filter, now, tailUntil }: VectorQuestion, question: Promise<unknown>) {
     const { store, pipeline, clock, embedder } = this.#options;
     // A half-open circuit breaker allows one call; the question gets it.
     if (embedder.status().circuit !== "closed") await question;
@@ -175,17 +177,18 @@ export class QuestionVectors {
     const isMissing = ({ lane, key, version }: Omit<PendingItem, "content">) =>
       !hybrid.cache.find(lane.space, key, version);
     const missing = items.filter(isMissing);
-    await (missing.length === 0 ? question : embedAhead(missing, hybrid, clock, question));
+    await (missing.length === 0 ? question : embedAhead(missing, hybrid, clock, question, tailUntil));
     return { items: items.length + long.length, isLeft: more || [...missing, ...long].some(isMissing) };
   }
 }
 
-/** Embeds items of the tail. The time limit starts once the question is embedded. */
+/** Embeds items of the tail, until the given time or, without one, for `TAIL_MS` once the question is embedded. */
 async function embedAhead(
   items: readonly PendingItem[],
   hybrid: HybridBuffer,
   clock: Clock,
   question: Promise<unknown>,
+  until: number | undefined,
 ): Promise<void> {
   const abort = new AbortController();
   const underWay = items.flatMap((item) => hybrid.underWay(item) ?? []);
@@ -194,9 +197,7 @@ async function embedAhead(
   const done = Promise.allSettled(work); // failed items stay pending, and the transfer handles the error
   try {
     await question;
-    const deadline = new Deadline(clock, TAIL_MS);
-    await deadline.within(done);
-    deadline.clear();
+    await within(clock, until === undefined ? TAIL_MS : Math.max(0, until - clock.passed()), done);
   } finally {
     abort.abort();
   }

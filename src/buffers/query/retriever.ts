@@ -30,6 +30,8 @@ const SEARCHES_MAX = 3;
 const READY_MS = 150;
 /** Time reserved for word search when the question's vector is late: this, or half of the deadline if that is less. */
 const WORDS_MS = 25;
+/** The share of the time for vectors after which a question stops waiting for its newest items to be embedded. */
+const TAIL_SHARE = 0.75;
 
 export interface RetrieverOptions {
   readonly store: Store;
@@ -87,7 +89,8 @@ export class Retriever {
     const vectorDeadline = new Deadline(clock, vectorsMs);
     try {
       // The embedder runs in its own thread while the question is parsed here.
-      const embedding = this.#embed(question, now);
+      const tailUntil = vectorsMs === undefined ? undefined : clock.passed() + vectorsMs * TAIL_SHARE;
+      const embedding = this.#embed(question, now, tailUntil);
       embedding.catch(() => undefined); // awaited below
       const askedAt = question.askedAt ?? now;
       const terms = by === "meaning" ? [] : contentTerms([...analyse(text).keys()]);
@@ -137,7 +140,7 @@ export class Retriever {
     }
   }
 
-  async #embed(question: Question, now: number): Promise<Embedding> {
+  async #embed(question: Question, now: number, tailUntil: number | undefined): Promise<Embedding> {
     const { store, vectors } = this.#options;
     if (question.by === "words") return NOT_EMBEDDED;
     if (!vectors) {
@@ -149,10 +152,8 @@ export class Retriever {
     const texts = await textsOf(store, question);
     const { spaces, bufferOnly, depth } = question;
     const limit = Math.max(depth, NEAREST);
-    return {
-      ...(await vectors.embed({ texts, spaces, bufferOnly, filter: filterOf(question), now, limit })),
-      texts,
-    };
+    const request = { texts, spaces, bufferOnly, filter: filterOf(question), now, limit };
+    return { ...(await vectors.embed({ ...request, ...(tailUntil !== undefined && { tailUntil }) })), texts };
   }
 }
 
