@@ -151,7 +151,7 @@ describe("any edits of a block", () => {
   const newSession = sessionsAt(":memory:");
   const numRuns = 58;
 
-  it("keep every version unchanged: restored, patched, and in the log", { timeout: 60_000 }, async () => {
+  it("keep every version unchanged: restored, patched, and in the log", async () => {
     const blocks = newSession().blocks;
     let run = 0;
     await fc.assert(

@@ -51,7 +51,7 @@ class Editor {
 
 const numbers = Array.from({ length: EDITORS }, (_, at) => at);
 
-describe("eight processes on one block", { timeout: 120_000 }, () => {
+describe("eight processes on one block", () => {
   it("lose no edit, number the versions without a gap, and one wins of those made from the same version", async () => {
     const path = newPath();
     const memory = await open({ path });

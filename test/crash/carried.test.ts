@@ -15,7 +15,7 @@ import { count, type Finding } from "./finding.js";
 
 const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 8);
 /** So long a life may last at most, with what is checked in it. */
-const LIFE_MS = 15_000;
+const LIFE_MS = 60_000;
 
 it(
   `loses, repeats and tears nothing of blocks, facts, windows and turns, in ${kills} kills`,

@@ -23,7 +23,7 @@ const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 14);
 const killsBesideOthers = Math.ceil(kills / 5);
 const files = Math.ceil(Math.min(kills, 100) / 5);
 /** So long a life may last at most, with what is checked in it. */
-const LIFE_MS = 15_000;
+const LIFE_MS = 60_000;
 /** Leases of a process that is killed are taken over at once; of one that is slow, after so long. */
 const LEASE_MS = 300;
 

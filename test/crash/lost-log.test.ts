@@ -45,7 +45,7 @@ function alone(path: string): string {
   return copy;
 }
 
-describe("a file without the log that it needs", { timeout: 60_000 }, () => {
+describe("a file without the log that it needs", () => {
   it.each(ROUNDS)("is refused after %s rounds, and opened when the log is beside it", async (rounds) => {
     const { path, messages } = await killed(rounds);
     const copy = alone(path);
@@ -102,7 +102,7 @@ describe("a file without the log that it needs", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a file that is complete without a log", { timeout: 60_000 }, () => {
+describe("a file that is complete without a log", () => {
   it("is one that was closed, and a backup of one that was not", async () => {
     const { path, messages } = await killed(24);
     const backup = newPath();

@@ -32,7 +32,7 @@ function purgeOf(path: string): unknown {
 }
 
 const command = (path: string, ...args: string[]) =>
-  run(process.execPath, [join(root, "dist/cli/main.js"), ...args, "--path", path], { timeout: 60_000 });
+  run(process.execPath, [join(root, "dist/cli/main.js"), ...args, "--path", path], { timeout: 300_000 });
 
 it("a forget that was cut off before its purge is finished by commands that live for a moment", async () => {
   const path = await halfForgotten();

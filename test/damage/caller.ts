@@ -37,7 +37,7 @@ export interface Report {
   readonly faults: readonly string[];
 }
 
-const HANG_MS = 30_000;
+const HANG_MS = 120_000;
 /** Reads: whatever happens, they are known to have written nothing. */
 const READS = /^(query|list|get|context|blocks\.(get|list|history|version)|facts\.(list|get|query)|stats|keys\.list)/;
 

@@ -12,7 +12,7 @@ import type { Said } from "./path-caller.js";
 
 const run = promisify(execFile);
 /** A process that hangs is killed. */
-const HANG_MS = 60_000;
+const HANG_MS = 240_000;
 const CALLER = fileURLToPath(new URL("./path-caller.js", import.meta.url));
 
 const fifo = (path: string): void => void execFileSync("mkfifo", ["-m", "600", path]);

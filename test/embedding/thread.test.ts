@@ -31,7 +31,7 @@ const isRunning = (thread: Worker | undefined): boolean => thread !== undefined 
 /** What a program prints, and that it ends well by itself. */
 async function outputOf(code: string): Promise<string> {
   const program = `import { MiniLmEmbedder } from ${JSON.stringify(MINILM_URL)}; ${code}`;
-  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { timeout: 30_000 });
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { timeout: 300_000 });
   return stdout.trim();
 }
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
   const { stderr } = await child.ended;
   expect(covered, stderr).toBeDefined();
-}, 120_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -97,7 +97,7 @@ describe("a full disk", () => {
     const child = fileURLToPath(new URL("./disk-full-embedder.js", import.meta.url));
     const output = execFileSync("bash", ["-c", script, "bash", process.execPath, child, path], {
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 300_000,
     });
     const { acknowledged, refused } = JSON.parse(output) as { acknowledged: string[]; refused: number };
     expect(refused).toBeGreaterThan(0);

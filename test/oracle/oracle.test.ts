@@ -86,7 +86,7 @@ it("a service that works by words alone does too", { timeout: 600_000 }, async (
   expect(tally.partial).toBe(0);
 });
 
-it("in a space of many items the best hits are those of a full scan", { timeout: 120_000 }, async () => {
+it("in a space of many items the best hits are those of a full scan", async () => {
   await inFolder(async (folder) => {
     const random = new Random(4);
     const clock = new FakeClock(START);

@@ -89,7 +89,7 @@ describe("the package", () => {
     return execFileSync(process.execPath, [name], {
       cwd: folder,
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 300_000,
       env: userEnv,
     }).trim();
   }
@@ -124,7 +124,7 @@ describe("the package", () => {
       execFileSync(join(folder, "node_modules/.bin/holdfast"), args, {
         cwd: folder,
         encoding: "utf8",
-        timeout: 60_000,
+        timeout: 300_000,
         env: userEnv,
         stdio: ["ignore", "pipe", "ignore"],
       }).trim();

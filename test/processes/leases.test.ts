@@ -77,7 +77,7 @@ async function expectEmbedded(path: string, items: number, ...peers: readonly Pe
   }
 }
 
-describe("a process that holds what it has embedded", { timeout: 60_000 }, () => {
+describe("a process that holds what it has embedded", () => {
   it("is stopped, and overtaken: when it goes on it writes nothing of that, and then works as before", () =>
     onStage(async ({ path, ada, ben }) => {
       const ids = await hold(ada, path, "the first boat is red", "the second boat is blue", "the third boat is green");
@@ -151,7 +151,7 @@ describe("a process that holds what it has embedded", { timeout: 60_000 }, () =>
     }));
 });
 
-describe("two processes that add to one session at once", { timeout: 60_000 }, () => {
+describe("two processes that add to one session at once", () => {
   it("write the vectors of every message once, and both find all by meaning", () =>
     onStage(async ({ path, ada, ben }) => {
       const each = 150;
@@ -170,7 +170,7 @@ describe("two processes that add to one session at once", { timeout: 60_000 }, (
     }));
 });
 
-describe("a time of day that is an hour behind the others'", { timeout: 60_000 }, () => {
+describe("a time of day that is an hour behind the others'", () => {
   const behind = { shiftMs: -HOUR_MS };
 
   it("keeps nobody from taking over from a process that is silent", () =>

@@ -48,7 +48,7 @@ interface Locked {
   readonly holder: PeerProcess;
 }
 
-describe("a write lock held by another process", { timeout: 120_000 }, () => {
+describe("a write lock held by another process", () => {
   it("holds up adds, not the event loop, and loses none of them", () =>
     withLock(600_000, async ({ adder, holder }) => {
       let answered = 0;

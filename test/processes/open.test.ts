@@ -21,7 +21,7 @@ function schemaOf(path: string): unknown {
   }
 }
 
-it("many processes open a file that is not there yet, all succeed, and there is one schema", { timeout: 120_000 }, () =>
+it("many processes open a file that is not there yet, all succeed, and there is one schema", () =>
   inFolder((folder) =>
     withPeers(PROCESSES, async (peers) => {
       const alone = join(folder, "alone.db");
@@ -44,5 +44,4 @@ it("many processes open a file that is not there yet, all succeed, and there is 
         expect(unsoundness(path)).toEqual([]);
       }
     }),
-  ),
-);
+  ));

@@ -119,7 +119,7 @@ class Writer {
   }
 }
 
-it("four processes never show each other what is gone, and always what is there", { timeout: 120_000 }, () =>
+it("four processes never show each other what is gone, and always what is there", () =>
   inFolder((folder) =>
     withPeers(PROCESSES, async (peers) => {
       const path = join(folder, "memory.db");
@@ -148,5 +148,4 @@ it("four processes never show each other what is gone, and always what is there"
       expect((await auditVectors(path, "message")).problems).toEqual([]);
       await Promise.all(peers.map((peer) => peer.call("close")));
     }),
-  ),
-);
+  ));

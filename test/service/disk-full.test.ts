@@ -17,7 +17,7 @@ describe("a full disk", () => {
     const child = fileURLToPath(new URL("./disk-full-writer.js", import.meta.url));
     const output = execFileSync("bash", ["-c", script, "bash", process.execPath, child, path], {
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 300_000,
     });
     const told = JSON.parse(output) as Told;
     expect(told.acknowledged.length).toBeGreaterThan(5);

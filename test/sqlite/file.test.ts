@@ -223,7 +223,7 @@ describe("the file", () => {
       await memory.session({ user: "ada" }).add([{ role: "user", content: "left open" }]);
     `;
     const { execFileSync } = await import("node:child_process");
-    execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: process.cwd(), timeout: 20_000 });
+    execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: process.cwd(), timeout: 300_000 });
     const memory = await open({ path });
     expect(await memory.session({ user: "ada" }).query("left")).toHaveLength(1);
   });

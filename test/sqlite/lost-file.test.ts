@@ -197,7 +197,7 @@ describe("acknowledged into a file that is gone", () => {
       await memory.session({ user: "ada", session: "s" }).add([{ role: "user", content: "here" }]);
       await memory.close();
     `;
-    execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, timeout: 20_000 });
+    execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, timeout: 300_000 });
     expect(process.cwd()).toBe(before);
     expect(await contents(join(folder, "memory.db"))).toEqual(["here"]);
   });

@@ -55,7 +55,7 @@ async function withSavers(savers: readonly Saver[], work: () => Promise<void>): 
   }
 }
 
-describe("two processes that save a hundred times each", { timeout: 120_000 }, () => {
+describe("two processes that save a hundred times each", () => {
   it("tear no file, lose no save, never go back, and the last save wins", () =>
     inFolder(async (base) => {
       const [ada, bob] = [new Saver(base, "ada", "count"), new Saver(base, "bob", "count")];
@@ -82,7 +82,7 @@ describe("two processes that save a hundred times each", { timeout: 120_000 }, (
     }));
 });
 
-describe("a process that is killed while it saves", { timeout: 120_000 }, () => {
+describe("a process that is killed while it saves", () => {
   it("leaves a complete file with everything acknowledged, and no lock", () =>
     inFolder(async (base) => {
       const random = new Random(testSeed("kills while saving"));

@@ -12,7 +12,7 @@ const CALLS = 250;
 /** No lease ends while they work, so none is overtaken. */
 const LEASE_MS = 60_000;
 
-it("several processes on one file lose nothing, and acknowledge nothing twice", { timeout: 60_000 }, () =>
+it("several processes on one file lose nothing, and acknowledge nothing twice", () =>
   inFolder(async (folder) => {
     const path = join(folder, "buffer.db");
     const random = new Random(testSeed("buffer store, shared"));
@@ -60,5 +60,4 @@ it("several processes on one file lose nothing, and acknowledge nothing twice", 
     console.log(`${PROCESSES} processes: ${pushed.length} entries pushed and confirmed, ${injected.length} ids`);
     await Promise.all(workers.map((worker) => worker.close()));
     expect(unsoundBuffer(path)).toEqual([]);
-  }),
-);
+  }));
