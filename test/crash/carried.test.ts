@@ -3,7 +3,7 @@
  * on one file. What it was told is done must be there: every version of a block with its text and its log entry, every fact
  * as it holds, ended or was retracted, every window. What was under way is there wholly or not at all.
  *
- * HOLDFAST_TEST_KILLS says how often (8 if left out), HOLDFAST_TEST_SEED replays the plan of another run.
+ * HOLDFAST_TEST_KILLS says how often (4 if left out), HOLDFAST_TEST_SEED replays the plan of another run.
  */
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -13,7 +13,7 @@ import { CarriedBooks } from "./carried-books.js";
 import { liveCarried, planCarried } from "./carried-life.js";
 import { count, type Finding } from "./finding.js";
 
-const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 8);
+const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 4);
 /** So long a life may last at most, with what is checked in it. */
 const LIFE_MS = 60_000;
 

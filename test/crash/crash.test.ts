@@ -3,7 +3,7 @@
  * between. What it was told is done must be there, in order and once; what was under way, wholly or not at all. What it
  * has embedded has the vectors of its text or none, and whatever was left is embedded in the end.
  *
- * HOLDFAST_TEST_KILLS says how often (14 if left out), HOLDFAST_TEST_SEED replays the plan of another run: the same
+ * HOLDFAST_TEST_KILLS says how often (6 if left out), HOLDFAST_TEST_SEED replays the plan of another run: the same
  * kills and the same texts. The instant of a kill is the operating system's, so a replay is near, not exact.
  */
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { Ledger } from "./ledger.js";
 import { type CrashFile, live, planLife } from "./life.js";
 import { LANES } from "./operation.js";
 
-const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 14);
+const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 6);
 const killsBesideOthers = Math.ceil(kills / 5);
 const files = Math.ceil(Math.min(kills, 100) / 5);
 /** So long a life may last at most, with what is checked in it. */

@@ -13,7 +13,7 @@ import { expect, it } from "vitest";
 import { inFolder } from "../support/folder.js";
 import { Random, testSeed } from "../support/random.js";
 
-const kills = Math.ceil(Number(process.env["HOLDFAST_TEST_KILLS"] ?? 14) / 4);
+const kills = Math.ceil(Number(process.env["HOLDFAST_TEST_KILLS"] ?? 6) / 4);
 const CLIENTS = 8;
 /** So many adds are answered between two kills at least, and fewer than twice as many. */
 const ANSWERS = 40;

@@ -69,11 +69,6 @@ export class Peer {
     await this.open({ ...options, embedder: this.#embedder, vectorIndex: this.#index });
   }
 
-  /** Milliseconds on the clock of this process that only grows. */
-  passed(): number {
-    return this.#clock.passed();
-  }
-
   /** From now on the embedder fails on texts with this word; without one, on none. */
   failOn(word?: string): void {
     this.#embedder.failsOn = word;

@@ -237,15 +237,14 @@ describe("a connection that is lost", () => {
 
 describe("a server that does not answer", () => {
   it("is given up after the time-out, and asked anew the next time", async () => {
-    const index = await prepared({ timeoutMs: 100 });
+    const index = await prepared({ timeoutMs: 1_000 });
     const release = server.stall();
     expect(await failureOf(index.upsert([point(1)]))).toMatchObject({
       code: "index_failed",
-      message: "Qdrant did not answer within 100 ms",
+      message: "Qdrant did not answer within 1000 ms",
       retryable: true,
     });
     release();
-    server.slow(1);
     await index.upsert([point(1)]);
     expect(server.points()).toHaveLength(1);
   });

@@ -48,9 +48,16 @@ describe("the option buffer.", () => {
       return { clock, release, memory };
     };
     const short = await open(100);
-    const closing = short.memory.close();
-    await pass(short.clock, 3_000);
-    expect((await closing).pending).toBe(1); // though the embedder still hangs
+    let pending: number | undefined;
+    const closing = short.memory.close().then((closed) => {
+      pending = closed.pending;
+    });
+    await until(async () => {
+      await pass(short.clock, 100);
+      return pending !== undefined;
+    });
+    await closing;
+    expect(pending).toBe(1); // though the embedder still hangs
     const long = await open(60_000);
     let isClosed = false;
     const waiting = long.memory.close().finally(() => {

@@ -56,7 +56,6 @@ export class QdrantServer {
   readonly #faults: { readonly fault: Fault; readonly path: RegExp }[] = [];
   readonly #waiting = new Set<() => void>();
   #gate: Promise<void> = Promise.resolve();
-  #delayMs = 0;
   #refuses: (point: StoredPoint) => boolean = () => false;
 
   private constructor(apiKey: string | undefined) {
@@ -91,11 +90,6 @@ export class QdrantServer {
     return release;
   }
 
-  /** Every answer takes this long from now on. */
-  slow(delayMs: number): void {
-    this.#delayMs = delayMs;
-  }
-
   /** Changes that bring such a point are refused as a whole. */
   refuse(predicate: (point: StoredPoint) => boolean): void {
     this.#refuses = predicate;
@@ -126,7 +120,6 @@ export class QdrantServer {
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
     await this.#gate;
-    if (this.#delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#delayMs));
 
     const at = this.#faults.findIndex((planned) => planned.path.test(path));
     const fault = at >= 0 ? this.#faults.splice(at, 1)[0]?.fault : undefined;

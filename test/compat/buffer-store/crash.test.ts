@@ -2,7 +2,7 @@
  * A process is killed repeatedly during its work on a buffer. Acknowledged work must be there, in order and once;
  * acknowledged entries must not come back; pending work is there completely or not at all.
  *
- * HOLDFAST_TEST_KILLS sets the number of kills (12 by default), HOLDFAST_TEST_SEED replays the plan of another run.
+ * HOLDFAST_TEST_KILLS sets the number of kills (6 by default), HOLDFAST_TEST_SEED replays the plan of another run.
  */
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { Books } from "./books.js";
 import { unsoundBuffer } from "./unsound.js";
 import { WorkerProcess } from "./worker-process.js";
 
-const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 12);
+const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 6);
 const CALLS_PER_LIFE = 100_000;
 /** Short, so that a process leases what an earlier one had leased. */
 const LEASE_MS = 20;
