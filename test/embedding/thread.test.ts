@@ -110,7 +110,7 @@ describe("the embedding thread", () => {
   it("stops computing for a call that was aborted", async () => {
     const embedder = open();
     await embedder.describe();
-    const texts = Array.from({ length: 2_000 }, (_, at) => `a text of some words, number ${at}`);
+    const texts = Array.from({ length: 10_000 }, (_, at) => `a text of some words, number ${at}`);
     const controller = new AbortController();
     const aborted = embedder.embed(texts, { signal: controller.signal });
     await embedder.embed(["in the midst of it"], { urgent: true });
@@ -120,11 +120,12 @@ describe("the embedding thread", () => {
     const next = embedder.embed(["next"]).then(() => {
       isNext = true;
     });
-    // Urgent texts are let through between two others: behind 2,000 texts there would be room for hundreds of them.
+    // An urgent text may be let through before each other one: how often that happens before "next" depends on how the
+    // threads are scheduled. Behind 10,000 texts there would be room for thousands of them.
     let others = 0;
     for (; !isNext; others++) await embedder.embed(["meanwhile"], { urgent: true });
     await next;
-    expect(others).toBeLessThan(20);
+    expect(others).toBeLessThan(500);
   });
 });
 
