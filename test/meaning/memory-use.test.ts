@@ -40,7 +40,7 @@ describe("the buffers", () => {
 
     await memory.flush();
     const session = memory.session({ user: "ada" });
-    for (let at = 0; at < 100; at++) expect(await session.query(`topic${at}`)).toHaveLength(10);
+    for (let at = 0; at < 100; at++) expect(await session.query(`topic${at}`, { deadlineMs: 60_000 })).toHaveLength(10);
     const { meaning, query, health } = await memory.stats();
     expect(meaning?.hybrid.bytes).toBe(0);
     expect(query.answers.entries).toBe(100);
@@ -55,7 +55,7 @@ describe("the vectors of a space in memory", () => {
     const memory = await open({ path: ":memory:", embedder: new HashEmbedder({ dimensions: DIMENSIONS }) });
     await add(memory, 4_000);
     await memory.flush();
-    const [hit] = await memory.session({ user: "ada" }).query("topic7");
+    const [hit] = await memory.session({ user: "ada" }).query("topic7", { deadlineMs: 60_000 });
     expect(hit?.level).toBe("store");
     const mirrors = await memory.service.store.mirrors?.();
     expect(mirrors?.vectors).toBe(4_000);

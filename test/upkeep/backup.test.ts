@@ -2,7 +2,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { backupFile, type UpkeepProgress } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { alter, newFolder, newPath } from "../support/opened.js";
@@ -74,14 +74,17 @@ describe("a backup", () => {
       code: "store_failed",
     });
     const stop = new AbortController();
-    const stopped = backupFile({
-      path: await usedFile(),
-      to,
-      signal: stop.signal,
-      onProgress: () => stop.abort(new Error("enough")),
-    });
+    const stopped = backupFile({ path: await usedFile(), to, signal: stop.signal });
+    stop.abort(new Error("enough")); // before its thread has begun
     await expect(stopped).rejects.toThrow("enough");
     expect(readdirSync(dirname(to))).toEqual([]);
+    // In the midst of it, unless it is done before the signal arrives.
+    const late = new AbortController();
+    const onProgress = () => late.abort(new Error("enough"));
+    const made = await backupFile({ path: await usedFile(), to, signal: late.signal, onProgress }).catch(
+      () => undefined,
+    );
+    expect(readdirSync(dirname(to))).toEqual(made ? [basename(to)] : []);
   });
 
   it("has nothing in it that was forgotten, even if the file still has", async () => {
