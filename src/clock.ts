@@ -52,6 +52,38 @@ export class Deadline {
   }
 }
 
+const LATER_MS = 1;
+const LATER_MAX = 64;
+
+/**
+ * Tasks that run after their caller's next step, together. They never hold up the caller, and do not keep the process
+ * alive. Of more than `LATER_MAX` tasks, the oldest are dropped: a process that is busy has no time for them.
+ */
+export class Later {
+  readonly #clock: Clock;
+  readonly #tasks: (() => void)[] = [];
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  do(task: () => void): void {
+    this.#tasks.push(task);
+    if (this.#tasks.length > LATER_MAX) this.#tasks.shift();
+    this.#cancel ??= this.#clock.after(LATER_MS, () => {
+      this.#cancel = undefined;
+      for (const one of this.#tasks.splice(0)) one();
+    });
+  }
+
+  /** Drops the tasks that have not run. */
+  cancel(): void {
+    this.#cancel?.();
+    this.#tasks.length = 0;
+  }
+}
+
 /** Waits for work that should end soon, up to a time limit. */
 export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const deadline = new Deadline(clock, ms);

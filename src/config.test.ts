@@ -25,10 +25,6 @@ function refusal(sources: ConfigSources | { code: unknown }): HoldfastError {
   throw new Error("it was accepted");
 }
 
-function nested(key: string, value: unknown): { [key: string]: unknown } {
-  return key.split(".").reduceRight<unknown>((inner, step) => ({ [step]: inner }), value) as { [key: string]: unknown };
-}
-
 /** Variables that Kubernetes sets in every container for a Service with one named port, and with a second UDP port. */
 function serviceVariables(service: string): { [name: string]: string } {
   const host = "10.0.0.1";
@@ -92,9 +88,9 @@ describe("unknown keys name the place and the nearest right one", () => {
     ["zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz: 5", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", 3],
     ["__proto__:\n  path: b.db", "__proto__.path; did you mean store.path?", 4],
     [
-      "buffer:\n  speculative_bufer: 9",
-      "buffer.speculative_bufer; did you mean buffer.speculative_buffer (which is not built yet)?",
-      4,
+      "buffer:\n  speculatve:\n    max_size: 9",
+      "buffer.speculatve.max_size; did you mean buffer.speculative.max_size?",
+      5,
     ],
   ])("in the file: %j", (text, message, line) => {
     const file = yaml(ok + text);
@@ -118,22 +114,6 @@ describe("unknown keys name the place and the nearest right one", () => {
   });
   test("a dotted key must be nested", () => {
     expect(refusal({ file: yaml("store.path: x") }).message).toContain('"store.path" must be nested');
-  });
-});
-
-describe("keys of parts that are not built are refused", () => {
-  const names = [
-    ["buffer.speculative_buffer.context_window", "the SpeculativeBuffer"],
-    ["buffer.speculative_buffer.anything", "the SpeculativeBuffer"],
-  ] as const;
-  test.each(names)("%s", (key, part) => {
-    const message = (name: string) => `${name} cannot be set: ${part} is not built yet`;
-    const file = yaml(JSON.stringify(nested(key, 5)));
-    expect(refusal({ file }).message).toBe(`${file}:1: ${message(key)}`);
-    const variable = `HOLDFAST_${key.replaceAll(".", "_").toUpperCase()}`;
-    expect(refusal({ env: { [variable]: "5" } }).message).toBe(`environment: ${message(variable)}`);
-    const code = key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-    expect(refusal({ code: nested(code, 5) }).message).toBe(`options in code: ${message(code)}`);
   });
 });
 

@@ -3,7 +3,7 @@ import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml
 import { HoldfastError } from "./errors.js";
 import { didYouMean, nearest } from "./input/nearest.js";
 import { quote, typeOf } from "./input/refusal.js";
-import { type Field, type NotBuilt, OPTIONS, type Options, type ResolvedOptions } from "./options.js";
+import { type Field, OPTIONS, type Options, type ResolvedOptions } from "./options.js";
 import { readPlainFile } from "./plain-file.js";
 import { decodeUtf8 } from "./text.js";
 
@@ -22,7 +22,7 @@ export interface Key {
   readonly code: string;
   readonly file: string;
   readonly env: string;
-  readonly option: Field<unknown> | NotBuilt;
+  readonly option: Field<unknown>;
 }
 
 /** The environment variable that names the YAML file. */
@@ -44,7 +44,7 @@ export const KEYS: readonly Key[] = keysOf(OPTIONS, "");
 function keysOf(group: object, prefix: string): Key[] {
   return Object.entries(group).flatMap(([name, option]) => {
     const code = prefix + name;
-    if (!("built" in option)) return keysOf(option, `${code}.`);
+    if (!("accepts" in option)) return keysOf(option, `${code}.`);
     const file = option.fileKey ?? code.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     return [{ code, file, env: PREFIX + file.replaceAll(".", "_").toUpperCase(), option }];
   });
@@ -73,7 +73,6 @@ export function loadConfig({ file, env = {}, code = {}, fallback = {} }: ConfigS
 function resolve(settings: Settings): ResolvedOptions {
   const resolved = {};
   for (const key of KEYS) {
-    if (!key.option.built) continue;
     const value = settings.get(key) ?? key.option.fallback;
     if (value === undefined && !key.option.optional) {
       throw refuse(`${key.code} is missing`, `set ${key.code} in code, ${key.file} in the file, or ${key.env}`);
@@ -96,7 +95,7 @@ type Environment = NonNullable<ConfigSources["env"]>;
 function readEnvironment(env: Environment, settings: Settings): void {
   for (const [name, text] of ownVariables(env)) {
     const key = keyOf(name, text);
-    if (key) set(key, key.option.built ? key.option.fromText(text) : text, name, ENVIRONMENT, settings);
+    if (key) set(key, key.option.fromText(text), name, ENVIRONMENT, settings);
     else if (isMisspelt(name, text)) throw unknownKey(name, ENVIRONMENT);
   }
 }
@@ -124,13 +123,13 @@ function ownVariables(env: Environment): readonly (readonly [name: string, text:
  */
 function keyOf(name: string, text: string): Key | undefined {
   if (isServiceVariable(name, text)) return undefined;
-  return KEYS.find((one) => one.env === name || (!one.option.built && name.startsWith(`${one.env}_`)));
+  return KEYS.find((one) => one.env === name);
 }
 
 /** Similar to an option, or in a section of options: HOLDFAST_SERVER_KEY_REQUIRED must not be ignored silently. */
 function isMisspelt(name: string, text: string): boolean {
   if (isServiceVariable(name, text)) return false;
-  const known = [...namesIn(ENVIRONMENT).keys()].map((one) => one.slice(PREFIX.length));
+  const known = namesIn(ENVIRONMENT).map((one) => one.slice(PREFIX.length));
   const own = name.slice(PREFIX.length);
   const isOfSection = known.some((one) => one.includes("_") && own.startsWith(one.slice(0, one.indexOf("_") + 1)));
   return isOfSection || nearest(own, known, SHARE_MISSPELT_MAX) !== undefined;
@@ -202,7 +201,7 @@ function readGroup(group: unknown, prefix: string, source: Source, settings: Set
     const isGroup = !dotted && KEYS.some((one) => one[source.spelling].startsWith(`${path}.`));
     // A group in the file whose keys are all commented out is null.
     const isEmpty = value === null && source.spelling === "file";
-    if (key) set(key, value, key.option.built ? path : firstLeaf(path, value), source, settings);
+    if (key) set(key, value, path, source, settings);
     else if (!isGroup) throw unknownKey(firstLeaf(path, value), source);
     else if (!isEmpty) readGroup(value, `${path}.`, source, settings);
   }
@@ -218,7 +217,6 @@ function firstLeaf(path: string, value: unknown, levels = 8): string {
 function set(key: Key, value: unknown, name: string, source: Source, settings: Settings): void {
   const { option } = key;
   const place = source.place(name);
-  if (!option.built) throw refuse(`${place}: ${name} cannot be set: ${option.part} is not built yet`, "take it out");
   if (option.codeOnly && source.spelling !== "code") {
     throw refuse(`${place}: ${name} can only be set in code`, `openMemory({ ${key.code}: … })`);
   }
@@ -229,23 +227,22 @@ function set(key: Key, value: unknown, name: string, source: Source, settings: S
   settings.set(key, value);
 }
 
-/** The names that a source may use, and whether the option is built. */
-function namesIn({ spelling }: Source): ReadonlyMap<string, boolean> {
-  const known = KEYS.filter(({ option }) => spelling === "code" || !option.built || !option.codeOnly);
-  const names = new Map(known.map((key) => [key[spelling], key.option.built]));
-  if (spelling === "env") for (const one of [CONFIG_VARIABLE, ...OTHER_VARIABLES]) names.set(one, true);
-  return names;
+/** The names that a source may use. */
+function namesIn({ spelling }: Source): readonly string[] {
+  const names = KEYS.filter(({ option }) => spelling === "code" || !option.codeOnly).map((key) => key[spelling]);
+  return spelling === "env" ? [...names, CONFIG_VARIABLE, ...OTHER_VARIABLES] : names;
 }
 
 function unknownKey(name: string, source: Source): HoldfastError {
   const names = namesIn(source);
-  const hint = `known: ${[...names].flatMap(([one, built]) => (built ? [one] : [])).join(", ")}`;
-  if (names.has(name)) return refuse(`${source.place(name)}: ${quote(name)} must be nested, one level per dot`, hint);
+  const hint = `known: ${names.join(", ")}`;
+  if (names.includes(name)) {
+    return refuse(`${source.place(name)}: ${quote(name)} must be nested, one level per dot`, hint);
+  }
   // The common prefix of all variables is no evidence of which one was meant.
   const common = source.spelling === "env" ? PREFIX : "";
-  const bare = [...names.keys()].map((one) => one.slice(common.length));
-  const show = (right: string) => common + right + (names.get(common + right) ? "" : " (which is not built yet)");
-  const meant = didYouMean(name.slice(common.length), bare, show);
+  const bare = names.map((one) => one.slice(common.length));
+  const meant = didYouMean(name.slice(common.length), bare, (right) => common + right);
   return refuse(`${source.place(name)}: unknown key ${name}${meant}`, hint);
 }
 

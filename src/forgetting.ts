@@ -1,6 +1,8 @@
-/** Forgetting: runs a forget from its first slice to the receipt. */
+/** Forgetting: deletes and forgets, from the first slice to the receipt. */
+import type { MeaningPath } from "./buffers/meaning-path.js";
 import type { Untold } from "./events/event.js";
 import type { Events } from "./events/events.js";
+import type { ParsedScope } from "./input/scope.js";
 import { FACT_STATES } from "./stores/facts.js";
 import type { Done, ForgetWrite, Store } from "./stores/store.js";
 import type { ForgetReceipt, SpaceRef } from "./types.js";
@@ -9,49 +11,85 @@ import type { ForgetReceipt, SpaceRef } from "./types.js";
 const PURGE_WAIT_MS = 5_000;
 
 /** Reported as left when an agent's space is forgotten. */
-export const AGENTS_ITEMS_LEFT = {
+const AGENTS_ITEMS_LEFT = {
   what: "items in other spaces",
   why: "they belong to users and teams; they no longer name the agent",
 };
 
-export interface Forgetting {
+export interface ForgettingParts {
   readonly store: Store;
   readonly events: Events;
+  /** Wall-clock time. */
+  readonly now: () => number;
   readonly write: (write: ForgetWrite) => Promise<Done>;
-  readonly target: ForgetWrite["target"];
-  readonly now: number;
-  /** Drops cached data, before the file is purged. */
-  readonly onGone: (items: number) => unknown;
+  /** Absent without an embedding model. */
+  readonly meaning: Pick<MeaningPath, "deleted" | "forgotten"> | undefined;
+  /** Drops cached answers of a space, or all, before the file is purged. */
+  readonly dropAnswers: (space?: SpaceRef) => void;
 }
 
-export async function forgetAll({ store, events, write, target, now, onGone }: Forgetting): Promise<ForgetReceipt> {
-  const sum = { items: 0, sessions: 0, entries: 0, blocks: 0, facts: 0 };
-  const factsLeft = new Set<string>();
-  let copiesLeft = 0;
-  let keysLeft = false;
-  for (let remaining = true; remaining; ) {
-    const done = await write({ op: "forget", target });
-    if (done.op !== "forget") break;
-    for (const what of Object.keys(sum) as (keyof typeof sum)[]) sum[what] += done[what];
-    for (const id of done.factsLeft) factsLeft.add(id);
-    copiesLeft += done.copiesLeft;
-    keysLeft ||= done.keysLeft;
-    remaining = done.remaining;
+export class Forgetting {
+  readonly #parts: ForgettingParts;
+
+  constructor(parts: ForgettingParts) {
+    this.#parts = parts;
   }
-  const isTouched = Object.values(sum).some((count) => count > 0);
-  if (isTouched && "space" in target) events.tell(forgotten(target, sum));
-  await onGone(sum.items);
-  const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
-  // A later slice may have removed facts that an earlier one left.
-  const staying = "space" in target ? await factsAmong(store, target.space, [...factsLeft], now) : [];
-  const isWhole = "entry" in target && target.entry; // in that case the keys are removed with the entry
-  const others = [...factsThatStay(staying), ...copiesThatStay(copiesLeft), ...(keysLeft && !isWhole ? KEYS_STAY : [])];
-  return {
-    ...sum,
-    missing: [],
-    purged,
-    left: [...left, ...others, ...(isTouched ? await leftOutside(store) : [])],
-  };
+
+  /** Deletes items by id. */
+  async delete({ space }: ParsedScope, ids: readonly string[]): Promise<ForgetReceipt> {
+    const { store, now, meaning } = this.#parts;
+    const existing = await store.get([space], ids, now());
+    const facts = await factsAmong(store, space, ids, now());
+    const known = new Set([...existing.map(({ id }) => id), ...facts]);
+    const receipt = await this.run({ space, ids }, () => meaning?.deleted(space, ids, existing));
+    return { ...receipt, missing: ids.filter((id) => !known.has(id)) };
+  }
+
+  /** Forgets the scope's session, or the whole space if the scope names no session, including the registry entry. */
+  async forget({ space, session }: ParsedScope): Promise<ForgetReceipt> {
+    const target = session === undefined ? { space, entry: true } : { space, session, entry: true };
+    const receipt = await this.run(target, () => this.#parts.meaning?.forgotten(space, session));
+    if (session !== undefined || !("agent" in space) || receipt.entries === 0) return receipt;
+    return { ...receipt, left: [...receipt.left, AGENTS_ITEMS_LEFT] };
+  }
+
+  /** Forgets a target, slice by slice. `onGone` is called when its items are gone, before the file is purged. */
+  async run(target: ForgetWrite["target"], onGone: () => unknown = () => {}): Promise<ForgetReceipt> {
+    const { store, events, write, now, dropAnswers } = this.#parts;
+    const sum = { items: 0, sessions: 0, entries: 0, blocks: 0, facts: 0 };
+    const factsLeft = new Set<string>();
+    let copiesLeft = 0;
+    let keysLeft = false;
+    const at = now();
+    for (let remaining = true; remaining; ) {
+      const done = await write({ op: "forget", target });
+      if (done.op !== "forget") break;
+      for (const what of Object.keys(sum) as (keyof typeof sum)[]) sum[what] += done[what];
+      for (const id of done.factsLeft) factsLeft.add(id);
+      copiesLeft += done.copiesLeft;
+      keysLeft ||= done.keysLeft;
+      remaining = done.remaining;
+    }
+    const isTouched = Object.values(sum).some((count) => count > 0);
+    if (isTouched && "space" in target) events.tell(forgotten(target, sum));
+    if (sum.items > 0) dropAnswers("space" in target ? target.space : undefined);
+    await onGone();
+    const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
+    // A later slice may have removed facts that an earlier one left.
+    const staying = "space" in target ? await factsAmong(store, target.space, [...factsLeft], at) : [];
+    const isWhole = "entry" in target && target.entry; // in that case the keys are removed with the entry
+    const others = [
+      ...factsThatStay(staying),
+      ...copiesThatStay(copiesLeft),
+      ...(keysLeft && !isWhole ? KEYS_STAY : []),
+    ];
+    return {
+      ...sum,
+      missing: [],
+      purged,
+      left: [...left, ...others, ...(isTouched ? await leftOutside(store) : [])],
+    };
+  }
 }
 
 function forgotten(
@@ -66,7 +104,7 @@ function forgotten(
 }
 
 /** The ids that are facts of the space. A fact that no longer holds has no item, but can be forgotten too. */
-export async function factsAmong(
+async function factsAmong(
   store: Store,
   space: SpaceRef,
   ids: readonly string[],

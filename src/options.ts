@@ -18,7 +18,6 @@ import type { Order } from "./types.js";
 
 /** One option: its valid values and its default. */
 export interface Field<T> {
-  readonly built: true;
   /** A description of valid values. */
   readonly expected: string;
   /** Undefined if the option is required. */
@@ -34,15 +33,17 @@ export interface Field<T> {
   fromText(text: string): unknown;
 }
 
-/** A documented key whose feature does not exist yet. It is refused, so that it is not mistaken for a working one. */
-export interface NotBuilt {
-  readonly built: false;
-  readonly part: string;
-}
-
 export const SORTS = ["score", "timestamp"] as const;
 export type SortBy = (typeof SORTS)[number];
 export const ORDERS = ["desc", "asc"] as const satisfies readonly Order[];
+
+/**
+ * next_line: the message just added is the next question · stride: a series goes on (pages, dates, numbers, sessions) ·
+ * correlation: what was asked after a similar question before · topic: the newest messages together are the next
+ * question · opening: a space that comes into use is asked soon · anticipate: what the application says is being typed.
+ */
+export const PREDICTORS = ["next_line", "stride", "correlation", "topic", "opening", "anticipate"] as const;
+export type PredictorName = (typeof PREDICTORS)[number];
 
 const LOG_LEVELS = ["debug", "error", "silent"] as const;
 
@@ -159,7 +160,19 @@ export const OPTIONS = {
       maxBytes: integer(256 * MIB, MIB, 4096 * MIB - 1),
     },
 
-    speculativeBuffer: notBuilt("the SpeculativeBuffer"),
+    speculative: {
+      /** The number of answers made ahead of time that are held. 0 turns speculation off. */
+      maxSize: integer(10, 0, 1000),
+      /** The number of newest messages of a session that predictors see. */
+      contextWindow: integer(3, 1, 20),
+      /** Bytes of memory for answers made ahead of time. */
+      maxBytes: integer(2 * MIB, 1, 1024 * MIB),
+      /**
+       * The predictors in use, comma-separated. Each one throttles itself while its guesses do not come true, so more of
+       * them cost little.
+       */
+      predictors: text(PREDICTORS.join(","), `some of ${PREDICTORS.join(", ")}, separated by commas`, isPredictorList),
+    },
   },
 
   embedding: {
@@ -239,22 +252,18 @@ export const OPTIONS = {
   clock: clock(),
 } as const;
 
-type Absent = NotBuilt | { readonly [key: string]: NotBuilt };
-type Built<T> = { [K in keyof T]: T[K] extends Absent ? never : K }[keyof T];
-
 /** Every option with its value. */
 export type ResolvedOptions = Resolved<typeof OPTIONS>;
-type Resolved<T> = { readonly [K in keyof T as K & Built<T>]: T[K] extends Field<infer V> ? V : Resolved<T[K]> };
+type Resolved<T> = { readonly [K in keyof T]: T[K] extends Field<infer V> ? V : Resolved<T[K]> };
 
 /** The options as given in code: all are optional if the file or the environment has the `path`. */
 export type Options = Partly<typeof OPTIONS>;
 type Partly<T> = {
-  readonly [K in keyof T as K & Built<T>]?: (T[K] extends Field<infer V> ? V : Partly<T[K]>) | undefined;
+  readonly [K in keyof T]?: (T[K] extends Field<infer V> ? V : Partly<T[K]>) | undefined;
 };
 
 function path(): Field<string> {
   return {
-    built: true,
     expected: 'the path of a file, or ":memory:"',
     fallback: undefined,
     fileKey: "store.path",
@@ -265,7 +274,6 @@ function path(): Field<string> {
 
 function integer(fallback: number, min: number, max: number): Field<number> {
   return {
-    built: true,
     expected: `a whole number from ${min} to ${max}`,
     fallback,
     accepts: (value): value is number => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
@@ -275,7 +283,6 @@ function integer(fallback: number, min: number, max: number): Field<number> {
 
 function choice<const T extends string>(fallback: T, choices: readonly T[]): Field<T> {
   return {
-    built: true,
     expected: `one of ${choices.join(", ")}`,
     fallback,
     accepts: (value): value is T => choices.includes(value as T),
@@ -285,7 +292,6 @@ function choice<const T extends string>(fallback: T, choices: readonly T[]): Fie
 
 function flag(fallback: boolean): Field<boolean> {
   return {
-    built: true,
     expected: "true or false",
     fallback,
     accepts: (value): value is boolean => typeof value === "boolean",
@@ -295,7 +301,6 @@ function flag(fallback: boolean): Field<boolean> {
 
 function text(fallback: string, expected: string, isRight: (value: string) => boolean): Field<string> {
   return {
-    built: true,
     expected,
     fallback,
     accepts: (value): value is string => typeof value === "string" && value !== "" && isRight(value),
@@ -315,7 +320,6 @@ function instance<T extends object>(
   methods: readonly (keyof T & string)[],
 ): Field<T | undefined> {
   return {
-    built: true,
     expected: `${noun} with ${name} (a name of 1 to ${NAME_MAX} characters) and the methods ${methods.join(", ")}`,
     fallback: undefined,
     optional: true,
@@ -334,6 +338,10 @@ function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "" && value.length <= NAME_MAX && isSoundIdentity(value);
 }
 
+function isPredictorList(value: string): boolean {
+  return value.split(",").every((name) => PREDICTORS.some((known) => known === name));
+}
+
 function isAddress(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
@@ -348,7 +356,6 @@ function isOriginList(value: string): boolean {
 
 function clock(): Field<Clock> {
   return {
-    built: true,
     expected: "a clock with now(), passed() and after()",
     fallback: systemClock,
     codeOnly: true,
@@ -358,8 +365,4 @@ function clock(): Field<Clock> {
     },
     fromText: (text) => text,
   };
-}
-
-function notBuilt(part: string): NotBuilt {
-  return { built: false, part };
 }

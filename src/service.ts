@@ -3,31 +3,34 @@
  *
  *   add    validate → WriteBuffer (group commit: rows, words, sequences, versions) → durable and searchable → return;
  *          in the background: RoundBuffer → HybridBuffer (embed) → store (vectors) → external index
- *   query  validate → QueryBuffer (cached, and unchanged since?) → Retriever (words and vectors in parallel, fused)
- *          → content read last → return
+ *   query  validate → QueryBuffer (cached or answered ahead, and unchanged since?) → Retriever (words and vectors in
+ *          parallel, fused) → content read last → return;
+ *          in the background: SpeculativeBuffer (guess the next question, answer it ahead)
  *
  * All other operations follow below. A method parses its input, calls the parts and returns. The parts make the
  * decisions; the service moves data between them.
  */
+import { Backlog } from "./backlog.js";
 import type { MemoryBlocks } from "./blocks/memory-blocks.js";
-import { healthOf } from "./buffers/health.js";
 import { MeaningPath } from "./buffers/meaning-path.js";
 import { Meter } from "./buffers/meter.js";
+import type { Entry } from "./buffers/query/answer-cache.js";
 import { QueryBuffer, queryCache } from "./buffers/query/query-buffer.js";
 import { Retriever } from "./buffers/query/retriever.js";
 import type { RoundView } from "./buffers/round-buffer.js";
+import { SpeculativeBuffer } from "./buffers/speculative/speculative-buffer.js";
 import type { Turn } from "./buffers/turn.js";
-import { sizedUnit } from "./buffers/units.js";
+import { lanesOf, sizedUnit } from "./buffers/units.js";
 import { waitingIn } from "./buffers/waiting.js";
 import { type UnitResult, WriteBuffer } from "./buffers/write.js";
-import type { Clock } from "./clock.js";
+import { type Clock, Later } from "./clock.js";
 import type { Context } from "./context/context.js";
 import type { Embedder } from "./embedding/embedder.js";
 import { HoldfastError } from "./errors.js";
 import { Events } from "./events/events.js";
 import type { Extractor } from "./extraction/extractor.js";
 import type { MemoryFacts } from "./facts/memory-facts.js";
-import { AGENTS_ITEMS_LEFT, factsAmong, forgetAll } from "./forgetting.js";
+import { Forgetting } from "./forgetting.js";
 import { Housekeeping } from "./housekeeping.js";
 import {
   parseIds,
@@ -43,21 +46,28 @@ import { parseIdentity } from "./input/identity.js";
 import { type ListOptions, parseList } from "./input/list.js";
 import { type ParsedRound, parseItems, parseMessages } from "./input/message.js";
 import { onceOf } from "./input/once.js";
-import { type PageOptions, parsePage } from "./input/page.js";
 import { parsePatch } from "./input/patch.js";
-import { type PromoteOptions, type PromotionsOptions, parsePromotion, parsePromotions } from "./input/promotion.js";
-import { parseQuery, type QueryOptions } from "./input/query.js";
+import { type ParsedQuery, parseQuery, type QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
 import type { ResolvedOptions } from "./options.js";
 import { Reindexing } from "./reindexing/reindexing.js";
-import { laneIn, laneKey, spaceKey } from "./space-key.js";
-import { type Buffers, type CloseReport, type FlushReport, queryStats, type ServiceStats } from "./stats.js";
-import type { ParkedItem } from "./stores/indexing.js";
-import type { Promotion } from "./stores/promotions.js";
+import { laneIn, laneKey } from "./space-key.js";
+import { type Buffers, type CloseReport, type FlushReport, queryStats, type ServiceStats, statsOf } from "./stats.js";
 import type { OnceWrite } from "./stores/receipts.js";
-import type { DoneOf, ForgetWrite, Store, StoreView, Unit, Write } from "./stores/store.js";
+import type { DoneOf, Store, StoreView, Unit, Write } from "./stores/store.js";
 import type { VectorIndex } from "./stores/vector-index.js";
-import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, Page, Scope } from "./types.js";
+import type {
+  Added,
+  ForgetReceipt,
+  Hits,
+  Item,
+  ItemPatch,
+  NewItem,
+  NewMessage,
+  Page,
+  Scope,
+  SpaceRef,
+} from "./types.js";
 import { WorkingMemory } from "./working-memory.js";
 
 /** The parts behind the service. The caller closes those that it passed in. */
@@ -79,12 +89,17 @@ export class BufferService {
   readonly #store: Store;
   readonly #options: ResolvedOptions;
   readonly #writes: WriteBuffer;
+  readonly #forgetting: Forgetting;
   readonly #housekeeping: Housekeeping;
   readonly #meter: Meter;
   readonly #meaning: MeaningPath | undefined;
   readonly #queries: QueryBuffer;
+  readonly #speculative: SpeculativeBuffer | undefined; // absent if it is turned off
+  readonly #later: Later | undefined; // what it observes
   /** Blocks, facts, turns and contexts. */
   readonly working: WorkingMemory;
+  /** Items that could not be embedded. */
+  readonly backlog: Backlog;
   #closing: Promise<CloseReport> | undefined;
 
   /** Requires an open store. Without an embedder, search uses words only. */
@@ -94,11 +109,11 @@ export class BufferService {
     this.#store = store;
     this.clock = clock;
     this.#options = options;
-    this.#meter = new Meter(options.clock);
-    this.events = new Events(store, options.clock);
+    this.#meter = new Meter(clock);
+    this.events = new Events(store, clock);
     this.reindexing = new Reindexing(store, options);
     this.#writes = new WriteBuffer({ store, clock, events: this.events, ...buffer.writeBuffer });
-    this.#housekeeping = new Housekeeping(options.clock, store, () => this.#forget({ expired: true }));
+    this.#housekeeping = new Housekeeping(options.clock, store, () => this.#forgetting.run({ expired: true }));
     this.#meaning =
       embedder &&
       new MeaningPath({
@@ -110,10 +125,28 @@ export class BufferService {
         isEmbedderShared: embedder === options.embedder,
         ...(index && { index }),
         isIndexShared: index === options.vectorIndex,
+        onFlushed: () => this.#later?.do(() => this.#speculative?.flushed()),
       });
+    this.#forgetting = new Forgetting({
+      store,
+      events: this.events,
+      now: () => clock.now(),
+      write: (forget) => this.#writes.writeOne("forget", forget),
+      meaning: this.#meaning,
+      dropAnswers: (space) => this.#dropAnswers(space),
+    });
     const retriever = new Retriever({ store, clock, vectors: this.#meaning?.vectors });
     const rank = retriever.rank.bind(retriever);
-    this.#queries = new QueryBuffer({ store, clock, meter: this.#meter, ...queryCache(buffer.query), rank });
+    const ahead = new Map<string, Entry>();
+    this.#queries = new QueryBuffer({ store, clock, meter: this.#meter, ...queryCache(buffer.query), ahead, rank });
+    if (buffer.speculative.maxSize > 0) {
+      this.#later = new Later(clock);
+      this.#speculative = new SpeculativeBuffer(ahead, {
+        ...{ store, clock, events: this.events, ...buffer.speculative },
+        parse: (place, text, asked) => this.#parse(place, text, asked),
+        prefetch: (place, query) => this.#queries.prefetch(place, query),
+      });
+    }
     this.working = new WorkingMemory({
       store,
       options,
@@ -121,9 +154,16 @@ export class BufferService {
       extractor,
       now: () => this.#now(),
       query: (place, text, asked) => this.ask(place, text, asked),
-      forget: (target) => this.#forget(target),
+      forget: (target) => this.#forgetting.run(target),
       deleteItems: (space, ids) => this.delete(space, ids),
+      said: (place, rows) => this.#later?.do(() => this.#speculative?.added(place, rows)),
       added: async (space, session) => void (await this.#meaning?.added(laneIn({ space, session }), 1)),
+    });
+    this.backlog = new Backlog({
+      store,
+      now: () => this.#now(),
+      replay: (which) => this.#writes.writeOne("replay", { op: "replay", which }),
+      replayed: () => this.#meaning?.replayed(),
     });
     this.blocks = this.working.blocks;
     this.facts = this.working.facts;
@@ -148,9 +188,11 @@ export class BufferService {
 
   async #addRound(place: ParsedScope, round: ParsedRound, key: string | undefined): Promise<Added> {
     const started = performance.now();
+    this.#queries.interrupt();
     const added = await this.#writes.add(place, round, key);
     this.#meter.added(performance.now() - started);
     await this.#meaning?.added(laneIn(place), 1);
+    this.#later?.do(() => this.#speculative?.added(place, round.rows));
     return added;
   }
 
@@ -194,31 +236,36 @@ export class BufferService {
 
   /** Like `query`, for a scope that is already parsed. */
   async ask(place: ParsedScope, text: string, options: QueryOptions): Promise<Hits> {
-    const { question, presentation } = parseQuery(text, options, place, this.#options.buffer.query);
+    const query = this.#parse(place, text, options);
     this.#now();
-    return this.#queries.query(place, question, presentation);
+    const hits = await this.#queries.query(place, query);
+    this.#later?.do(() => this.#speculative?.answered(place, query, options));
+    return hits;
+  }
+
+  #parse(place: ParsedScope, text: string, options: QueryOptions): ParsedQuery {
+    return parseQuery(text, options, place, this.#options.buffer.query);
+  }
+
+  /**
+   * Announces what the user of this scope is typing, so that its answer can be ready when it is asked. Without options,
+   * it is expected to be asked as the scope's questions were before. Returns at once; an announcement replaces the one
+   * before.
+   */
+  anticipate(place: ParsedScope, text: string, options?: QueryOptions): void {
+    this.#parse(place, text, options ?? {}); // refuses what a query would refuse
+    this.#now();
+    this.#speculative?.anticipate(place, text, options);
+  }
+
+  /** Prepares for the first question of a session that comes into use. */
+  opened(place: ParsedScope): void {
+    this.#later?.do(() => this.#speculative?.opened(place));
   }
 
   /** Builds the context for a model's next turn: blocks, facts, recent turns and recalled text, within a budget. */
   async context(scope: Scope, options: ContextOptions = {}): Promise<Context> {
     return this.working.context(parseScope(scope), options);
-  }
-
-  /** Copies items into another space and logs the promotion there. Returns the ids of the copies. */
-  async promote(place: ParsedScope, ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
-    this.#now();
-    const { key, rest } = splitKey(options);
-    const write = parsePromotion(place, ids, rest);
-    const once = onceOf(key, { space: place.space }, "promote", ids, rest);
-    const promoted = await this.#writes.writeOne(`promote ${spaceKey(write.to)}`, write, once);
-    await this.#meaning?.added(laneIn({ space: write.to }), 1);
-    return promoted.ids;
-  }
-
-  /** A page of the promotions into the scope's space, newest first. */
-  promotions({ space }: ParsedScope, options: PromotionsOptions): Promise<Page<Promotion>> {
-    this.#now();
-    return this.#store.promotions({ space, ...parsePage(parsePromotions(options)) });
   }
 
   /** The items with these ids in the scope's space, in the order requested. Missing ids are skipped. */
@@ -238,7 +285,7 @@ export class BufferService {
     return this.#store.list({ ...request, spaces: [space], filter: narrowed, now: this.#now() });
   }
 
-  /** A page of the session's messages. Same as `list`, under the seed's name for it. */
+  /** `list` of messages, under the seed's name for it. */
   messages(scope: Scope, options: ListOptions = {}): Promise<Page<Item>> {
     return this.list(scope, { kind: "message", ...options });
   }
@@ -252,39 +299,24 @@ export class BufferService {
     const once = onceOf(key, { space }, "update", id, patch, rest);
     const { version } = await this.#writes.writeOne(laneKey(place), { op: "update", space, ...parsed }, once);
     await this.#meaning?.edited(space, id);
-    this.#queries.forget(space); // removes the old text from memory as well
+    this.#dropAnswers(space); // removes the old text from memory as well
     return version;
   }
 
   /** Deletes items by id. */
   async delete(scope: Scope, ids: readonly string[]): Promise<ForgetReceipt> {
-    const { space } = parseScope(scope);
-    const wanted = parseIds(ids);
-    const existing = await this.#store.get([space], wanted, this.#now());
-    const onGone = () => this.#meaning?.deleted(space, wanted, existing);
-    const facts = await factsAmong(this.#store, space, wanted, this.#now());
-    const known = new Set([...existing.map(({ id }) => id), ...facts]);
-    const receipt = await this.#forget({ space, ids: wanted }, onGone);
-    return { ...receipt, missing: wanted.filter((id) => !known.has(id)) };
+    this.#now();
+    return this.#forgetting.delete(parseScope(scope), parseIds(ids));
   }
 
   /** Forgets the scope's session, or the whole space if the scope names no session, including the registry entry. */
   async forget(scope: Scope): Promise<ForgetReceipt> {
-    const { space, session } = parseScope(scope);
-    const target = session === undefined ? { space, entry: true } : { space, session, entry: true };
-    const receipt = await this.#forget(target, () => this.#meaning?.forgotten(space, session));
-    if (session !== undefined || !("agent" in space) || receipt.entries === 0) return receipt;
-    return { ...receipt, left: [...receipt.left, AGENTS_ITEMS_LEFT] };
+    return this.#forgetting.forget(parseScope(scope));
   }
 
-  #forget(target: ForgetWrite["target"], onGone: () => unknown = () => {}): Promise<ForgetReceipt> {
-    const write = (forget: ForgetWrite) => this.#writes.writeOne("forget", forget);
-    const letGo = (items: number) => {
-      if (items > 0) this.#queries.forget("space" in target ? target.space : undefined);
-      return onGone();
-    };
-    const { events, clock } = this;
-    return forgetAll({ store: this.#store, events, write, target, now: clock.now(), onGone: letGo });
+  #dropAnswers(space?: SpaceRef): void {
+    this.#queries.forget(space);
+    this.#speculative?.forget(space);
   }
 
   /** Commits one write and returns its result. With a key, the write is idempotent. */
@@ -297,12 +329,7 @@ export class BufferService {
   async writeAll(units: readonly Unit[]): Promise<readonly UnitResult[]> {
     this.#now();
     const results = await this.#writes.write({ lane: "import", units: units.map(sizedUnit), stepwise: false });
-    const lanes = units.flat().flatMap((write) => {
-      if (write.op === "add") return [laneIn(write)];
-      return write.op === "restore_fact" ? [{ space: write.space }] : [];
-    });
-    for (const lane of new Map(lanes.map((lane) => [laneKey(lane), lane])).values())
-      await this.#meaning?.added(lane, 1);
+    for (const lane of lanesOf(units)) await this.#meaning?.added(lane, 1);
     return results;
   }
 
@@ -318,26 +345,6 @@ export class BufferService {
     return waitingIn(this.#store, place, this.#now());
   }
 
-  /** Items of the scope's space that could not be embedded, with the reason. Word search still finds them. */
-  async parked(scope: Scope, options: PageOptions = {}): Promise<Page<ParkedItem>> {
-    const { space } = parseScope(scope);
-    return this.#store.parked({ spaces: [space], ...parsePage(options), now: this.#now() });
-  }
-
-  /** Retries parked items of the scope's space: the given ids, or all. Returns the number of items retried. */
-  async replay(scope: Scope, ids?: readonly string[]): Promise<number> {
-    const { space } = parseScope(scope);
-    const which = { space, ...(ids && { ids: parseIds(ids) }) };
-    let replayed = 0;
-    for (let remaining = true; remaining; ) {
-      const done = await this.#writes.writeOne("replay", { op: "replay", which });
-      replayed += done.replayed;
-      remaining = done.remaining;
-    }
-    this.#meaning?.replayed();
-    return replayed;
-  }
-
   get buffers(): Buffers {
     const meaning = this.#meaning;
     return {
@@ -345,21 +352,13 @@ export class BufferService {
       round: async (scope) => (await meaning?.view(laneIn(parseScope(scope)))) ?? EMPTY_ROUND,
       hybrid: meaning?.stats.hybrid,
       query: queryStats(this.#queries, this.#meaning),
+      speculative: this.#speculative?.stats,
     };
   }
 
-  async stats(): Promise<ServiceStats> {
-    const meaning = this.#meaning?.stats;
-    const write = this.#writes.stats();
-    const query = queryStats(this.#queries, this.#meaning);
-    return {
-      write,
-      query,
-      store: { ...(await this.#store.stats()), ...(await this.#store.indexingStats()) },
-      ...(meaning && { meaning }),
-      latencies: this.#meter.latencies,
-      health: healthOf(this.#meter, write.waitingBytes + (meaning?.hybrid.bytes ?? 0) + query.bytes, query.repeated),
-    };
+  stats(): Promise<ServiceStats> {
+    const [store, meter, writes, queries] = [this.#store, this.#meter, this.#writes, this.#queries];
+    return statsOf({ store, meter, writes, queries, speculative: this.#speculative, meaning: this.#meaning });
   }
 
   /** Removes expired items now instead of within a minute. */
@@ -377,6 +376,8 @@ export class BufferService {
   }
 
   async #finish(): Promise<CloseReport> {
+    this.#later?.cancel();
+    await this.#speculative?.close();
     await this.#housekeeping.stop();
     await this.reindexing.close();
     await this.#writes.close();

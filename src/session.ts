@@ -40,6 +40,7 @@ export class LocalSession {
     this.scope = Object.freeze({ ...scope });
     this.blocks = new SessionBlocks(service.blocks, place);
     this.facts = new SessionFacts(service.facts, place, this.#grants);
+    service.opened(place);
   }
 
   /** Adds messages, in order. They are durable and searchable when the promise resolves. */
@@ -63,17 +64,27 @@ export class LocalSession {
 
   /** Items of this space that could not be embedded, with the reason. */
   parked(options?: PageOptions): Promise<Page<ParkedItem>> {
-    return this.#service.parked(this.scope, options);
+    return this.#service.backlog.parked(this.scope, options);
   }
 
   /** Retries parked items: the given ids, or all of the space. */
   replay(ids?: readonly string[]): Promise<number> {
-    return this.#service.replay(this.scope, ids);
+    return this.#service.backlog.replay(this.scope, ids);
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Hits> {
     if (options?.spaces) this.#grants.check(options.spaces);
     return this.#service.ask(this.#place, text, options);
+  }
+
+  /**
+   * Announces what the user is typing, so that the answer can be ready when the question is asked. Each call replaces
+   * the text before, so call it as often as the text changes. Options are those of the query to come; without them it is
+   * expected to be asked as this session's questions were before. Changes no answer.
+   */
+  async anticipate(text: string, options?: QueryOptions): Promise<void> {
+    if (options?.spaces) this.#grants.check(options.spaces);
+    this.#service.anticipate(this.#place, text, options);
   }
 
   /** Builds the context for the model's next turn: blocks, facts, recent turns and recalled text, within a budget. */
@@ -111,12 +122,12 @@ export class LocalSession {
    */
   async promote(ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
     if (options?.to !== undefined) this.#grants.checkOne(options.to, "options.to");
-    return this.#service.promote(this.#place, ids, options);
+    return this.#service.working.promote(this.#place, ids, options);
   }
 
   /** A page of the promotions into this space, newest first. */
   async promotions(options?: PageOptions): Promise<Page<Promotion>> {
-    return this.#service.promotions(this.#place, options ?? {});
+    return this.#service.working.promotions(this.#place, options ?? {});
   }
 
   get(ids: readonly string[]): Promise<readonly Item[]> {

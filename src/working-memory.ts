@@ -1,5 +1,5 @@
 /**
- * WorkingMemory: blocks, facts, turns and contexts, which agents edit and receive in addition to messages. It connects
+ * WorkingMemory: blocks, facts, turns, promotions and contexts, which agents edit and receive in addition to messages. It connects
  * these parts to the two paths: they write through the WriteBuffer and search through `query`.
  */
 import { isOvertaken, MemoryBlocks } from "./blocks/memory-blocks.js";
@@ -14,16 +14,19 @@ import { MemoryFacts } from "./facts/memory-facts.js";
 import { parseWriteOptions, splitKey, type WriteOptions } from "./input/call.js";
 import { type ContextOptions, parseContext } from "./input/context.js";
 import { type KeyPlace, onceOf } from "./input/once.js";
+import { parsePage } from "./input/page.js";
+import { type PromoteOptions, type PromotionsOptions, parsePromotion, parsePromotions } from "./input/promotion.js";
 import type { QueryOptions } from "./input/query.js";
 import { invalid } from "./input/refusal.js";
 import type { ParsedScope } from "./input/scope.js";
 import type { ResolvedOptions } from "./options.js";
-import { laneKey } from "./space-key.js";
+import { laneKey, spaceKey } from "./space-key.js";
 import type { Ledger, LedgerWrite } from "./stores/ledger.js";
+import type { Promotion } from "./stores/promotions.js";
 import type { OnceWrite } from "./stores/receipts.js";
-import type { Done, ForgetWrite, Store, Unit } from "./stores/store.js";
+import type { Done, ForgetWrite, NewRow, Store, Unit } from "./stores/store.js";
 import { Counters } from "./tokens/counters.js";
-import type { Added, ForgetReceipt, Hits, SpaceRef } from "./types.js";
+import type { Added, ForgetReceipt, Hits, Page, SpaceRef } from "./types.js";
 
 export interface WorkingMemoryParts {
   readonly store: Store;
@@ -35,6 +38,8 @@ export interface WorkingMemoryParts {
   readonly query: (place: ParsedScope, text: string, options: QueryOptions) => Promise<Hits>;
   readonly forget: (target: ForgetWrite["target"]) => Promise<ForgetReceipt>;
   readonly deleteItems: (space: SpaceRef, ids: readonly string[]) => Promise<ForgetReceipt>;
+  /** Called when messages of a turn were committed. */
+  readonly said: (place: ParsedScope, rows: readonly NewRow[]) => void;
   /** Called when items were added to a session, or to a space outside any session, and wait to be embedded. */
   readonly added: (space: SpaceRef, session?: string) => Promise<void>;
 }
@@ -97,6 +102,23 @@ export class WorkingMemory {
     return this.#parts.store.ledger(place.space, place.session);
   }
 
+  /** Copies items into another space and logs the promotion there. Returns the ids of the copies. */
+  async promote(place: ParsedScope, ids: readonly string[], options: PromoteOptions): Promise<readonly string[]> {
+    this.#parts.now();
+    const { key, rest } = splitKey(options);
+    const write = parsePromotion(place, ids, rest);
+    const once = onceOf(key, { space: place.space }, "promote", ids, rest);
+    const promoted = await this.#parts.writes.writeOne(`promote ${spaceKey(write.to)}`, write, once);
+    await this.#parts.added(write.to);
+    return promoted.ids;
+  }
+
+  /** A page of the promotions into the scope's space, newest first. */
+  promotions({ space }: ParsedScope, options: PromotionsOptions): Promise<Page<Promotion>> {
+    this.#parts.now();
+    return this.#parts.store.promotions({ space, ...parsePage(parsePromotions(options)) });
+  }
+
   /**
    * Commits the writes collected in a turn, in one transaction. On failure the turn keeps them for a retry, which edits
    * no block twice, whatever the outcome of the first attempt. Writes pushed since then are committed after the retry.
@@ -136,6 +158,10 @@ export class WorkingMemory {
       if (attempt < ATTEMPTS && isToBePlannedAnew(results, planned)) continue;
       const added = mergeAdded(results, 1);
       await this.#parts.added(place.space); // facts and overflow belong to no session
+      this.#parts.said(
+        place,
+        planned.unit.flatMap((write) => (write.op === "add" ? write.items : [])),
+      );
       return { ...added, ids: added.ids.slice(0, planned.saved), sequences: added.sequences.slice(0, planned.saved) };
     }
   }

@@ -40,6 +40,8 @@ export interface MeaningParts {
   readonly isEmbedderShared: boolean;
   readonly index?: VectorIndex;
   readonly isIndexShared: boolean;
+  /** Called when vectors were written, which gives their spaces new versions. */
+  readonly onFlushed?: () => void;
 }
 
 export interface MeaningStats extends PipelineStats {
@@ -73,7 +75,10 @@ export class MeaningPath {
       enabled: buffer.enabled,
       roundBuffer: buffer.roundBuffer,
       hybridBuffer: buffer.hybridBuffer,
-      onFlushed: () => this.#outbox?.notify(),
+      onFlushed: () => {
+        this.#outbox?.notify();
+        parts.onFlushed?.();
+      },
     });
     const { cacheSize, maxBytes } = buffer.query;
     this.#questions = new EmbeddingCache({ max: cacheSize * VECTORS_PER_ANSWER, maxBytes: questionBytes(maxBytes) });

@@ -3,6 +3,8 @@ import { payloadHash } from "../input/hash.js";
 import type { ParsedRound } from "../input/message.js";
 import { onceWith } from "../input/once.js";
 import type { ParsedScope } from "../input/scope.js";
+import { laneIn, laneKey } from "../space-key.js";
+import type { Lane } from "../stores/indexing.js";
 import type { AddWrite, NewRow, Unit } from "../stores/store.js";
 import { GROUP_BYTES, GROUP_MESSAGES } from "./group.js";
 import type { SizedUnit } from "./lanes.js";
@@ -80,4 +82,13 @@ export function bytesOfUnit(unit: Unit): number {
 export function sizedUnit(unit: Unit): SizedUnit {
   const messages = unit.reduce((sum, write) => sum + (write.op === "add" ? write.items.length : 1), 0);
   return { unit, messages, bytes: bytesOfUnit(unit) };
+}
+
+/** The lanes to which units add items that are embedded. */
+export function lanesOf(units: readonly Unit[]): readonly Lane[] {
+  const lanes = units.flat().flatMap((write): readonly Lane[] => {
+    if (write.op === "add") return [laneIn(write)];
+    return write.op === "restore_fact" ? [{ space: write.space }] : [];
+  });
+  return [...new Map(lanes.map((lane) => [laneKey(lane), lane])).values()];
 }

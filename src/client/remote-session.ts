@@ -92,6 +92,12 @@ export class RemoteSession implements Session {
     return hitsOf(await this.#transport.call("query", { scope: this.scope, body }));
   }
 
+  async anticipate(text: string, options?: QueryOptions): Promise<void> {
+    this.#grants.check(options?.spaces);
+    const body = { ...withFilter(options ?? {}), query: text };
+    await this.#transport.call("anticipate", { scope: this.scope, body });
+  }
+
   /** With `dryRun` nothing is written to the ledger, so a read-only key suffices. */
   async context(options: ContextOptions = {}): Promise<Context> {
     this.#grants.check(options?.spaces);

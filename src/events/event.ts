@@ -9,7 +9,9 @@
  */
 import type { FlushReason } from "../buffers/hybrid/hybrid-buffer.js";
 import type { TransferReason } from "../buffers/round-buffer.js";
+import type { Outcome as PrefetchOutcome } from "../buffers/speculative/prefetches.js";
 import type { ErrorCode } from "../errors.js";
+import type { PredictorName } from "../options.js";
 import type { FactState } from "../stores/facts.js";
 import type { Kind, SpaceRef } from "../types.js";
 
@@ -94,6 +96,16 @@ export interface FlushedEvent extends Place {
   readonly ids: readonly string[];
 }
 
+/**
+ * SpeculativeBuffer: an answer was made ahead of time (`ready`), a question got it (`served`), or it was dropped
+ * (`wasted`).
+ */
+export interface PrefetchedEvent extends Place {
+  readonly type: "prefetched";
+  readonly predictor: PredictorName;
+  readonly outcome: PrefetchOutcome;
+}
+
 /** An item could not be embedded and was parked. `parked()` returns the embedder's message. */
 export interface ParkedEvent extends Place {
   readonly type: "parked";
@@ -135,6 +147,7 @@ export type MemoryEvent =
   | TransferredEvent
   | FlushedEvent
   | ParkedEvent
+  | PrefetchedEvent
   | ReplayedEvent
   | ChangedEvent;
 

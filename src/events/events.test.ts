@@ -12,7 +12,11 @@ afterEach(async () => {
 });
 
 async function open(options: OpenOptions = {}): Promise<Memory> {
-  const buffer = { roundBuffer: { eager: false }, hybridBuffer: { embeddingModel: "none" } };
+  const buffer = {
+    roundBuffer: { eager: false },
+    hybridBuffer: { embeddingModel: "none" },
+    speculative: { maxSize: 0 },
+  };
   const memory = await openMemory({ path: ":memory:", clock: new FakeClock(1_000), buffer, ...options });
   memories.push(memory);
   return memory;

@@ -19,7 +19,11 @@ let other: Memory;
 let told: MemoryEvent[];
 
 function openOn(one: Store, embedder?: HashEmbedder): Memory {
-  const buffer = { roundBuffer: { eager: false }, hybridBuffer: { embeddingModel: "none" } };
+  const buffer = {
+    roundBuffer: { eager: false },
+    hybridBuffer: { embeddingModel: "none" },
+    speculative: { maxSize: 0 },
+  };
   const options = loadConfig({ code: { path: ":memory:", clock, buffer }, env: {}, file: undefined });
   return new Memory(new BufferService(one, options, { embedder }));
 }

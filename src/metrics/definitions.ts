@@ -2,6 +2,7 @@
  * All metrics: name, meaning, source. Units are seconds and bytes. No label contains the name of a user, agent, team or
  * session: there may be very many, and permission to read metrics does not include names.
  */
+import type { PredictorStats } from "../buffers/speculative/track-record.js";
 import {
   counter,
   counters,
@@ -12,6 +13,7 @@ import {
   state,
 } from "./definition.js";
 import { modelStateOf } from "./model-state.js";
+import type { Sample } from "./sample.js";
 
 const CONDITIONS = ["healthy", "idle", "warning", "alert", "no data"] as const;
 const INDICATORS = {
@@ -116,12 +118,13 @@ const QUERY = [
   counters("hits_total", "Hits returned, by the level that found them.", "level", ({ stats }) => stats?.query.levels),
   counters(
     "cache_hits_total",
-    "Cache hits. answers: finished answers · rankings: content read again · victims: rankings evicted from L1 · questions: query vectors · mirrors: vectors of spaces.",
+    "Cache hits. answers: finished answers · rankings: content read again · victims: rankings evicted from L1 · ahead: answers made ahead of time · questions: query vectors · mirrors: vectors of spaces.",
     "cache",
     ({ stats, mirrors }) => ({
       answers: stats?.query.answers.hits,
       rankings: stats?.query.rankings.hits,
       victims: stats?.query.victims.hits,
+      ahead: stats?.speculative && stats.query.ahead.hits,
       questions: stats?.query.embeddings?.hits,
       mirrors: mirrors?.hits,
     }),
@@ -145,14 +148,63 @@ const QUERY = [
   gauges("cache_entries", "Cache entries. mirrors: spaces.", "cache", ({ stats, mirrors }) => ({
     answers: stats?.query.answers.entries,
     victims: stats?.query.victims.entries,
+    ahead: stats?.speculative?.entries,
     questions: stats?.query.embeddings?.entries,
     mirrors: mirrors?.spaces,
   })),
   gauges("cache_bytes", "Cache size. answers: includes victims.", "cache", ({ stats, mirrors }) => ({
     answers: stats?.query.bytes,
+    ahead: stats?.speculative?.bytes,
     questions: stats?.query.embeddings?.bytes,
     mirrors: mirrors?.bytes,
   })),
+];
+
+/** One value of each predictor of the SpeculativeBuffer. */
+const ofPredictors =
+  (value: (stats: PredictorStats) => number) =>
+  ({ stats }: Sample): { readonly [predictor: string]: number } =>
+    Object.fromEntries(
+      Object.entries(stats?.speculative?.predictors ?? {}).map(([name, predictor]) => [name, value(predictor)]),
+    );
+
+const SPECULATION = [
+  counters(
+    "prefetch_issued_total",
+    "Searches made ahead of time.",
+    "predictor",
+    ofPredictors(({ issued }) => issued),
+  ),
+  counters(
+    "prefetch_served_total",
+    "Questions answered from a search made ahead of time.",
+    "predictor",
+    ofPredictors(({ served }) => served),
+  ),
+  counters(
+    "prefetch_late_total",
+    "Questions that came before their answer was ready.",
+    "predictor",
+    ofPredictors(({ late }) => late),
+  ),
+  counters(
+    "prefetch_wasted_total",
+    "Searches made ahead of time whose answers were dropped.",
+    "predictor",
+    ofPredictors(({ wasted }) => wasted),
+  ),
+  counters(
+    "prefetch_saved_seconds_total",
+    "Duration of the searches that questions did not wait for.",
+    "predictor",
+    ofPredictors(({ savedMs }) => savedMs / MS),
+  ),
+  gauges(
+    "prefetch_usefulness",
+    "Share of guesses that came true, weighted towards the newest. Below 0.5 nothing is searched.",
+    "predictor",
+    ofPredictors(({ usefulness }) => usefulness),
+  ),
 ];
 
 const QUEUE = [
@@ -257,6 +309,7 @@ export const NUMBERS: readonly NumberDefinition[] = [
   ...ROUND,
   ...HYBRID,
   ...QUERY,
+  ...SPECULATION,
   ...QUEUE,
   ...STORE,
   ...EMBEDDER,

@@ -20,6 +20,7 @@ export const BuffersSchema = z
     round: RoundViewSchema.exactOptional(),
     hybrid: counters.exactOptional(),
     query: counters.exactOptional(),
+    speculative: counters.exactOptional(),
   })
   .meta({ id: "Buffers" });
 
@@ -27,6 +28,7 @@ export const StatsSchema = z
   .object({
     write: counters,
     query: counters,
+    speculative: counters.exactOptional(),
     store: counters,
     meaning: counters.exactOptional(),
     latencies: counters,

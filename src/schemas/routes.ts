@@ -21,6 +21,7 @@ export const ROUTES = {
   delete: { route: "DELETE /items", retry: "noop" },
   forget: { route: "DELETE /memory", retry: "noop" },
   query: { route: "POST /query", retry: "read" },
+  anticipate: { route: "POST /query/anticipate", retry: "read" },
   context: { route: "POST /context", retry: "key" },
   previewContext: { route: "POST /context/preview", retry: "read" },
   ledger: { route: "GET /context/ledger", retry: "read" },

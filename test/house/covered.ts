@@ -5,7 +5,7 @@
 import { Session } from "node:inspector/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { HashEmbedder } from "holdfast/testing";
+import { FakeClock, HashEmbedder } from "holdfast/testing";
 import { onOrder, report } from "../support/child.js";
 
 export interface Covered {
@@ -68,7 +68,8 @@ async function filesOf(act: () => Promise<unknown>): Promise<readonly string[]> 
 }
 
 const { openMemory } = (await import(pathToFileURL(join(folder, "index.js")).href)) as typeof import("holdfast");
-const memory = await openMemory({ path, embedder: new HashEmbedder() });
+// What runs in the background after a call waits on the clock, which stands still.
+const memory = await openMemory({ path, embedder: new HashEmbedder(), clock: new FakeClock() });
 const session = memory.session({ user: "ada", session: "monday" });
 for (const content of ["I moved to Lisbon in May.", "My dog is called Bruno.", "The ferry was late."])
   await session.add([{ role: "user", content }]);

@@ -29,7 +29,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["stores/", "embedding/", "extraction/"],
   ["input/", "config.ts", "options.ts"],
   ["buffers/", "reindexing/", "events/", "blocks/", "keys/", "facts/", "conversation/", "context/", "upkeep/"],
-  ["stats.ts", "housekeeping.ts", "forgetting.ts", "working-memory.ts", "service.ts"],
+  ["stats.ts", "backlog.ts", "housekeeping.ts", "forgetting.ts", "working-memory.ts", "service.ts"],
   ["registry.ts", "session.ts", "memory.ts"],
   ["transfer/", "metrics/"],
   ["schemas/"],

@@ -148,8 +148,8 @@ describe("a reindex", () => {
     await old.close();
     const renewed = await open({ path, embedder: new HashEmbedder({ model: NEW }) });
     expect(await renewed.flush()).toEqual({ pending: 0, parked: 1 });
-    expect(await renewed.service.parked(ADA)).toMatchObject({ items: [{ attempts: 1 }] });
-    expect(await renewed.service.replay(ADA)).toBe(1);
+    expect(await renewed.service.backlog.parked(ADA)).toMatchObject({ items: [{ attempts: 1 }] });
+    expect(await renewed.service.backlog.replay(ADA)).toBe(1);
     expect(await renewed.flush()).toEqual({ pending: 0, parked: 0 });
   });
 

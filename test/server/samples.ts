@@ -45,6 +45,7 @@ export const SAMPLES: { readonly [name in OperationName]: (world: World) => Samp
   context: () => ({ body: { query: "Where did I move in May?", budgetTokens: 500 } }),
   previewContext: () => ({ body: { query: "Where did I move in May?" } }),
   ledger: () => ({}),
+  anticipate: () => ({ body: { query: "where does she" } }),
   windowReset: () => ({}),
 
   createBlock: () => ({ body: { name: "tasks", content: "- figs", maxTokens: 100 } }),

@@ -130,11 +130,11 @@ describe("the option", () => {
   it.each([
     [{ path: ":memory:", buffer: { querry: {} } }, "query"],
     [{ path: ":memory:", buffer: { query: { maxSise: 1 } } }, "buffer.query.maxSize"],
-    [{ path: ":memory:", buffer: { speculativeBuffer: { maxSize: 10 } } }, "not built"],
+    [{ path: ":memory:", buffer: { speculative: { predictors: "next_line,fortune" } } }, "some of next_line, stride"],
     [{ path: ":memory:", buffer: { hybridBuffer: { embeddingModel: "gte-small" } } }, "embedding.baseUrl"],
     [{ path: ":memory:", buffer: { roundBuffer: { tokenModel: "mystery" } } }, "tokens can be counted"],
     [{}, "path"],
-  ])("that is unknown, of a part not built yet, or missing is refused: %j", async (options, mention) => {
+  ])("that is unknown, wrong or missing is refused: %j", async (options, mention) => {
     const error = (await openMemory(options as object).catch((reason: unknown) => reason)) as HoldfastError;
     expect(error.code).toBe("config");
     expect(`${error.message} ${error.hint}`).toContain(mention);

@@ -141,6 +141,18 @@ export function itCarried(opened: () => Opened): void {
     expect((await ada.context({ ...asked, deadlineMs: 4000, counter: "chars4" })).prefix).toContain("A tutor.");
   });
 
+  it("can be announced before it is asked, with and without options", async () => {
+    const ada = session("typing", "now");
+    await ada.add([{ role: "user", content: "Bruno sleeps in the garden" }]);
+    expect(await ada.anticipate("where does Bruno")).toBeUndefined();
+    expect(await ada.anticipate("where does Bruno sleep?", { topK: 3, role: "user" })).toBeUndefined();
+    expect((await ada.query("where does Bruno sleep?", { topK: 3, role: "user" })).map((hit) => hit.content)).toEqual([
+      "Bruno sleeps in the garden",
+    ]);
+    await expect(ada.anticipate("x", { topK: 0 })).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(ada.anticipate("x", { spaces: [{ user: "stranger" }] })).rejects.toMatchObject({ code: "forbidden" });
+  });
+
   it("is promoted into spaces that were granted, and logged there", async () => {
     const crew = { team: "crew" };
     const ada = opened().memory.session({ user: "giver", agent: "tutor", session: "s" }, { grants: [crew] });

@@ -80,12 +80,17 @@ export class Entry {
     return this.#bytes;
   }
 
+  /** Whether it answers a question of this depth at these versions. */
+  isFor(versions: string, depth: number): boolean {
+    return this.versions === versions && this.reach >= depth;
+  }
+
   answer(page: string): Hits | undefined {
     return this.#answers.get(page)?.hits;
   }
 
   /** Adds a finished answer and evicts the oldest one if there are too many. */
-  put(page: string, hits: Hits, bytes: number): void {
+  put(page: string, hits: Hits, bytes = bytesOfAnswer(page, hits)): void {
     this.#remove(page);
     this.#answers.set(page, { hits, bytes });
     this.#bytes += bytes;
@@ -149,9 +154,9 @@ export class AnswerCache {
   /** The entry for exactly these versions, if it is deep enough. A victim moves back to L1. */
   find(key: string, versions: string, depth: number): FoundEntry | undefined {
     const kept = this.#kept.get(key);
-    if (kept) return kept.versions === versions && kept.reach >= depth ? { entry: kept, level: "kept" } : undefined;
+    if (kept) return kept.isFor(versions, depth) ? { entry: kept, level: "kept" } : undefined;
     const victim = this.#victims.get(key);
-    if (victim?.versions !== versions || victim.reach < depth) return undefined;
+    if (!victim?.isFor(versions, depth)) return undefined;
     this.keep(victim);
     return { entry: victim, level: "victim" };
   }
@@ -172,7 +177,7 @@ export class AnswerCache {
   put(entry: Entry, page: string, hits: Hits): void {
     if (this.#kept.peek(entry.key) !== entry) return;
     const before = entry.bytes;
-    const bytes = bytesOfText(page) + bytesOfHits(hits);
+    const bytes = bytesOfAnswer(page, hits);
     if (before + bytes > this.#maxBytes * ENTRY_SHARE_MAX) return;
     entry.put(page, hits, bytes);
     this.#bytes += entry.bytes - before;
@@ -211,6 +216,8 @@ export class AnswerCache {
 
 /** Strings take one or two bytes per UTF-16 unit; this assumes two. */
 const bytesOfText = (text: string | undefined): number => 2 * (text?.length ?? 0);
+
+const bytesOfAnswer = (page: string, hits: Hits): number => bytesOfText(page) + bytesOfHits(hits);
 
 function bytesOfFound(found: readonly { readonly id: string }[]): number {
   return found.reduce((bytes, { id }) => bytes + FOUND_BYTES + bytesOfText(id), OBJECT_BYTES);

@@ -1,5 +1,6 @@
 /** The QueryBuffer over the store in memory, with a search by words that tests can hold up, change and count. */
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { ParsedQuery } from "../../input/query.js";
 import type { Presentation, Question } from "../../input/question.js";
 import { analyse } from "../../retrieval/words/analyse.js";
 import { SqliteStore } from "../../stores/sqlite/store.js";
@@ -7,6 +8,7 @@ import type { Write } from "../../stores/store.js";
 import { FakeClock } from "../../testing/fake-clock.js";
 import type { SpaceRef } from "../../types.js";
 import { Meter } from "../meter.js";
+import type { Entry } from "./answer-cache.js";
 import { QueryBuffer, type QueryBufferOptions } from "./query-buffer.js";
 import type { Ranking } from "./retriever.js";
 
@@ -20,6 +22,8 @@ class Desk {
   readonly clock = new FakeClock();
   readonly meter = new Meter(this.clock);
   readonly buffer: QueryBuffer;
+  /** Answers made ahead of time. */
+  readonly ahead = new Map<string, Entry>();
   /** What was searched for. */
   readonly searches: Question[] = [];
   /** How often content was read, and what is called before. */
@@ -45,13 +49,15 @@ class Desk {
       return read(request);
     };
     const { clock, meter } = this;
-    const rank = (question: Question, now: number) => this.#rank(question, now);
-    this.buffer = new QueryBuffer({ store, clock, meter, rank, cacheSize: 100, maxBytes: 16 * MIB, ...options });
+    const rank = (question: Question, now: number, signal?: AbortSignal) => this.#rank(question, now, signal);
+    const { ahead } = this;
+    this.buffer = new QueryBuffer({ store, clock, meter, ahead, rank, cacheSize: 100, maxBytes: 16 * MIB, ...options });
   }
 
-  async #rank(question: Question, now: number): Promise<Ranking> {
+  async #rank(question: Question, now: number, signal?: AbortSignal): Promise<Ranking> {
     this.searches.push(question);
     await this.before;
+    signal?.throwIfAborted();
     const { text, spaces, filter, depth: limit } = question;
     const result = await this.store.search({
       ...{ spaces, filter, now, limit, terms: [...analyse(text).keys()], lookups: [] },
@@ -93,12 +99,15 @@ class Desk {
     return this.write({ op: "add", space, ...(session !== "" && { session }), existing: "same", items });
   }
 
-  ask(text: string, { space = ADA as SpaceRef, session = "", ...rest }: Asking = {}) {
-    const { topK = 10, offset = 0, sortBy = "score", order = "desc", explain, ...question } = rest;
-    const place = session === "" ? { space } : { space, session };
-    const presentation = { topK, offset, sortBy, order, ...(explain && { explain }) };
-    const asked = { text, spaces: [space], filter: {}, depth: 50, bufferOnly: false, recency: 0, ...question };
-    return this.buffer.query(place, asked, presentation);
+  ask(text: string, asking: Asking = {}) {
+    return this.buffer.query(...asked(text, asking));
+  }
+
+  /** Answers ahead of time, and holds the answer as the SpeculativeBuffer does. */
+  async prefetch(text: string, asking: Asking = {}): Promise<string> {
+    const prefetched = await this.buffer.prefetch(...asked(text, asking));
+    if (prefetched.outcome === "ready") this.ahead.set(prefetched.entry.key, prefetched.entry);
+    return prefetched.outcome;
   }
 
   /** The contents of the answer. */
@@ -108,14 +117,25 @@ class Desk {
 
   /** Where answers came from so far. */
   get origins() {
-    const { answers, rankings, victims, shared, misses } = this.buffer.stats;
-    return { answers: answers.hits, rankings: rankings.hits, victims: victims.hits, shared, misses };
+    const { answers, rankings, victims, ahead, shared, misses } = this.buffer.stats;
+    return { answers: answers.hits, rankings: rankings.hits, victims: victims.hits, ahead: ahead.hits, shared, misses };
   }
+}
+
+function asked(
+  text: string,
+  { space = ADA as SpaceRef, session = "", ...rest }: Asking,
+): [{ readonly space: SpaceRef; readonly session?: string }, ParsedQuery] {
+  const { topK = 10, offset = 0, sortBy = "score", order = "desc", explain, ...question } = rest;
+  const place = session === "" ? { space } : { space, session };
+  const presentation = { topK, offset, sortBy, order, ...(explain && { explain }) };
+  const all = { text, spaces: [space], filter: {}, depth: 50, bufferOnly: false, recency: 0, ...question };
+  return [place, { question: all, presentation }];
 }
 
 type Asking = Partial<Question> & Partial<Presentation> & { readonly space?: SpaceRef; readonly session?: string };
 
-const none = { answers: 0, rankings: 0, victims: 0, shared: 0, misses: 0 };
+const none = { answers: 0, rankings: 0, victims: 0, ahead: 0, shared: 0, misses: 0 };
 
 /** A promise and the hand that lets it go. */
 function gate(): { readonly passed: Promise<void>; open(): void } {
@@ -129,6 +149,127 @@ function gate(): { readonly passed: Promise<void>; open(): void } {
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+describe("an answer made ahead of time", () => {
+  it("is served once to the question it answers, without a search and without a read; then it is cached", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    expect(await desk.prefetch("cat")).toBe("ready");
+    expect([desk.searches.length, desk.reads, desk.origins]).toEqual([1, 1, none]);
+    const first = await desk.ask("cat");
+    expect(first.map(({ content }) => content)).toEqual(["a cat"]);
+    expect(desk.ahead.size).toBe(0);
+    expect(await desk.ask("cat")).toBe(first);
+    expect([desk.searches.length, desk.reads]).toEqual([1, 1]);
+    expect(desk.origins).toEqual({ ...none, ahead: 1, answers: 1 });
+  });
+
+  it("is served to another page of the same question as a ranking", async () => {
+    const desk = await Desk.open();
+    await desk.add(["cat", "cat and dog", "cat and dog and bird"]);
+    await desk.prefetch("cat", { topK: 1 });
+    expect(await desk.tell("cat", { topK: 1, offset: 1 })).toEqual(["cat and dog"]);
+    expect(desk.searches.length).toBe(1);
+    expect(desk.origins).toEqual({ ...none, ahead: 1 });
+  });
+
+  it("is not served to another question, filter, space or depth, nor after a write", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    await desk.add(["a cat of bob"], { space: BOB });
+    await desk.prefetch("cat", { depth: 1, topK: 1 });
+    for (const asking of [{ filter: { roles: ["user" as const] } }, { space: BOB }, { depth: 9 }, { recency: 0.5 }])
+      await desk.ask("cat", asking);
+    await desk.ask("dog");
+    await desk.add(["another cat"]);
+    expect(await desk.tell("cat", { depth: 2, topK: 2 })).toHaveLength(2);
+    expect(desk.origins).toEqual({ ...none, misses: 6 });
+  });
+
+  it("is not made again if it is there, here or in the cache", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    expect([await desk.prefetch("cat"), await desk.prefetch("cat")]).toEqual(["ready", "known"]);
+    await desk.ask("dog");
+    expect(await desk.prefetch("dog")).toBe("known");
+    await desk.add(["a second cat"]);
+    expect(await desk.prefetch("cat")).toBe("ready");
+    expect(desk.searches.length).toBe(3);
+  });
+
+  it("is not made while a question is in progress", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    const { passed, open } = gate();
+    desk.after = passed;
+    const asking = desk.ask("dog");
+    await settle();
+    expect(await desk.prefetch("cat")).toBe("busy");
+    open();
+    await asking;
+    expect(await desk.prefetch("cat")).toBe("ready");
+  });
+
+  it("is given up when another question is searched, or something is written", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    for (const come of [() => desk.tell("dog"), async () => desk.buffer.interrupt()]) {
+      const { passed, open } = gate();
+      desk.before = passed;
+      const prefetching = desk.prefetch("cat");
+      await settle();
+      desk.before = Promise.resolve();
+      await come();
+      open();
+      expect(await prefetching).toBe("stopped");
+    }
+    expect(await desk.tell("cat")).toEqual(["a cat"]);
+    expect(desk.origins).toEqual({ ...none, misses: 2 });
+  });
+
+  it("is joined by the question itself, which no other question then interrupts", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    const { passed, open } = gate();
+    desk.before = passed;
+    const prefetching = desk.prefetch("cat");
+    await settle();
+    const asking = desk.tell("cat");
+    await settle();
+    desk.before = Promise.resolve();
+    await desk.ask("dog");
+    desk.buffer.interrupt();
+    open();
+    expect(await asking).toEqual(["a cat"]);
+    expect(await prefetching).toBe("ready");
+    expect(desk.searches.length).toBe(2);
+    expect(desk.origins).toEqual({ ...none, shared: 1, misses: 1 });
+  });
+
+  it("is not kept if the cache would not keep it, or its space is forgotten meanwhile", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    desk.change = (ranking) => ({ ...ranking, partial: true });
+    expect(await desk.prefetch("cat")).toBe("unusable");
+    desk.change = (ranking) => ranking;
+    const { passed, open } = gate();
+    desk.after = passed;
+    const prefetching = desk.prefetch("cat");
+    await settle();
+    desk.buffer.forget(ADA);
+    open();
+    expect(await prefetching).toBe("unusable");
+  });
+
+  it("fails with its search", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat"]);
+    desk.change = () => {
+      throw new Error("the search failed");
+    };
+    await expect(desk.prefetch("cat")).rejects.toThrow("the search failed");
+  });
+});
 
 describe("a question that is repeated", () => {
   it("gets the very same answer, without a search and without a read", async () => {

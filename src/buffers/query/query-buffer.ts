@@ -4,6 +4,7 @@
  *   versions  of the question's spaces, read first: a cached entry is valid for exactly these versions
  *   L1        the finished answer, or its ranking: then content is read, but nothing is searched
  *   victims   rankings that L1 evicted
+ *   ahead     answers that the SpeculativeBuffer made ahead of time (`prefetch`), under the same rule as L1
  *   search    shared with concurrent equal questions (`rank`)
  *   read      content by key; items that changed after ranking are dropped and replaced by lower-ranked ones
  *
@@ -13,13 +14,14 @@
  * that began before a commit it must see. Answers that change without a write are not cached (`Entry.isKeepable`).
  */
 import type { Clock } from "../../clock.js";
+import type { ParsedQuery } from "../../input/query.js";
 import type { Presentation, Question } from "../../input/question.js";
 import { SingleFlight } from "../../single-flight.js";
 import { spaceKey } from "../../space-key.js";
 import type { SpaceVersion, Store } from "../../stores/store.js";
 import type { Hits, SpaceRef } from "../../types.js";
 import type { Meter } from "../meter.js";
-import { AnswerCache, type AnswerCacheStats, type Answered, Entry, type FoundEntry } from "./answer-cache.js";
+import { AnswerCache, type AnswerCacheStats, type Answered, Entry } from "./answer-cache.js";
 import { answerBytes } from "./budget.js";
 import { explain } from "./explanation.js";
 import { answer, type Place, readHits } from "./hits.js";
@@ -39,9 +41,22 @@ export interface QueryBufferOptions {
   readonly cacheSize: number;
   /** Upper bound on the memory of both levels together. */
   readonly maxBytes: number;
-  /** Searches. Returns at least the question's `depth` best items, or all matches. `now` is wall-clock time. */
-  readonly rank: (question: Question, now: number) => Promise<Ranking>;
+  /** Answers made ahead of time, by question. What is served is removed. */
+  readonly ahead?: Map<string, Entry>;
+  /**
+   * Searches. Returns at least the question's `depth` best items, or all matches. `now` is wall-clock time. Rejects if
+   * the signal aborts before the search begins.
+   */
+  readonly rank: (question: Question, now: number, signal?: AbortSignal) => Promise<Ranking>;
 }
+
+/**
+ * What became of a prefetch. ready: the entry can be served · known: an answer is there already · busy: questions are
+ * in progress · stopped: a question or a write came · unusable: the answer cannot be kept.
+ */
+export type Prefetched =
+  | { readonly outcome: "ready"; readonly entry: Entry }
+  | { readonly outcome: "known" | "busy" | "stopped" | "unusable" };
 
 /** The cache options of a QueryBuffer. */
 export const queryCache = ({ cacheSize, maxBytes }: { readonly cacheSize: number; readonly maxBytes: number }) => ({
@@ -69,6 +84,10 @@ export class QueryBuffer {
   readonly #cache: AnswerCache | undefined;
   readonly #searches = new SingleFlight<Entry>();
   readonly #counts: QueryCounts;
+  /** Questions in progress, prefetches aside. */
+  #asking = 0;
+  /** The search of a prefetch, while it may be interrupted. */
+  #prefetching: { readonly flight: string; readonly abort: AbortController } | undefined;
   #searched = 0;
   /** Searches up to this sequence number began before the last `forget`. */
   #cleared = 0;
@@ -81,21 +100,56 @@ export class QueryBuffer {
   }
 
   /** Answers a question. The answer is frozen, because callers with equal questions share it. */
-  async query(place: Place, question: Question, presentation: Presentation): Promise<Hits> {
+  async query(place: Place, query: ParsedQuery): Promise<Hits> {
     const started = performance.now();
-    const asked = {
-      place,
-      question: deepEnough(question, presentation),
-      presentation,
-      key: questionKey(question),
-      page: pageKey(place, presentation),
-    };
+    const asked = askedOf(place, query);
     const isRepeat = this.#counts.isRepeat(asked.key);
-    const { hits, origin } = await this.#answer(asked);
-    const ms = performance.now() - started;
-    this.#counts.answered(origin, isRepeat, ms);
-    this.#options.meter?.queried(ms);
-    return hits;
+    this.#asking++;
+    try {
+      const { hits, origin } = await this.#answer(asked);
+      const ms = performance.now() - started;
+      this.#counts.answered(origin, isRepeat, ms);
+      this.#options.meter?.queried(ms);
+      return hits;
+    } finally {
+      this.#asking--;
+    }
+  }
+
+  /**
+   * Answers a question ahead of time, at the lowest priority: not while questions are in progress, and until one is
+   * searched or something is written (`interrupt`). An equal question that comes meanwhile joins the search.
+   */
+  async prefetch(place: Place, query: ParsedQuery): Promise<Prefetched> {
+    const asked = askedOf(place, query);
+    const { key, question, page } = asked;
+    const versions = await this.#versions(question);
+    const ahead = this.#options.ahead?.get(key);
+    if (ahead?.isFor(versions, question.depth) && ahead.answer(page)) return { outcome: "known" };
+    if (this.#cache?.find(key, versions, question.depth)) return { outcome: "known" };
+    if (this.#asking > 0) return { outcome: "busy" };
+    const abort = new AbortController();
+    const mine = { flight: flightKey(key, versions, question), abort };
+    this.#prefetching = mine;
+    try {
+      const { entry } = await this.#search(asked, versions, abort.signal);
+      if (!entry.isKeepable || entry.order <= this.#cleared) return { outcome: "unusable" };
+      const { hits, dropped } = await this.#read(asked, entry, "ahead");
+      if (dropped > 0 || entry.order <= this.#cleared) return { outcome: "unusable" };
+      entry.put(page, hits);
+      return { outcome: "ready", entry };
+    } catch (error) {
+      if (abort.signal.aborted) return { outcome: "stopped" };
+      throw error;
+    } finally {
+      if (this.#prefetching === mine) this.#prefetching = undefined;
+    }
+  }
+
+  /** Stops a prefetch in progress, because real work has come. */
+  interrupt(): void {
+    this.#prefetching?.abort.abort();
+    this.#prefetching = undefined;
   }
 
   /**
@@ -119,33 +173,53 @@ export class QueryBuffer {
   }
 
   async #answer(asked: Asked): Promise<{ readonly hits: Hits; readonly origin: Origin }> {
-    const { store } = this.#options;
     const { question, presentation } = asked;
     for (let rankings = 1; ; rankings++) {
-      const versions = (await store.versions(question.spaces)).map(nameOf).join(" ");
-      const kept = this.#cache?.find(asked.key, versions, question.depth);
+      const versions = await this.#versions(question);
+      const kept = this.#find(asked, versions);
       const finished = kept?.entry.answer(asked.page);
-      if (finished) return { hits: finished, origin: "answers" };
-      const { entry, origin } = kept ? fromCache(kept) : await this.#search(asked, versions);
+      if (finished) return { hits: finished, origin: kept?.origin === "ahead" ? "ahead" : "answers" };
+      const { entry, origin } = kept ?? (await this.#search(asked, versions));
       const { hits, dropped } = await this.#read(asked, entry, origin);
       const isShort = hits.length < presentation.topK && dropped > 0;
       if (!isShort || rankings === RANKINGS_MAX) return { hits, origin };
     }
   }
 
-  /** Ranks the question, or joins an equal search in progress. */
-  async #search({ key, question }: Asked, versions: string): Promise<RankedEntry> {
+  /** An entry for exactly these versions: cached, or made ahead, which then moves into the cache. */
+  #find({ key, question }: Asked, versions: string): RankedEntry | undefined {
+    const kept = this.#cache?.find(key, versions, question.depth);
+    if (kept) return { entry: kept.entry, origin: kept.level === "victim" ? "victims" : "rankings" };
+    const entry = this.#options.ahead?.get(key);
+    if (!entry?.isFor(versions, question.depth)) return undefined;
+    this.#options.ahead?.delete(key);
+    this.#cache?.keep(entry);
+    return { entry, origin: "ahead" };
+  }
+
+  /** Ranks the question, or joins an equal search in progress. With a signal, it is a prefetch. */
+  async #search({ key, question }: Asked, versions: string, signal?: AbortSignal): Promise<RankedEntry> {
     const flight = flightKey(key, versions, question);
+    if (!signal) this.#makeWay(flight);
     const underWay = this.#searches.find(flight);
-    if (underWay) return { entry: await underWay, origin: "shared" };
-    const order = ++this.#searched;
-    const entry = await this.#searches.start(flight, async () => {
-      const { rank, clock } = this.#options;
-      const made = new Entry({ key, versions, order, question, ranking: await rank(question, clock.now()) });
-      if (made.isKeepable && order > this.#cleared) this.#cache?.keep(made);
-      return made;
-    });
-    return { entry, origin: "misses" };
+    const entry = await (underWay ??
+      this.#searches.start(flight, async () => {
+        const { rank, clock } = this.#options;
+        const order = ++this.#searched;
+        return new Entry({ key, versions, order, question, ranking: await rank(question, clock.now(), signal) });
+      }));
+    if (!signal && entry.isKeepable && entry.order > this.#cleared) this.#cache?.keep(entry);
+    return { entry, origin: underWay ? "shared" : "misses" };
+  }
+
+  /** A question is about to be searched: it takes over an equal prefetch, and interrupts any other. */
+  #makeWay(flight: string): void {
+    if (this.#prefetching?.flight === flight) this.#prefetching = undefined;
+    else this.interrupt();
+  }
+
+  async #versions({ spaces }: Question): Promise<string> {
+    return (await this.#options.store.versions(spaces)).map(nameOf).join(" ");
   }
 
   /** Reads concurrent equal answers once, unless they carry an explanation. */
@@ -178,9 +252,12 @@ function deepEnough(question: Question, { offset, topK }: Presentation): Questio
   return question.depth >= offset + topK ? question : { ...question, depth: offset + topK };
 }
 
-const fromCache = ({ entry, level }: FoundEntry): RankedEntry => ({
-  entry,
-  origin: level === "victim" ? "victims" : "rankings",
+const askedOf = (place: Place, { question, presentation }: ParsedQuery): Asked => ({
+  place,
+  question: deepEnough(question, presentation),
+  presentation,
+  key: questionKey(question),
+  page: pageKey(place, presentation),
 });
 
 /**

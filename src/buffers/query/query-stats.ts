@@ -6,13 +6,14 @@ import type { AnswerCacheStats } from "./answer-cache.js";
 
 /**
  * Where an answer came from. answers: a finished answer in L1 · rankings: a ranking in L1, only content was read ·
- * victims: a ranking in the victim cache · shared: a search already in progress · misses: a search of its own.
+ * victims: a ranking in the victim cache · ahead: an answer made ahead of time by the SpeculativeBuffer · shared: a
+ * search already in progress · misses: a search of its own.
  */
-export type Origin = "answers" | "rankings" | "victims" | "shared" | "misses";
+export type Origin = "answers" | "rankings" | "victims" | "ahead" | "shared" | "misses";
 
 /**
- * Each answered question counts once, under one of the five origins. In the seed's terms, `cache_hits` is the sum of
- * the hits of answers, rankings and victims, and `cache_misses` is `misses + shared`.
+ * Each answered question counts once, under one of the six origins. In the seed's terms, `cache_hits` is the sum of
+ * the hits of answers, rankings, victims and ahead, and `cache_misses` is `misses + shared`.
  */
 export interface QueryBufferStats {
   readonly queries: number;
@@ -20,6 +21,7 @@ export interface QueryBufferStats {
   readonly answers: { readonly hits: number; readonly entries: number; readonly evictions: number };
   readonly rankings: { readonly hits: number };
   readonly victims: { readonly hits: number; readonly entries: number; readonly evictions: number };
+  readonly ahead: { readonly hits: number };
   readonly shared: number;
   readonly misses: number;
   /** Questions asked before, and how many of them needed no search of their own. */
@@ -43,7 +45,14 @@ export class QueryCounts {
    * Hashes of questions asked before, regardless of writes since. Only repeated questions show how well a cache works.
    */
   readonly #seen: LRUCache<number, true> | undefined;
-  readonly #origins: { [origin in Origin]: number } = { answers: 0, rankings: 0, victims: 0, shared: 0, misses: 0 };
+  readonly #origins: { [origin in Origin]: number } = {
+    answers: 0,
+    rankings: 0,
+    victims: 0,
+    ahead: 0,
+    shared: 0,
+    misses: 0,
+  };
   readonly #repeated = { questions: 0, hits: 0 };
   readonly #levels: { [level in Level]: number } = { round: 0, hybrid: 0, store: 0 };
   readonly #cached = new Timings();
@@ -81,12 +90,13 @@ export class QueryCounts {
   }
 
   summary(kept: AnswerCacheStats): QueryBufferStats {
-    const { answers, rankings, victims, shared, misses } = this.#origins;
+    const { answers, rankings, victims, ahead, shared, misses } = this.#origins;
     return {
-      queries: answers + rankings + victims + shared + misses,
+      queries: answers + rankings + victims + ahead + shared + misses,
       answers: { hits: answers, entries: kept.kept, evictions: kept.evictions.kept },
       rankings: { hits: rankings },
       victims: { hits: victims, entries: kept.victims, evictions: kept.evictions.victims },
+      ahead: { hits: ahead },
       shared,
       misses,
       repeated: { ...this.#repeated },

@@ -17,7 +17,11 @@ describe("a question", () => {
   it("has the newest embedded that wait, but no very long one: what was left is searched by words, and it says so", async () => {
     const embedder = new HashEmbedder();
     const options = loadConfig({
-      code: { path: ":memory:", embedder, buffer: { roundBuffer: { eager: false, maxTokens: 1_000_000 } } },
+      code: {
+        path: ":memory:",
+        embedder,
+        buffer: { roundBuffer: { eager: false, maxTokens: 1_000_000 }, speculative: { maxSize: 0 } },
+      },
     });
     const service = new BufferService(await openStore(), options, { embedder });
     onTestFinished(async () => {

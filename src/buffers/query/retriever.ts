@@ -66,12 +66,13 @@ export class Retriever {
     this.#options = options;
   }
 
-  async rank(question: Question, now: number): Promise<Ranking> {
+  /** Rejects if the signal aborts before the search begins. */
+  async rank(question: Question, now: number, signal?: AbortSignal): Promise<Ranking> {
     const deadline = new Deadline(this.#options.clock, question.deadlineMs);
     let hasBegun = false;
     const ranked = this.#limit(() => {
       hasBegun = true;
-      return deadline.hasPassed ? tooLate(question) : this.#rank(question, now, deadline);
+      return deadline.hasPassed ? tooLate(question) : this.#rank(question, now, deadline, signal);
     });
     try {
       await deadline.within(ranked);
@@ -82,7 +83,7 @@ export class Retriever {
   }
 
   /** Parses the question, embeds it, searches, and reports what was omitted. */
-  async #rank(question: Question, now: number, deadline: Deadline): Promise<Ranking> {
+  async #rank(question: Question, now: number, deadline: Deadline, signal?: AbortSignal): Promise<Ranking> {
     const { store, clock, vectors } = this.#options;
     const { deadlineMs, by, text } = question;
     const vectorsMs = deadlineMs === undefined ? undefined : Math.max(deadlineMs - WORDS_MS, deadlineMs / 2);
@@ -99,6 +100,7 @@ export class Retriever {
       const hints = { dates, refersBack: refersBack(text), recency: question.recency, askedAt };
 
       const embedded = (await vectorDeadline.within(embedding)) ?? LATE;
+      signal?.throwIfAborted();
       const readyMs = deadlineMs === undefined ? READY_MS : deadlineMs / 2;
       const vector = embedded.vector && { ...embedded.vector, readyMs };
 

@@ -16,6 +16,16 @@ export const RECALL = {
     data: HitsSchema,
     status: 200,
   }),
+  anticipate: operation({
+    ...ROUTES.anticipate,
+    tag: "Recall",
+    summary: "Announce what the user is typing, so that its answer can be ready when it is asked.",
+    access: "read",
+    scope: "own",
+    body: QuerySchema,
+    data: z.null(),
+    status: 200,
+  }),
   context: operation({
     ...ROUTES.context,
     tag: "Recall",

@@ -25,6 +25,10 @@ export const itemHandlers: Handlers<typeof ITEMS> = {
 
 export const recallHandlers: Handlers<typeof RECALL> = {
   query: async ({ session, body: { query, ...options } }) => wireHits(await session.query(query, options)),
+  anticipate: async ({ session, body: { query, ...options } }) => {
+    await session.anticipate(query, Object.keys(options).length > 0 ? options : undefined);
+    return null;
+  },
   context: ({ session, body, idempotencyKey }) => session.context({ ...body, ...keyed(idempotencyKey) }),
   previewContext: ({ session, body }) => session.context({ ...body, dryRun: true }),
   ledger: ({ session }) => session.ledger(),

@@ -1,0 +1,225 @@
+/**
+ * Prefetches: the queue of questions to answer ahead of time, and the answers held.
+ *
+ * One search runs at a time, the most useful predictor's first, newest first among equals. `prefetch` refuses while
+ * questions are in progress; the queue is tried again after the next call. Each request is counted once as issued per
+ * search, and every search ends as served or wasted.
+ */
+import type { ParsedQuery } from "../../input/query.js";
+import type { ParsedScope } from "../../input/scope.js";
+import type { PredictorName } from "../../options.js";
+import { spaceKey } from "../../space-key.js";
+import type { Entry } from "../query/answer-cache.js";
+import type { Prefetched } from "../query/query-buffer.js";
+import type { TrackRecord } from "./track-record.js";
+
+/** How often one request is searched. Whatever is written to its spaces outdates its answer. */
+const SEARCHES_MAX = 3;
+const QUEUE_MAX = 64;
+
+/** A question that a predictor expects. */
+export interface Request {
+  /** Identifies the session, the text and the options. */
+  readonly id: string;
+  readonly predictor: PredictorName;
+  readonly place: ParsedScope;
+  readonly query: ParsedQuery;
+  /** The answer is not held; the search only reads the space into memory. */
+  readonly isWarming?: boolean;
+}
+
+/** ready: an answer is held · served: a question got it · wasted: it was dropped unserved. */
+export type Outcome = "ready" | "served" | "wasted";
+
+export interface PrefetchesOptions {
+  readonly maxSize: number;
+  readonly maxBytes: number;
+  readonly records: ReadonlyMap<PredictorName, TrackRecord>;
+  readonly prefetch: (place: ParsedScope, query: ParsedQuery) => Promise<Prefetched>;
+  readonly tell: (request: Request, outcome: Outcome) => void;
+}
+
+interface Slot extends Request {
+  state: "queued" | "running" | "done";
+  searches: number;
+  /** Duration of the newest search. */
+  ms: number;
+  entry: Entry | undefined;
+  /** The question came during the search, and gets its result. */
+  isJoined: boolean;
+}
+
+export class Prefetches {
+  readonly #options: PrefetchesOptions;
+  /** Answers held, by question. The QueryBuffer takes those that it serves. */
+  readonly #entries: Map<string, Entry>;
+  /** Oldest first. */
+  readonly #slots = new Map<string, Slot>();
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(entries: Map<string, Entry>, options: PrefetchesOptions) {
+    this.#entries = entries;
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const entry of this.#entries.values()) bytes += entry.bytes;
+    return bytes;
+  }
+
+  /** Queues a request, unless it is known. */
+  add(request: Request): void {
+    if (this.#slots.has(request.id)) return;
+    this.#slots.set(request.id, { ...request, state: "queued", searches: 0, ms: 0, entry: undefined, isJoined: false });
+    const [oldest] = this.#slots.keys();
+    if (this.#slots.size > QUEUE_MAX && oldest !== undefined) this.cancel(oldest);
+  }
+
+  /** The question came and was answered, from here if its answer was ready. */
+  asked(id: string): void {
+    const slot = this.#slots.get(id);
+    if (!slot) return;
+    this.#slots.delete(id);
+    const record = this.#recordOf(slot);
+    const isTaken = slot.entry !== undefined && this.#entries.get(slot.entry.key) !== slot.entry;
+    if (isTaken || (slot.isWarming && slot.state === "done")) {
+      record.served(slot.isWarming ? 0 : slot.ms);
+      this.#options.tell(slot, "served");
+    } else {
+      if (slot.state !== "done") record.late();
+      slot.isJoined = slot.state === "running";
+      this.#drop(slot);
+    }
+  }
+
+  /** The question is no longer expected. */
+  cancel(id: string): void {
+    const slot = this.#slots.get(id);
+    if (!slot) return;
+    this.#slots.delete(id);
+    this.#drop(slot);
+  }
+
+  /** Something was written to the space, or to any: answers are checked, and searched again if they are outdated. */
+  outdated(space?: string): void {
+    for (const slot of [...this.#slots.values()]) {
+      if (slot.state !== "done" || slot.isWarming || !isAbout(slot, space)) continue;
+      if (slot.searches < SEARCHES_MAX) slot.state = "queued";
+      else this.cancel(slot.id);
+    }
+  }
+
+  /** Drops all requests and answers about the space, or all. */
+  forget(space?: string): void {
+    for (const slot of [...this.#slots.values()]) if (isAbout(slot, space)) this.cancel(slot.id);
+  }
+
+  /** Runs what is queued, until nothing is or a real question is in progress. */
+  run(): void {
+    if (this.#isClosed) return;
+    this.#running ??= this.#runAll().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Drops everything and waits for the search in progress. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.forget();
+    await this.#running;
+  }
+
+  async #runAll(): Promise<void> {
+    for (let slot = this.#next(); slot && !this.#isClosed; slot = this.#next()) {
+      slot.state = "running";
+      const started = performance.now();
+      const prefetched = await this.#options.prefetch(slot.place, slot.query).catch(() => UNUSABLE);
+      if (prefetched.outcome === "busy" || prefetched.outcome === "stopped") {
+        slot.state = "queued";
+        return;
+      }
+      slot.state = "done";
+      if (prefetched.outcome === "known") continue;
+      slot.searches++;
+      slot.ms = performance.now() - started;
+      this.#recordOf(slot).issued();
+      this.#found(slot, prefetched.outcome === "ready" ? prefetched.entry : undefined);
+    }
+  }
+
+  #next(): Slot | undefined {
+    let best: Slot | undefined;
+    for (const slot of this.#slots.values()) {
+      if (slot.state !== "queued") continue;
+      if (!best || this.#recordOf(slot).usefulness >= this.#recordOf(best).usefulness) best = slot;
+    }
+    return best;
+  }
+
+  /** Holds the answer of a search, or counts the search as wasted. */
+  #found(slot: Slot, entry: Entry | undefined): void {
+    if (slot.isWarming || slot.isJoined) return;
+    this.#release(slot);
+    const isWanted = this.#slots.get(slot.id) === slot;
+    if (!entry || !isWanted) {
+      this.#slots.delete(slot.id);
+      this.#waste(slot);
+      return;
+    }
+    slot.entry = entry;
+    this.#entries.set(entry.key, entry);
+    this.#options.tell(slot, "ready");
+    while (this.#entries.size > this.#options.maxSize || this.bytes > this.#options.maxBytes) {
+      const least = this.#leastUseful();
+      if (!least) return;
+      this.cancel(least.id);
+    }
+  }
+
+  #leastUseful(): Slot | undefined {
+    let least: Slot | undefined;
+    for (const slot of this.#slots.values()) {
+      if (!slot.entry) continue;
+      if (!least || this.#recordOf(slot).usefulness < this.#recordOf(least).usefulness) least = slot;
+    }
+    return least;
+  }
+
+  /** Counts what a slot holds as wasted. */
+  #drop(slot: Slot): void {
+    if (slot.isWarming && slot.searches > 0) this.#waste(slot);
+    else this.#release(slot);
+  }
+
+  /** Lets go of a slot's answer, unserved. */
+  #release(slot: Slot): void {
+    const { entry } = slot;
+    if (!entry) return;
+    slot.entry = undefined;
+    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
+    this.#waste(slot);
+  }
+
+  #waste(slot: Slot): void {
+    this.#recordOf(slot).wasted();
+    this.#options.tell(slot, "wasted");
+  }
+
+  #recordOf({ predictor }: Request): TrackRecord {
+    const record = this.#options.records.get(predictor);
+    if (!record) throw new Error(`no record of ${predictor}`);
+    return record;
+  }
+}
+
+/** A search that fails is no error: the question, if it comes, fails or succeeds by itself. */
+const UNUSABLE: Prefetched = { outcome: "unusable" };
+
+const isAbout = ({ query, place }: Request, space: string | undefined): boolean =>
+  space === undefined || [place.space, ...query.question.spaces].some((one) => spaceKey(one) === space);
