@@ -174,7 +174,7 @@ describe.each(KINDS)("$kind", ({ open }) => {
     it("are known from when they are added until they are cleared", () => {
       opened();
       expect(store.hasInjectedId("a")).toBe(false);
-      for (const id of ["a", "a", "' --", "ä"]) store.addInjectedId(id);
+      expect(["a", "a", "' --", "ä"].map((id) => store.addInjectedId(id))).toEqual([true, false, true, true]);
       expect(["a", "' --", "ä", "a\u0308", "A"].map((id) => store.hasInjectedId(id))).toEqual([
         true,
         true,
@@ -217,6 +217,12 @@ describe.each(KINDS)("$kind", ({ open }) => {
       pushNumbers(2);
       expect(() => store.push(3, "tuesday", "key")).toThrow(coded("invalid_input"));
       expect(payloads()).toEqual([1, 2]);
+    });
+
+    it("says which; a store that is bound to none says so", () => {
+      expect(opened({ session: "monday" }).session).toBe("monday");
+      store.close();
+      expect(opened().session).toBeUndefined();
     });
 
     it("refuses a session without a name, and options that there are not", () => {

@@ -13,6 +13,9 @@ import type { Clock } from "../../clock.js";
 import type { WebhookPayload } from "./webhook-payload.js";
 
 export interface BufferStore<Payload = WebhookPayload> {
+  /** The session that it is bound to, if any. */
+  readonly session: string | undefined;
+
   /**
    * Stores a copy of the payload. It must be a JSON value (keys with the value undefined are omitted); anything JSON cannot
    * represent is refused. As in all content, lone surrogates and NUL become U+FFFD.
@@ -41,8 +44,11 @@ export interface BufferStore<Payload = WebhookPayload> {
   release(leased: readonly Lease[]): number;
 
   hasInjectedId(id: string): boolean;
-  /** Adding an id again changes nothing, not even its age. */
-  addInjectedId(id: string): void;
+  /**
+   * Returns whether the id is new: of several callers, in whatever process, one gets true. Adding an id again changes nothing,
+   * not even its age.
+   */
+  addInjectedId(id: string): boolean;
   clearInjectedIds(): void;
 
   /** Idempotent. Every other call after it throws `closed`. */

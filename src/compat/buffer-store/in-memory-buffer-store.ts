@@ -46,6 +46,10 @@ export class InMemoryBufferStore<Payload = WebhookPayload> implements BufferStor
     this.#binding = parseBinding(objectWith(options, KEYS, "options"));
   }
 
+  get session(): string | undefined {
+    return this.#binding.session;
+  }
+
   push(payload: Payload, sessionId: string, sessionKey: string): void {
     this.#assertOpen();
     const pushed = parsePush(payload, sessionId, sessionKey, this.#binding.session);
@@ -112,11 +116,14 @@ export class InMemoryBufferStore<Payload = WebhookPayload> implements BufferStor
     return this.#injected.has(parseInjectedId(id));
   }
 
-  addInjectedId(id: string): void {
+  addInjectedId(id: string): boolean {
     this.#assertOpen();
-    this.#injected.add(parseInjectedId(id));
+    const parsed = parseInjectedId(id);
+    if (this.#injected.has(parsed)) return false;
+    this.#injected.add(parsed);
     const [oldest] = this.#injected;
     if (this.#injected.size > INJECTED_IDS_MAX && oldest !== undefined) this.#injected.delete(oldest);
+    return true;
   }
 
   clearInjectedIds(): void {

@@ -127,9 +127,11 @@ function perform(world: World, model: Model, clock: FakeClock, step: Step): { to
       for (const entry of free) entry.until = 0;
       return { told: store.release(leases), expected: free.length };
     }
-    case "add":
+    case "add": {
+      const expected = !model.ids.has(scoped(id));
       model.ids.add(scoped(id));
-      return { told: store.addInjectedId(id), expected: undefined };
+      return { told: store.addInjectedId(id), expected };
+    }
     case "clearIds":
       for (const known of IDS) model.ids.delete(scoped(known));
       return { told: store.clearInjectedIds(), expected: undefined };

@@ -58,6 +58,10 @@ export class SqliteBufferStore<Payload = WebhookPayload> implements BufferStore<
     this.#sql = this.#file.read((database) => prepareStatements(database, this.#binding.session));
   }
 
+  get session(): string | undefined {
+    return this.#binding.session;
+  }
+
   push(payload: Payload, sessionId: string, sessionKey: string): void {
     this.#file.assertOpen();
     const pushed = parsePush(payload, sessionId, sessionKey, this.#binding.session);
@@ -125,14 +129,15 @@ export class SqliteBufferStore<Payload = WebhookPayload> implements BufferStore<
     return this.#file.read(() => this.#sql.findInjected.get(this.#scope, parsed)) !== undefined;
   }
 
-  addInjectedId(id: string): void {
+  addInjectedId(id: string): boolean {
     this.#file.assertOpen();
     const parsed = parseInjectedId(id);
-    this.#file.write(() => {
-      if (this.#sql.findInjected.get(this.#scope, parsed)) return;
+    return this.#file.write(() => {
+      if (this.#sql.findInjected.get(this.#scope, parsed)) return false;
       const seq = Number(this.#sql.lastInjected.get(this.#scope)?.["seq"] ?? 0) + 1;
       this.#sql.addInjected.run(this.#scope, seq, parsed);
       this.#sql.trimInjected.run(this.#scope, seq - INJECTED_IDS_MAX);
+      return true;
     });
   }
 
