@@ -41,6 +41,8 @@ export type ErrorCode =
   | "vector_space"
   /** The external vector index failed; unsent changes are kept and sent again. */
   | "index_failed"
+  /** The backend of a context engine failed; episodes that it did not take are kept and delivered again. */
+  | "backend_failed"
   /** The store is still loading vectors of these spaces; try again. */
   | "loading"
   /** The file was written by a newer version. */
@@ -89,6 +91,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "embedder_failed",
   "extractor_failed",
   "index_failed",
+  "backend_failed",
   "loading",
 ]);
 

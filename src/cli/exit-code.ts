@@ -48,6 +48,7 @@ const OF_ERROR: { readonly [code in ErrorCode]: number } = {
   embedder_failed: EXIT.tryAgain,
   extractor_failed: EXIT.tryAgain,
   index_failed: EXIT.tryAgain,
+  backend_failed: EXIT.tryAgain,
   store_failed: EXIT.internal,
   outcome_unknown: EXIT.internal,
 };

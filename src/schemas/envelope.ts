@@ -63,6 +63,7 @@ export const STATUS_OF: { readonly [code in ErrorCode]: number } = {
   loading: 503,
   embedder_failed: 503,
   index_failed: 503,
+  backend_failed: 503,
   store_failed: 503,
   unreachable: 503,
   outcome_unknown: 500,

@@ -2,6 +2,8 @@
 import type { Json } from "../../types.js";
 
 export type WebhookPayload = {
+  /** Unique, and the same whenever the episode is delivered. The engines set it. */
+  readonly id?: string | undefined;
   /** `{ type: "episode", action: "combined" }` for a turn. */
   readonly event: { readonly type: string; readonly action: string };
   readonly sessionKey: string;
