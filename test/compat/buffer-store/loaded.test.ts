@@ -28,7 +28,7 @@ for (const store of [new InMemoryBufferStore(), new SqliteBufferStore(${JSON.str
 for (const file of Object.keys(createRequire(import.meta.url).cache)) console.log(pathToFileURL(file).href);
 `;
 
-it("loads its own files, the base layer, input validation and the driver, and nothing else", () =>
+it("loads its own files, the base layer, input validation, the driver and an estimate of tokens, and nothing else", () =>
   inFolder(async (folder) => {
     const args = ["--input-type=module", "--eval", program(join(folder, "buffer.db"))];
     const printed = execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" });
@@ -42,13 +42,17 @@ it("loads its own files, the base layer, input validation and the driver, and no
       "dist/back-off.js",
       "dist/clock.js",
       "dist/errors.js",
+      "dist/graphemes.js",
+      "dist/ids.js",
       "dist/input/identity.js",
       "dist/input/integer.js",
       "dist/input/json.js",
       "dist/input/limits.js",
       "dist/input/nearest.js",
       "dist/input/refusal.js",
+      "dist/keyed-mutex.js",
       "dist/plain-file.js",
+      "dist/rendered.js",
       "dist/stores/sqlite/file/connection.js",
       "dist/stores/sqlite/file/driver.js",
       "dist/stores/sqlite/file/failure.js",
@@ -58,6 +62,7 @@ it("loads its own files, the base layer, input validation and the driver, and no
       "dist/stores/sqlite/file/open-file.js",
       "dist/stores/sqlite/file/pause.js",
       "dist/text.js",
+      "dist/tokens/estimate.js",
     ]);
     // The driver, if Node has none built in.
     const packages = rest.flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
