@@ -1,5 +1,4 @@
 /** Compaction: what an engine keeps between calls, and what `compact` takes and returns. */
-import type { Json } from "../../types.js";
 import type { BufferStore } from "./buffer-store.js";
 
 export interface CompactionState {
@@ -32,14 +31,14 @@ export type CompactReason =
   /** The oldest turns were delivered and left the window. */
   | "ingested and evicted messages";
 
-export interface CompactResult {
+export interface CompactResult<Message extends object> {
   /** Whether the window changed. */
   readonly compacted: boolean;
   readonly reason: CompactReason;
   /** Only if the window changed. */
   readonly result?: {
     /** The messages of the turns that are still buffered, oldest first: the new window. */
-    readonly messages: readonly Json[];
+    readonly messages: Message[];
     readonly tokensBefore: number;
     /** An estimate. */
     readonly tokensAfter: number;

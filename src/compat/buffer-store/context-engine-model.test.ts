@@ -25,13 +25,17 @@ const steps = fc.array(
 );
 type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
 
-type Engine = typeof DefaultContextEngine | typeof SlidingWindowEngine;
+type Engine = typeof DefaultContextEngine<Message> | typeof SlidingWindowEngine<Message>;
 
 const BUDGET = 400;
-const numberOf = ({ messages }: Episode["data"]): number => (messages[0] as { readonly number: number }).number;
+interface Message {
+  readonly number: number;
+  readonly text: string;
+}
+const numberOf = (messages: readonly unknown[]): number => (messages[0] as Message).number;
 
 /** One engine and its successors on one buffer, and what must be true of them. */
-class Life implements ContextoBackend {
+class Life implements ContextoBackend<Message> {
   readonly #make: Engine;
   readonly #open: () => BufferStore;
   #buffer: BufferStore;
@@ -50,7 +54,7 @@ class Life implements ContextoBackend {
     this.#engine = new make({ buffer: this.#buffer, backend: this });
   }
 
-  async ingest(episodes: readonly Episode[]): Promise<void> {
+  async ingest(episodes: readonly Episode<Message>[]): Promise<void> {
     if (this.#step?.fault === "refused") throw new Error("refused");
     for (const episode of episodes) {
       const text = JSON.stringify(episode);
@@ -72,9 +76,11 @@ class Life implements ContextoBackend {
     if (step.call === "compact") await this.#compact(step);
     if (step.call === "dispose") await this.#dispose(step.fault !== undefined);
     if (step.call === "restart") this.#restart();
-    expect(this.#buffer.getAll().map(({ payload }) => numberOf(payload.data))).toEqual(this.#pending);
+    expect(this.#buffer.getAll().map(({ payload }) => numberOf(payload.data.messages))).toEqual(this.#pending);
     // Each turn is in the buffer or has arrived, and those that arrived did so in order.
-    const arrived = [...this.#arrived.values()].map((text) => numberOf((JSON.parse(text) as Episode).data));
+    const arrived = [...this.#arrived.values()].map((text) =>
+      numberOf((JSON.parse(text) as Episode<Message>).data.messages),
+    );
     expect(arrived).toEqual(Array.from(arrived, (_, at) => at + 1));
     expect(new Set([...arrived, ...this.#pending]).size).toBe(this.#turns);
   }

@@ -19,8 +19,8 @@ interface Message {
 }
 
 /** Keeps what it is given; `fault` makes the next calls fail, before or after the episodes are stored. */
-class Backend implements ContextoBackend {
-  readonly stored: Episode[] = [];
+class Backend implements ContextoBackend<Message> {
+  readonly stored: Episode<Message>[] = [];
   readonly calls: number[] = [];
   readonly questions: string[] = [];
   items: readonly SearchItem[] = [];
@@ -28,7 +28,7 @@ class Backend implements ContextoBackend {
   /** Runs while a call is under way. */
   meanwhile: () => Promise<void> = async () => undefined;
 
-  async ingest(episodes: readonly Episode[]): Promise<void> {
+  async ingest(episodes: readonly Episode<Message>[]): Promise<void> {
     this.calls.push(episodes.length);
     await this.meanwhile();
     if (this.fault === "refused") throw new Error("refused");
@@ -51,8 +51,7 @@ const turn = (number: number): Message[] => [
   { role: "user", content: `question ${number}` },
   { role: "assistant", content: `answer ${number}` },
 ];
-const numberOf = ({ data }: Pick<Episode, "data">): number =>
-  Number(String((data.messages[0] as unknown as Message).content).split(" ")[1]);
+const numberOf = ({ data }: Episode<Message>): number => Number(data.messages[0]?.content.split(" ")[1]);
 const textOf = ({ messages }: AssembleResult<Message>): string =>
   messages.length > 0 && typeof messages[1]?.content === "object" ? (messages[1].content[0]?.text ?? "") : "";
 const coded = (code: string) => expect.objectContaining({ code });
@@ -77,24 +76,27 @@ const STORES = [
   },
 ];
 const ENGINES = [
-  { engine: "DefaultContextEngine", make: (options: ContextEngineOptions) => new DefaultContextEngine(options) },
-  { engine: "SlidingWindowEngine", make: (options: ContextEngineOptions) => new SlidingWindowEngine(options) },
+  {
+    engine: "DefaultContextEngine",
+    make: (options: ContextEngineOptions<Message>) => new DefaultContextEngine(options),
+  },
+  { engine: "SlidingWindowEngine", make: (options: ContextEngineOptions<Message>) => new SlidingWindowEngine(options) },
 ];
 const KINDS = STORES.flatMap((store) => ENGINES.map((engine) => ({ ...store, ...engine })));
 
 describe.each(KINDS)("$engine on $store", ({ open, make }) => {
   let clock = new FakeClock();
 
-  function opened(options: Partial<ContextEngineOptions> = {}): ContextEngine {
+  function opened(options: Partial<ContextEngineOptions<Message>> = {}): ContextEngine<Message> {
     clock = new FakeClock();
     buffer = open(clock);
     return make({ buffer, backend, clock, ...options });
   }
-  async function add(engine: ContextEngine, count: number): Promise<void> {
+  async function add(engine: ContextEngine<Message>, count: number): Promise<void> {
     const first = buffer.count() + backend.stored.length + 1;
     for (let number = first; number < first + count; number++) await engine.afterTurn({ messages: turn(number) });
   }
-  const assemble = (engine: ContextEngine, prompt = "what?"): Promise<AssembleResult<Message>> =>
+  const assemble = (engine: ContextEngine<Message>, prompt = "what?"): Promise<AssembleResult<Message>> =>
     engine.assemble({ messages: turn(0), prompt });
 
   it("holds its state in a single buffer store: episodes and injected ids", async () => {
@@ -333,7 +335,7 @@ describe.each(KINDS)("$engine on $store", ({ open, make }) => {
       () => engine.assemble({ sessionId: "tuesday", messages: [] }),
       () => engine.compact({ sessionId: "tuesday" }),
       () => engine.afterTurn({ messages: "all" as never }),
-      () => engine.afterTurn({ messages: [new Map()] }),
+      () => engine.afterTurn({ messages: [new Map() as never] }),
       () => engine.afterTurn({ messages: turn(1), prePromptMessageCount: 3 }),
       () => engine.afterTurn({ messages: turn(1), prePromptMessageCount: -1 }),
       () => engine.assemble({ messages: undefined as never }),

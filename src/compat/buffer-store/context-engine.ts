@@ -28,36 +28,36 @@ import { parseInteger } from "../../input/integer.js";
 import { invalid, objectWith, wrongType } from "../../input/refusal.js";
 import { KeyedMutex } from "../../keyed-mutex.js";
 import { estimateTokens } from "../../tokens/estimate.js";
-import type { Json } from "../../types.js";
 import type { BufferedEntry, BufferStore } from "./buffer-store.js";
 import type { CompactionState, CompactParams, CompactResult } from "./compaction.js";
 import {
   backendFailed,
   type ContextoBackend,
   episodeOf,
+  type JsonMessage,
   parseBackend,
   parseFound,
   type SearchItem,
 } from "./contexto-backend.js";
 import { fitting, type RecalledMessage, recalledMessages, recalledText } from "./recalled.js";
 
-export interface ContextEngineOptions {
+export interface ContextEngineOptions<Message extends object = JsonMessage> {
   /** Must be bound to a session, which the engine serves. Whoever opened it closes it, after `dispose`. */
   readonly buffer: BufferStore;
-  readonly backend: ContextoBackend;
+  readonly backend: ContextoBackend<Message>;
   /** Length of the injected text. Default: 10 % of the token budget at 4 characters each; 2,000 if no budget is known. */
   readonly maxContextChars?: number;
   /** Dates episodes. Default: the system clock. */
   readonly clock?: Clock;
 }
 
-export interface AfterTurnParams {
+export interface AfterTurnParams<Message extends object> {
   /** If given, it must be the engine's. */
   readonly sessionId?: string | undefined;
   /** Default: the session's name. */
   readonly sessionKey?: string | undefined;
-  /** The turn's messages, as JSON objects; others may come before them. */
-  readonly messages: readonly object[];
+  /** The turn's messages, which must be JSON; others may come before them. */
+  readonly messages: readonly Message[];
   /** Number of messages before the turn. Default: 0. */
   readonly prePromptMessageCount?: number | undefined;
   /** What answered; it is kept with the episode. */
@@ -89,19 +89,19 @@ const RESULTS_MAX = 7;
 /** Episodes per delivery, so that a crash repeats no more than these. */
 const BATCH = 100;
 
-export abstract class ContextEngine {
+export abstract class ContextEngine<Message extends object = JsonMessage> {
   protected readonly state: CompactionState;
   /** Whether `compact` shortens the model's window; otherwise the host does. */
   abstract readonly ownsCompaction: boolean;
   readonly #session: string;
-  readonly #backend: ContextoBackend;
+  readonly #backend: ContextoBackend<Message>;
   readonly #maxContextChars: number | undefined;
   readonly #clock: Clock;
   readonly #deliveries = new KeyedMutex();
   #isDisposed = false;
 
   /** `keys` are the options of a subclass. */
-  constructor(options: ContextEngineOptions, keys: readonly string[] = []) {
+  constructor(options: ContextEngineOptions<Message>, keys: readonly string[] = []) {
     const { buffer, backend, maxContextChars, clock } = objectWith(options, new Set([...KEYS, ...keys]), "options");
     this.#session = sessionOf(buffer);
     this.state = { buffer: buffer as BufferStore, cachedTokenBudget: undefined };
@@ -114,7 +114,7 @@ export abstract class ContextEngine {
   }
 
   /** Buffers the turn as one episode. A turn without messages is none. */
-  async afterTurn({ sessionId, sessionKey, messages, ...rest }: AfterTurnParams): Promise<void> {
+  async afterTurn({ sessionId, sessionKey, messages, ...rest }: AfterTurnParams<Message>): Promise<void> {
     this.#assertServes(sessionId);
     if (!Array.isArray(messages)) throw wrongType("messages", "a list", messages);
     const { prePromptMessageCount = 0, runtimeContext } = rest;
@@ -138,7 +138,7 @@ export abstract class ContextEngine {
   }
 
   /** Searches for the prompt, and puts what was never injected before the messages. */
-  async assemble<Message extends object>(params: AssembleParams<Message>): Promise<AssembleResult<Message>> {
+  async assemble(params: AssembleParams<Message>): Promise<AssembleResult<Message>> {
     const { sessionId, messages, prompt, tokenBudget } = params;
     this.#assertServes(sessionId);
     if (!Array.isArray(messages)) throw wrongType("messages", "a list", messages);
@@ -157,7 +157,7 @@ export abstract class ContextEngine {
    * Delivers episodes because the model's window is full. Rejects with `backend_failed` if the backend does not take them;
    * they stay buffered for the next call.
    */
-  abstract compact(params?: CompactParams): Promise<CompactResult>;
+  abstract compact(params?: CompactParams): Promise<CompactResult<Message>>;
 
   /**
    * Delivers all buffered episodes, also those of an earlier process. From then on the engine takes no more turns. If it rejects,
@@ -185,7 +185,7 @@ export abstract class ContextEngine {
     for (let at = 0; at < entries.length; at += BATCH) {
       const batch = entries.slice(at, at + BATCH);
       try {
-        await this.#backend.ingest(batch.map(episodeOf));
+        await this.#backend.ingest(batch.map((entry) => episodeOf<Message>(entry)));
       } catch (cause) {
         throw backendFailed("ingest", cause, "what it did not take is still buffered; try again");
       }
@@ -244,10 +244,6 @@ export abstract class ContextEngine {
     );
   }
 }
-
-/** The messages of these turns, oldest first. */
-export const messagesOf = (entries: readonly BufferedEntry[]): Json[] =>
-  entries.flatMap(({ payload }) => payload.data.messages);
 
 function sessionOf(buffer: unknown): string {
   if (typeof buffer !== "object" || buffer === null) throw wrongType("options.buffer", "a buffer store", buffer);

@@ -2,20 +2,27 @@
 import { HoldfastError } from "../../errors.js";
 import { parseIdentity } from "../../input/identity.js";
 import { wrongType } from "../../input/refusal.js";
+import type { Json } from "../../types.js";
 import type { BufferedEntry } from "./buffer-store.js";
 import type { WebhookPayload } from "./webhook-payload.js";
 
-export interface ContextoBackend {
+/** `Message` is the form of the host's messages. They are kept as JSON. */
+export interface ContextoBackend<Message extends object = JsonMessage> {
   /**
    * Stores episodes, oldest first. Must resolve when all of them are stored, and reject otherwise. An episode may be delivered
    * again, with the same `id`: after a rejection, and after a crash before its delivery was recorded.
    */
-  ingest(episodes: readonly Episode[]): Promise<void>;
+  ingest(episodes: readonly Episode<Message>[]): Promise<void>;
   /** Finds up to `maxResults` items, best first. */
   search(query: string, maxResults: number): Promise<readonly SearchItem[]>;
 }
 
-export type Episode = WebhookPayload & { readonly id: string };
+export type JsonMessage = { readonly [key: string]: Json };
+
+export type Episode<Message extends object = JsonMessage> = Omit<WebhookPayload, "id" | "data"> & {
+  readonly id: string;
+  readonly data: { readonly messages: readonly Message[] };
+};
 
 export interface SearchItem {
   /** Identifies the item in this session's context: it is injected once. */
@@ -24,13 +31,14 @@ export interface SearchItem {
 }
 
 /** An entry that no engine pushed has no id of its own. */
-export function episodeOf({ payload, sessionId, rowid, at }: BufferedEntry): Episode {
-  return { ...payload, id: payload.id ?? `${sessionId}/${rowid}/${at}` };
+export function episodeOf<Message extends object>({ payload, sessionId, rowid, at }: BufferedEntry): Episode<Message> {
+  const messages = payload.data.messages as readonly object[] as readonly Message[];
+  return { ...payload, id: payload.id ?? `${sessionId}/${rowid}/${at}`, data: { messages } };
 }
 
-export function parseBackend(backend: unknown): ContextoBackend {
+export function parseBackend<Message extends object>(backend: unknown): ContextoBackend<Message> {
   const { ingest, search } = (backend ?? {}) as { readonly [key: string]: unknown };
-  if (typeof ingest === "function" && typeof search === "function") return backend as ContextoBackend;
+  if (typeof ingest === "function" && typeof search === "function") return backend as ContextoBackend<Message>;
   throw wrongType("options.backend", "an object with ingest() and search()", backend);
 }
 

@@ -18,7 +18,7 @@ export {
   ContextEngine,
   type ContextEngineOptions,
 } from "./context-engine.js";
-export type { ContextoBackend, Episode, SearchItem } from "./contexto-backend.js";
+export type { ContextoBackend, Episode, JsonMessage, SearchItem } from "./contexto-backend.js";
 export { DefaultContextEngine } from "./default-context-engine.js";
 export { InMemoryBufferStore } from "./in-memory-buffer-store.js";
 export type { RecalledMessage } from "./recalled.js";

@@ -4,7 +4,7 @@
  * ```ts
  * const engine = new SlidingWindowEngine({ buffer, backend, compactThreshold: 0.5 });
  * const { result } = await engine.compact({ tokenBudget: 8_000, currentTokenCount });
- * if (result) history = result.messages as Message[];
+ * if (result) history = result.messages;
  * ```
  *
  * Invariant: the buffer contains the turns of the window. So after a crash they are still there, and the next
@@ -14,9 +14,10 @@ import { parseInteger } from "../../input/integer.js";
 import { invalid } from "../../input/refusal.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import type { CompactParams, CompactResult } from "./compaction.js";
-import { ContextEngine, type ContextEngineOptions, messagesOf } from "./context-engine.js";
+import { ContextEngine, type ContextEngineOptions } from "./context-engine.js";
+import { episodeOf, type JsonMessage } from "./contexto-backend.js";
 
-export interface SlidingWindowOptions extends ContextEngineOptions {
+export interface SlidingWindowOptions<Message extends object = JsonMessage> extends ContextEngineOptions<Message> {
   /**
    * The share of the token budget, over 0 and at most 1, above which turns are evicted until the window is below it. Default:
    * 0.5. Lower: turns leave the window sooner. Higher: less room for the next turn.
@@ -26,17 +27,17 @@ export interface SlidingWindowOptions extends ContextEngineOptions {
 
 const THRESHOLD = 0.5;
 
-export class SlidingWindowEngine extends ContextEngine {
+export class SlidingWindowEngine<Message extends object = JsonMessage> extends ContextEngine<Message> {
   readonly ownsCompaction = true;
   readonly #threshold: number;
 
-  constructor(options: SlidingWindowOptions) {
+  constructor(options: SlidingWindowOptions<Message>) {
     super(options, ["compactThreshold"]);
     this.#threshold = parseThreshold(options.compactThreshold ?? THRESHOLD);
   }
 
   /** Evicts whole turns, oldest first, but not the newest one, unless forced. */
-  async compact(params: CompactParams = {}): Promise<CompactResult> {
+  async compact(params: CompactParams = {}): Promise<CompactResult<Message>> {
     const budget = this.begin(params);
     const { currentTokenCount, force = false } = params;
     if (budget === undefined) {
@@ -48,7 +49,7 @@ export class SlidingWindowEngine extends ContextEngine {
     return this.exclusively(async () => {
       const entries = this.state.buffer.getAll();
       if (entries.length === 0) return { compacted: false, reason: "nothing to compact" };
-      const sizes = entries.map((entry) => estimateTokens(JSON.stringify(messagesOf([entry]))));
+      const sizes = entries.map((entry) => estimateTokens(JSON.stringify(entry.payload.data.messages)));
       const tokensBefore = currentTokenCount ?? sizes.reduce((sum, size) => sum + size, 0);
       if (tokensBefore <= limit && !force) return { compacted: false, reason: "below compact threshold" };
 
@@ -63,7 +64,7 @@ export class SlidingWindowEngine extends ContextEngine {
       if (evicted === 0) return { compacted: false, reason: "no messages to evict" };
       await this.deliver(entries.slice(0, evicted));
       // Turns may have been added meanwhile.
-      const messages = messagesOf(this.state.buffer.getAll());
+      const messages = this.state.buffer.getAll().flatMap((entry) => episodeOf<Message>(entry).data.messages);
       return {
         compacted: true,
         reason: "ingested and evicted messages",

@@ -9,10 +9,10 @@ it("an engine in front of a memory stores each turn once, also when answers are 
   inFolder(async (folder) => {
     const session = (await open({ path: ":memory:" })).session({ user: "ada", agent: "tutor", session: "monday" });
     let isLost = true;
-    const backend: ContextoBackend = {
+    const backend: ContextoBackend<NewMessage> = {
       async ingest(episodes) {
         for (const { id, data } of episodes) {
-          await session.add(data.messages as unknown as NewMessage[], { idempotencyKey: id });
+          await session.add(data.messages, { idempotencyKey: id });
         }
         if (isLost) throw new Error("the answer is lost");
       },
@@ -34,7 +34,7 @@ it("an engine in front of a memory stores each turn once, also when answers are 
     const { items } = await session.list({ order: "asc" });
     expect(items.map(({ content }) => content)).toEqual(["I moved to Lisbon in May.", "My brother plays the violin."]);
 
-    const window = [{ role: "user", content: "Who moved to Lisbon?" }];
+    const window: NewMessage[] = [{ role: "user", content: "Who moved to Lisbon?" }];
     const { messages } = await engine.assemble({ messages: window, prompt: "moved to Lisbon" });
     expect(JSON.stringify(messages)).toContain("- I moved to Lisbon in May.");
     await engine.dispose();

@@ -11,6 +11,11 @@ import { onOrder, report } from "../../support/child.js";
 import { Random } from "../../support/random.js";
 import { type Arrival, type EngineOrder, type EngineReport, textOf } from "./engine-protocol.js";
 
+interface Turn {
+  readonly number: number;
+  readonly text: string;
+}
+
 const TOKENS = { budget: 400, most: 800 };
 
 const say = (what: EngineReport): void => report(what);
@@ -20,7 +25,7 @@ const [, , path = "", kind = "default"] = process.argv;
 const buffer: BufferStore = new SqliteBufferStore(path, { session: "monday", busyTimeoutMs: 30_000 });
 let confirm: () => void = () => undefined;
 let found: readonly number[] = [];
-const backend: ContextoBackend = {
+const backend: ContextoBackend<Turn> = {
   async ingest(episodes) {
     say({ say: "ingested", episodes: episodes.map(arrivalOf) });
     await new Promise<void>((resolve) => {
@@ -34,9 +39,9 @@ const backend: ContextoBackend = {
 const engine =
   kind === "default" ? new DefaultContextEngine({ buffer, backend }) : new SlidingWindowEngine({ buffer, backend });
 
-function arrivalOf({ id, data }: Episode): Arrival {
-  const [message] = data.messages as unknown as readonly { readonly number: number; readonly text: string }[];
-  return { id, number: message?.number ?? 0, text: message?.text ?? "" };
+function arrivalOf({ id, data }: Episode<Turn>): Arrival {
+  const [turn] = data.messages;
+  return { id, number: turn?.number ?? 0, text: turn?.text ?? "" };
 }
 
 async function work({ from, seed, pool }: EngineOrder & { do: "work" }): Promise<void> {
@@ -73,4 +78,7 @@ onOrder<EngineOrder>(async (order) => {
   say({ say: "finished" });
   process.disconnect();
 });
-say({ say: "open", numbers: buffer.getAll().map(({ payload }) => arrivalOf({ ...payload, id: "" }).number) });
+say({
+  say: "open",
+  numbers: buffer.getAll().map(({ payload }) => (payload.data.messages[0] as unknown as Turn).number),
+});
