@@ -152,6 +152,22 @@ describe("a patch", () => {
   });
 });
 
+describe("a patch of many hunks that blocks the server", () => {
+  const hunks = 20_000;
+
+  it("is refused if each of them is far from its place", () => {
+    const lines = Array.from({ length: hunks }, (_, at) => `line ${at}`);
+    const far = lines.flatMap((line, at) => [`@@ -${at === 0 ? hunks : 2 * at},1 +1,1 @@`, `-${line}`, "+x"]);
+    const error = errorOf(() => applyPatch(lines.join("\n"), patch(...far)));
+    expect(error).toMatchObject({ code: "too_large", hint: expect.stringContaining("current text") });
+  });
+
+  it("is applied if each of them is just after the one before", () => {
+    const lines = Array.from({ length: hunks }, () => ["@@ -1,1 +1,1 @@", "-a", "+b"]).flat();
+    expect(applyPatch("a\n".repeat(10 * hunks), patch(...lines))).toBe("b\n".repeat(hunks) + "a\n".repeat(9 * hunks));
+  });
+});
+
 function errorOf(act: () => unknown): HoldfastError {
   try {
     act();

@@ -7,7 +7,10 @@
  */
 import { parsePatch, type StructuredPatchHunk } from "diff";
 import { HoldfastError } from "../errors.js";
-import { invalid } from "../input/refusal.js";
+import { invalid, tooLarge } from "../input/refusal.js";
+
+/** How many lines the hunks of one patch may be compared with while they are searched for: a tenth of a second. */
+const SEARCHED_LINES_MAX = 10_000_000;
 
 interface Hunk {
   /** The index of the line where it should apply. */
@@ -81,10 +84,11 @@ function applyHunks(content: string, hunks: readonly Hunk[]): string {
   const isEnded = lines.at(-1) === "";
   if (isEnded) lines.pop();
   const result: string[] = [];
+  const search = new LineSearch(lines);
   let done = 0;
   let shift = 0;
   for (const [index, hunk] of hunks.entries()) {
-    const at = placeOf(hunk, lines, hunk.start + shift, done);
+    const at = search.placeOf(hunk, hunk.start + shift, done);
     if (at === undefined) throw conflict(index + 1);
     for (; done < at; done++) result.push(lines[done] ?? "");
     for (const line of hunk.new) result.push(line);
@@ -98,33 +102,41 @@ function applyHunks(content: string, hunks: readonly Hunk[]): string {
   return result.join("\n") + (endsAfter && result.length > 0 ? "\n" : "");
 }
 
-/** The position of a hunk's old lines that is nearest to `wanted`, at or after `from`. */
-function placeOf({ old }: Hunk, lines: readonly string[], wanted: number, from: number): number | undefined {
-  if (wanted >= from && wanted + old.length <= lines.length && old.every((line, i) => line === lines[wanted + i])) {
-    return wanted;
-  }
-  return old.length === 0 ? undefined : nearest(lines, old, wanted, from);
-}
+class LineSearch {
+  readonly #lines: readonly string[];
+  #searched = 0;
 
-/** Knuth-Morris-Pratt search, so that a text of equal lines does not take quadratic time. */
-function nearest(
-  lines: readonly string[],
-  pattern: readonly string[],
-  wanted: number,
-  from: number,
-): number | undefined {
-  const borders = bordersOf(pattern);
-  let best: number | undefined;
-  let matched = 0;
-  for (let index = from; index < lines.length; index++) {
-    while (matched > 0 && lines[index] !== pattern[matched]) matched = borders[matched - 1] ?? 0;
-    if (lines[index] === pattern[matched]) matched++;
-    if (matched < pattern.length) continue;
-    const at = index + 1 - matched;
-    if (best === undefined || Math.abs(at - wanted) < Math.abs(best - wanted)) best = at;
-    matched = borders[matched - 1] ?? 0;
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
   }
-  return best;
+
+  /** The position of a hunk's old lines that is nearest to `wanted`, at or after `from`. Throws `too_large`. */
+  placeOf({ old }: Hunk, wanted: number, from: number): number | undefined {
+    const lines = this.#lines;
+    if (wanted >= from && wanted + old.length <= lines.length && old.every((line, i) => line === lines[wanted + i])) {
+      return wanted;
+    }
+    return old.length === 0 ? undefined : this.#nearest(old, wanted, from);
+  }
+
+  /** Knuth-Morris-Pratt search, so that a text of equal lines does not take quadratic time. */
+  #nearest(pattern: readonly string[], wanted: number, from: number): number | undefined {
+    const borders = bordersOf(pattern);
+    let best: number | undefined;
+    let matched = 0;
+    for (let index = from; index < this.#lines.length; index++) {
+      if (++this.#searched > SEARCHED_LINES_MAX) throw tooFar();
+      const line = this.#lines[index];
+      while (matched > 0 && line !== pattern[matched]) matched = borders[matched - 1] ?? 0;
+      if (line === pattern[matched]) matched++;
+      if (matched < pattern.length) continue;
+      const at = index + 1 - matched;
+      if (best === undefined || Math.abs(at - wanted) < Math.abs(best - wanted)) best = at;
+      if (at >= wanted) break; // what follows is farther away
+      matched = borders[matched - 1] ?? 0;
+    }
+    return best;
+  }
 }
 
 /** For each prefix of the pattern, the length of its longest proper prefix that is also a suffix. */
@@ -137,6 +149,9 @@ function bordersOf(pattern: readonly string[]): readonly number[] {
   }
   return borders;
 }
+
+const tooFar = (): HoldfastError =>
+  tooLarge("patch", `${SEARCHED_LINES_MAX} lines to search`, "make the patch from the block's current text");
 
 function conflict(hunk: number): HoldfastError {
   return new HoldfastError("conflict", `hunk ${hunk} of the patch does not apply to the block's text`, {
