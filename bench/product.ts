@@ -22,7 +22,7 @@ export interface Product {
 export async function loadProduct(): Promise<Product> {
   const part = async (path: string) =>
     (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as unknown;
-  const { connect } = (await part("stores/sqlite/connection")) as Pick<Product, "connect">;
+  const { connect } = (await part("stores/sqlite/file/connection")) as Pick<Product, "connect">;
   const { Writer } = (await part("stores/sqlite/writer")) as Pick<Product, "Writer">;
   const { newId } = (await part("ids")) as Pick<Product, "newId">;
   const { decode, encode } = (await part("retrieval/vectors/codes")) as Pick<Product, "decode" | "encode">;

@@ -56,3 +56,10 @@ export function repairJson(value: Json): Json {
 export function fitsBytes(text: string, bytesMax: number): boolean {
   return text.length * 3 <= bytesMax || bytesOf(text) <= bytesMax;
 }
+
+/** The number of line feeds, and one for what follows the last. */
+export function countLines(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}

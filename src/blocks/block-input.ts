@@ -6,7 +6,7 @@ import { parseInteger } from "../input/integer.js";
 import { type Fields, invalid, objectWith, parseChoice, tooLarge, wrongType } from "../input/refusal.js";
 import { BLOCK_POLICIES, type BlockPolicy, type BlockState } from "../stores/blocks.js";
 import { CHARS4 } from "../tokens/chars4.js";
-import { type BlockChange, CHANGE_KEYS, parseChange } from "./edit.js";
+import { type BlockChange, CHANGE_KEYS, parseBlockText, parseChange } from "./edit.js";
 
 /** A note kept with every edit. */
 export interface EditNote {
@@ -81,7 +81,7 @@ export function parseNewBlock(value: unknown): { readonly state: BlockState; rea
   if (fields["description"] === null) throw wrongType("block.description", "a string", null, "leave it out for none");
   const state: BlockState = {
     name: parseBlockName(fields["name"]),
-    content: content === undefined ? "" : parseText(content, "block.content"),
+    content: content === undefined ? "" : parseBlockText(content, "block.content"),
     maxTokens: MAX_TOKENS,
     counter: CHARS4,
     policy: "manual",

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DIFF_EDITS_MAX, unifiedDiff } from "./diff.js";
+import { DIFF_EDITS_MAX, DIFF_LINES_MAX, unifiedDiff } from "./diff.js";
 import { applyChange } from "./edit.js";
+import { applyPatch } from "./patch.js";
 
 const LABELS = { name: "persona", from: 3, to: 4 };
 
@@ -99,5 +100,15 @@ describe("the diff of two versions", () => {
     expect(applyChange(text("before"), { patch })).toBe(text("after"));
     const fromNothing = unifiedDiff("", `${text("after")}\n${text("more")}\n`, LABELS);
     expect(applyChange("", { patch: fromNothing })).toBe(`${text("after")}\n${text("more")}\n`);
+  });
+
+  it("of texts of very many lines blocks no server: it replaces all lines, without a comparison", () => {
+    for (const end of ["", "\n"]) {
+      const before = `${"a\n".repeat(DIFF_LINES_MAX / 2)}b${end}`;
+      const after = `${"a\n".repeat(DIFF_LINES_MAX / 2)}c`;
+      const patch = unifiedDiff(before, after, LABELS);
+      expect(patch.match(/^[-+]a$/gm)).toHaveLength(DIFF_LINES_MAX);
+      expect(applyPatch(before, patch)).toBe(after);
+    }
   });
 });

@@ -3,6 +3,7 @@
  * text, for any two texts.
  */
 import { formatPatch, OMIT_HEADERS, type StructuredPatch, structuredPatch } from "diff";
+import { countLines } from "../text.js";
 
 export interface DiffLabels {
   /** The block's name. */
@@ -17,29 +18,47 @@ export interface DiffLabels {
  * measured), and such a diff is no more useful than the two texts.
  */
 export const DIFF_EDITS_MAX = 1_000;
+/** Texts that together have more lines than this are not compared at all, at some 6 µs per line. */
+export const DIFF_LINES_MAX = 50_000;
 const CONTEXT_LINES = 3;
 
 /** Empty if the texts are equal. */
 export function unifiedDiff(before: string, after: string, { name, from, to }: DiffLabels): string {
   if (before === after) return "";
   const options = { context: CONTEXT_LINES, maxEditLength: DIFF_EDITS_MAX };
-  const patch = structuredPatch("", "", before, after, "", "", options) ?? wholeText(before, after);
+  const isShort = countLines(before) + countLines(after) <= DIFF_LINES_MAX;
+  const compared = isShort ? structuredPatch("", "", before, after, "", "", options) : undefined;
+  const patch = compared ?? wholeText(before, after);
   return `--- ${label(name, from)}\n+++ ${label(name, to)}\n${formatPatch(patch, OMIT_HEADERS)}`;
 }
 
 /** Removes all lines and adds all lines. */
 function wholeText(before: string, after: string): StructuredPatch {
-  const [removed] = structuredPatch("", "", before, "").hunks;
-  const [added] = structuredPatch("", "", "", after).hunks;
+  const [removed, added] = [linesOf(before), linesOf(after)];
   const hunk = {
     oldStart: 1,
-    oldLines: removed?.oldLines ?? 0,
+    oldLines: removed.lines.length,
     newStart: 1,
-    newLines: added?.newLines ?? 0,
-    lines: [...(removed?.lines ?? []), ...(added?.lines ?? [])],
+    newLines: added.lines.length,
+    lines: [...signed("-", removed), ...signed("+", added)],
   };
   return { oldFileName: "", newFileName: "", oldHeader: "", newHeader: "", hunks: [hunk] };
 }
+
+interface Lines {
+  readonly lines: readonly string[];
+  /** Whether the last line has a newline. */
+  readonly isEnded: boolean;
+}
+
+function linesOf(text: string): Lines {
+  const lines = text.split("\n");
+  const isEnded = lines.at(-1) === "";
+  return { lines: isEnded ? lines.slice(0, -1) : lines, isEnded };
+}
+
+const signed = (sign: string, { lines, isEnded }: Lines): readonly string[] =>
+  lines.map((line) => sign + line).concat(isEnded ? [] : ["\\ No newline at end of file"]);
 
 /** Writes the name as it is, unless it contains control characters. */
 function label(name: string, version: number): string {

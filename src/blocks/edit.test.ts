@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parseNewBlock } from "./block-input.js";
 import { applyChange, type BlockChange, parseChange } from "./edit.js";
 
 describe("a change of a block's text", () => {
@@ -176,5 +177,23 @@ describe("the form of a change", () => {
     expect(() => parseChange({ append: "a".repeat(8 * 1024 * 1024 + 1) })).toThrow(
       expect.objectContaining({ code: "too_large", details: { field: "change.append" } }),
     );
+  });
+
+  it("is refused over the limit of lines, which would block a server", () => {
+    const tooMany = "\n".repeat(100_000);
+    for (const change of [
+      { content: tooMany },
+      { append: tooMany },
+      { patch: tooMany },
+      { replace: "a", with: tooMany },
+    ]) {
+      expect(() => parseChange(change)).toThrow(expect.objectContaining({ code: "too_large" }));
+    }
+    expect(() => parseNewBlock({ name: "b", content: tooMany })).toThrow(/over the limit of 100000 lines/);
+    const most = tooMany.slice(1);
+    expect(applyChange("", parseChange({ content: most }))).toBe(most);
+    for (const change of [{ append: "x\n" }, { insert: "x\n", line: 0 }, { replace: "\n", with: "\n\n", all: true }]) {
+      expect(() => applyChange(most, change)).toThrow(expect.objectContaining({ code: "too_large" }));
+    }
   });
 });

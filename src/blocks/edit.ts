@@ -5,9 +5,9 @@
 import { HoldfastError } from "../errors.js";
 import { parseText } from "../input/content.js";
 import { parseInteger } from "../input/integer.js";
-import { CONTENT_BYTES_MAX } from "../input/limits.js";
+import { BLOCK_LINES_MAX, CONTENT_BYTES_MAX } from "../input/limits.js";
 import { invalid, objectWith, tooLarge, wrongType } from "../input/refusal.js";
-import { fitsBytes } from "../text.js";
+import { countLines, fitsBytes } from "../text.js";
 import { applyPatch } from "./patch.js";
 
 export type BlockChange =
@@ -54,7 +54,14 @@ export function parseChange(value: unknown, where = "change"): BlockChange {
 
 function textOf(value: unknown, where: string, hint?: string): string {
   if (typeof value !== "string") throw wrongType(where, "a string", value, hint);
-  return parseText(value, where);
+  return parseBlockText(value, where);
+}
+
+/** The text of a block, or one that becomes a part of it. */
+export function parseBlockText(value: string, where: string): string {
+  const text = parseText(value, where);
+  if (countLines(text) > BLOCK_LINES_MAX) throw tooManyLines(where);
+  return text;
 }
 
 /**
@@ -65,6 +72,7 @@ function textOf(value: unknown, where: string, hint?: string): string {
 export function applyChange(content: string, change: BlockChange): string {
   const changed = changedText(content, change);
   if (!fitsBytes(changed, CONTENT_BYTES_MAX)) throw tooLargeText();
+  if (countLines(changed) > BLOCK_LINES_MAX) throw tooManyLines("content");
   return changed;
 }
 
@@ -130,6 +138,9 @@ function firstOf(content: string, replace: string): number {
 function emptyReplace(where: string): HoldfastError {
   return invalid(where, "must not be empty", "to add text use append or insert");
 }
+
+const tooManyLines = (where: string): HoldfastError =>
+  tooLarge(where, `${BLOCK_LINES_MAX} lines`, "keep less in the block, or divide it into several");
 
 function tooLargeText(): HoldfastError {
   const limit = `${CONTENT_BYTES_MAX / 1024 / 1024} MiB of text`;

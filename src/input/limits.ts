@@ -9,6 +9,9 @@ export const NAME_UNITS_MAX = 512;
 /** The text of one message in UTF-8. Also applies to the parts of one message as JSON. */
 export const CONTENT_BYTES_MAX = 8 * 1024 * 1024;
 
+/** The lines of a block, and of a text that is put into one. Texts of more lines take an edit, a merge or a diff seconds. */
+export const BLOCK_LINES_MAX = 100_000;
+
 /** The metadata of one message, as JSON in UTF-8. */
 export const METADATA_BYTES_MAX = 64 * 1024;
 
