@@ -10,6 +10,7 @@ import { HoldfastError } from "../errors.js";
 import { makeFolder } from "../folder.js";
 import type { Memory } from "../memory.js";
 import type { Options } from "../options.js";
+import { absolutePath } from "../stores/sqlite/file/file.js";
 import { defaultPath } from "./default-path.js";
 import type { Environment } from "./io.js";
 
@@ -80,7 +81,9 @@ export async function fileOnly(flags: PlaceFlags, env: Environment, command: str
 export async function filePlaceOf({ path, config }: PlaceFlags, env: Environment): Promise<FilePlace> {
   const { ignoredVariables, loadConfig } = await import("../config.js");
   const code = path === undefined ? {} : { path };
-  const resolved = loadConfig({ file: config, env, code, fallback: { path: defaultPath(env) } });
+  const usual = defaultPath(env);
+  const resolved = loadConfig({ file: config, env, code, fallback: { path: usual } });
+  if (resolved.path === usual && usual.includes("\uFFFD")) throw noDataFolder();
   const ignored = ignoredVariables(env);
   return { kind: "file", path: resolved.path, ...(config !== undefined && { config }), ignored };
 }
@@ -111,7 +114,7 @@ const RESTING: Options = {
 
 /** Creates the folder of a new file. */
 export async function makeFolderOf(path: string): Promise<void> {
-  if (path !== IN_MEMORY) await makeFolder(dirname(path), 0o700);
+  if (path !== IN_MEMORY) await makeFolder(dirname(absolutePath(path)), 0o700);
 }
 
 /** Requires the folder of a new file to exist. */
@@ -134,3 +137,9 @@ export function requireFile(path: string): void {
     hint: 'holdfast add "…" creates it; --path selects another file',
   });
 }
+
+/** Two folders would become one. */
+const noDataFolder = (): HoldfastError =>
+  new HoldfastError("invalid_input", "the name of the data folder is not text in UTF-8", {
+    hint: "name the file with --path or HOLDFAST_STORE_PATH",
+  });

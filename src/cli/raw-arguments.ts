@@ -1,8 +1,8 @@
 /**
  * The command line and the environment as bytes. Node replaces bytes that are not UTF-8 by U+FFFD, so two users or two files
- * could become one. Linux has the bytes in /proc; elsewhere they are unavailable, and U+FFFD itself is refused.
+ * could become one. Linux has the bytes in /proc, unless the process changed its title; where they are unavailable, U+FFFD
+ * itself is refused.
  */
-import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { HoldfastError } from "../errors.js";
 import type { Environment } from "./io.js";
@@ -18,17 +18,15 @@ export function checkArguments(argv: readonly string[], env: Environment, rawStr
   if (argv.some((arg) => arg.includes(REPLACEMENT))) {
     const raw = rawStrings("cmdline")?.slice(-argv.length);
     for (const [at, arg] of argv.entries()) {
-      if (arg.includes(REPLACEMENT) && !isSound(raw?.[at])) throw notUtf8(`argument ${at + 1}`);
+      if (arg.includes(REPLACEMENT) && !raw?.[at]?.equals(Buffer.from(arg))) throw notUtf8(`argument ${at + 1}`);
     }
   }
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || !value?.includes(REPLACEMENT)) continue;
-    const raw = rawStrings("environ")?.find((one) => one.subarray(0, name.length + 1).equals(Buffer.from(`${name}=`)));
-    if (!isSound(raw)) throw notUtf8(`the environment variable ${name}`);
+    const text = Buffer.from(`${name}=${value}`);
+    if (!rawStrings("environ")?.some((raw) => raw.equals(text))) throw notUtf8(`the environment variable ${name}`);
   }
 }
-
-const isSound = (raw: Buffer | undefined): boolean => raw !== undefined && isUtf8(raw);
 
 function fromProc(name: string): readonly Buffer[] | undefined {
   let bytes: Buffer;

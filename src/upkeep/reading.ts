@@ -1,15 +1,17 @@
 /** Read-only access to a file. Refuses files that are not Holdfast's. */
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { resolve } from "node:path";
 import { HoldfastError } from "../errors.js";
 import { pragma } from "../stores/sqlite/file/connection.js";
 import { type Database, isDamaged, openDatabase, type Row, type Value } from "../stores/sqlite/file/driver.js";
 import { asStoreError } from "../stores/sqlite/file/failure.js";
-import { refuseOdd } from "../stores/sqlite/file/file.js";
+import { absolutePath, refuseOdd } from "../stores/sqlite/file/file.js";
 import { APPLICATION_ID, newerFile, SCHEMA_VERSION } from "../stores/sqlite/file/schema.js";
 
 /** The real path. The log is beside the file itself, not beside a link to it. */
-export const fileAt = (path: string): string => (existsSync(path) ? realpathSync(path) : resolve(path));
+export const fileAt = (path: string): string => {
+  const whole = absolutePath(path);
+  return existsSync(whole) ? realpathSync(whole) : whole;
+};
 
 /** Requires an existing file. */
 export function requireOurs(database: Database, path: string): void {

@@ -3,7 +3,7 @@
  * position. With U+FFFD instead, two users, two files or two messages would become one.
  */
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -47,6 +47,33 @@ describe.runIf(process.platform === "linux")("invalid UTF-8 on the command line"
     const path = newPath();
     const ran = await inShell(`add hello --user "\ufffd" --json --path "${path}"`);
     expect(jsonOf(ran)).toMatchObject({ scope: { user: "\ufffd" } });
+  });
+
+  it("is refused if the process has another title, which hides the bytes", async () => {
+    const path = newPath();
+    const ran = await inShell(`add hello --user "\\377" --json --path "${path}"`, 'NODE_OPTIONS="--title=renamed"');
+    expect(errorOf(ran)).toMatchObject({ code: "invalid_input", message: "argument 4 is not text in UTF-8" });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("is refused in the name of the working folder, which would become another folder", async () => {
+    const folder = newFolder();
+    mkdirSync(Buffer.concat([Buffer.from(`${folder}/a`), Buffer.from([0xff])]));
+    const before = readdirSync(folder, { encoding: "buffer" }).map((name) => name.toString("hex"));
+    for (const command of ["add hello", "blocks create b text"]) {
+      const ran = await inShell(`${command} --json --path memory.db`, `cd "${folder}"/a* &&`);
+      expect(errorOf(ran).message, command).toBe("the name of the working folder is not text in UTF-8");
+    }
+    expect(readdirSync(folder, { encoding: "buffer" }).map((name) => name.toString("hex"))).toEqual(before);
+  });
+
+  it("is refused in the name of the data folder, unless the file is named", async () => {
+    const folder = newFolder();
+    const ran = await inShell("add hello --json", `XDG_DATA_HOME="${folder}/\\377"`);
+    expect(errorOf(ran).message).toBe("the name of the data folder is not text in UTF-8");
+    expect(readdirSync(folder)).toEqual([]);
+    const named = await inShell(`add hello --json --path "${folder}/m.db"`, `XDG_DATA_HOME="${folder}/\\377"`);
+    expect(named.code).toBe(0);
   });
 
   it("is refused in the environment too", async () => {

@@ -5,12 +5,11 @@
  * has its name; otherwise nothing was written. No call waits for other connections longer than `busyTimeoutMs`.
  */
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
 import { connect } from "../../stores/sqlite/file/connection.js";
 import { type Database, isBusy, openDatabase, type Statement } from "../../stores/sqlite/file/driver.js";
 import { asStoreError } from "../../stores/sqlite/file/failure.js";
-import { secureFile } from "../../stores/sqlite/file/file.js";
+import { absolutePath, secureFile } from "../../stores/sqlite/file/file.js";
 import { refuseMissingLog } from "../../stores/sqlite/file/lost-log.js";
 import { OpenFile } from "../../stores/sqlite/file/open-file.js";
 import { closedError } from "./arguments.js";
@@ -30,7 +29,7 @@ export class BufferFile {
   #open: { readonly database: Database; readonly file: OpenFile; readonly keeper: Database } | undefined;
 
   constructor(path: string, busyTimeoutMs: number) {
-    this.path = resolve(path);
+    this.path = absolutePath(path);
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#open = this.#explained(() => {
       secureFile(this.path);

@@ -6,7 +6,6 @@
  * reads that take less time than a hop to a thread.
  */
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
 import { HoldfastError } from "../../errors.js";
 import type { Entry, Item, Page, SessionEntry, SpaceKind, SpaceRef, VectorSpace } from "../../types.js";
 import type {
@@ -54,6 +53,7 @@ import type {
 import { Connections } from "./connections.js";
 import { Checkpoints } from "./file/checkpoints.js";
 import { IN_MEMORY } from "./file/driver.js";
+import { absolutePath } from "./file/file.js";
 import type { ReadingRole } from "./opened.js";
 import { descriptorOf, type Traces } from "./rows/residue.js";
 import { LostThread } from "./thread.js";
@@ -96,7 +96,12 @@ export class SqliteStore implements Store {
   }
 
   static async open({ path, busyTimeoutMs, warm = [], mirrorBytes = MIRROR_BYTES }: SqliteStoreOptions) {
-    const options = { path: path === IN_MEMORY ? path : resolve(path), id: randomUUID(), busyTimeoutMs, mirrorBytes };
+    const options = {
+      path: path === IN_MEMORY ? path : absolutePath(path),
+      id: randomUUID(),
+      busyTimeoutMs,
+      mirrorBytes,
+    };
     return new SqliteStore(await Connections.open(options, warm));
   }
 

@@ -1,6 +1,7 @@
 /** The database file in the file system. Creates it as private, and rejects one that is not private or not safe. */
-import { closeSync, openSync, statfsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { isUtf8 } from "node:buffer";
+import { closeSync, openSync, realpathSync, statfsSync, statSync } from "node:fs";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { HoldfastError } from "../../../errors.js";
 import { notAFile } from "../../../plain-file.js";
 
@@ -17,6 +18,19 @@ const PAGE_BYTES_MIN = 512;
 
 /** The files that SQLite creates next to the database. */
 export const SIDE_FILES = ["-wal", "-shm", "-journal"];
+
+/**
+ * The absolute path. Throws `invalid_input` for a relative path in a working folder whose name is not UTF-8: Node replaces
+ * such bytes by U+FFFD, so the path would lead to another folder, the same one for two such names.
+ */
+export function absolutePath(path: string): string {
+  const whole = resolve(path);
+  if (isAbsolute(path) || !whole.includes("\uFFFD")) return whole;
+  if (isUtf8(realpathSync.native(".", { encoding: "buffer" }))) return whole;
+  throw new HoldfastError("invalid_input", "the name of the working folder is not text in UTF-8", {
+    hint: "work in a folder whose name is UTF-8, or pass an absolute path",
+  });
+}
 
 /** Throws if the path, or one of its side files, exists and is not a regular file. Opens nothing. */
 export function refuseOdd(path: string): void {
