@@ -17,7 +17,6 @@ import { Meter } from "./buffers/meter.js";
 import type { Entry } from "./buffers/query/answer-cache.js";
 import { QueryBuffer, queryCache } from "./buffers/query/query-buffer.js";
 import { Retriever } from "./buffers/query/retriever.js";
-import type { RoundView } from "./buffers/round-buffer.js";
 import { SpeculativeBuffer } from "./buffers/speculative/speculative-buffer.js";
 import type { Turn } from "./buffers/turn.js";
 import { lanesOf, sizedUnit } from "./buffers/units.js";
@@ -52,7 +51,15 @@ import { type ParsedScope, parseScope } from "./input/scope.js";
 import type { ResolvedOptions } from "./options.js";
 import { Reindexing } from "./reindexing/reindexing.js";
 import { laneIn, laneKey } from "./space-key.js";
-import { type Buffers, type CloseReport, type FlushReport, queryStats, type ServiceStats, statsOf } from "./stats.js";
+import {
+  type Buffers,
+  buffersOf,
+  type CloseReport,
+  type Counted,
+  type FlushReport,
+  type ServiceStats,
+  statsOf,
+} from "./stats.js";
 import type { OnceWrite } from "./stores/receipts.js";
 import type { DoneOf, Store, StoreView, Unit, Write } from "./stores/store.js";
 import type { VectorIndex } from "./stores/vector-index.js";
@@ -346,19 +353,16 @@ export class BufferService {
   }
 
   get buffers(): Buffers {
-    const meaning = this.#meaning;
-    return {
-      write: this.#writes.stats(),
-      round: async (scope) => (await meaning?.view(laneIn(parseScope(scope)))) ?? EMPTY_ROUND,
-      hybrid: meaning?.stats.hybrid,
-      query: queryStats(this.#queries, this.#meaning),
-      speculative: this.#speculative?.stats,
-    };
+    return buffersOf(this.#counted);
   }
 
   stats(): Promise<ServiceStats> {
-    const [store, meter, writes, queries] = [this.#store, this.#meter, this.#writes, this.#queries];
-    return statsOf({ store, meter, writes, queries, speculative: this.#speculative, meaning: this.#meaning });
+    return statsOf(this.#counted, this.#meter, this.#store);
+  }
+
+  get #counted(): Counted {
+    const [writes, queries, meaning] = [this.#writes, this.#queries, this.#meaning];
+    return { writes, queries, speculative: this.#speculative, meaning };
   }
 
   /** Removes expired items now instead of within a minute. */
@@ -394,5 +398,3 @@ export class BufferService {
     return this.#options.clock.now();
   }
 }
-
-const EMPTY_ROUND: RoundView = { currentTokens: 0, roundCount: 0, messageCount: 0 };

@@ -1,12 +1,16 @@
 /** The statistics and reports of the service. */
-import { type Health, healthOf } from "./buffers/health.js";
+import { type Health, healthOf, type Target, targetsOf } from "./buffers/health.js";
+import type { HybridBufferStats } from "./buffers/hybrid/hybrid-buffer.js";
 import type { MeaningPath, MeaningStats } from "./buffers/meaning-path.js";
 import type { Latencies, Meter } from "./buffers/meter.js";
+import type { QueryBuffer } from "./buffers/query/query-buffer.js";
 import type { QueryBufferStats } from "./buffers/query/query-stats.js";
-import type { RoundView } from "./buffers/round-buffer.js";
-import type { SpeculativeStats } from "./buffers/speculative/speculative-buffer.js";
-import type { WriteBufferStats } from "./buffers/write.js";
+import type { RoundBufferStats, RoundView } from "./buffers/round-buffer.js";
+import type { SpeculativeBuffer, SpeculativeStats } from "./buffers/speculative/speculative-buffer.js";
+import type { WriteBuffer, WriteBufferStats } from "./buffers/write.js";
 import type { EmbeddingCacheStats } from "./embedding/question-cache.js";
+import { parseScope } from "./input/scope.js";
+import { laneIn } from "./space-key.js";
 import type { IndexingStats } from "./stores/indexing.js";
 import type { Store, StoreStats } from "./stores/store.js";
 import type { Scope } from "./types.js";
@@ -16,10 +20,6 @@ import type { Scope } from "./types.js";
  */
 export interface QueryStats extends QueryBufferStats {
   readonly embeddings?: EmbeddingCacheStats;
-}
-
-export function queryStats(buffer: { readonly stats: QueryBufferStats }, meaning: MeaningPath | undefined): QueryStats {
-  return { ...buffer.stats, ...(meaning && { embeddings: meaning.questions }) };
 }
 
 export interface ServiceStats {
@@ -32,33 +32,8 @@ export interface ServiceStats {
   readonly meaning?: MeaningStats;
   readonly latencies: Latencies;
   readonly health: Health;
-}
-
-/** The parts that are counted. */
-export interface Counted {
-  readonly store: Pick<Store, "stats" | "indexingStats">;
-  readonly meter: Meter;
-  readonly writes: { stats(): WriteBufferStats };
-  readonly queries: { readonly stats: QueryBufferStats };
-  readonly speculative: { readonly stats: SpeculativeStats } | undefined;
-  readonly meaning: MeaningPath | undefined;
-}
-
-export async function statsOf({ store, meter, ...parts }: Counted): Promise<ServiceStats> {
-  const meaning = parts.meaning?.stats;
-  const write = parts.writes.stats();
-  const query = queryStats(parts.queries, parts.meaning);
-  const speculative = parts.speculative?.stats;
-  const bytes = write.waitingBytes + (meaning?.hybrid.bytes ?? 0) + query.bytes + (speculative?.bytes ?? 0);
-  return {
-    write,
-    query,
-    ...(speculative && { speculative }),
-    store: { ...(await store.stats()), ...(await store.indexingStats()) },
-    ...(meaning && { meaning }),
-    latencies: meter.latencies,
-    health: healthOf(meter, bytes, query.repeated),
-  };
+  /** The targets for latency, memory and health, each with what was measured. */
+  readonly targets: readonly Target[];
 }
 
 export interface MemoryStats extends ServiceStats {
@@ -80,12 +55,93 @@ export interface CloseReport extends FlushReport {
   readonly items: number;
 }
 
-/** The state of the buffers. */
+/**
+ * The buffers: their statistics, and what can be asked of one buffer alone. Messages enter and questions are answered
+ * through the service only.
+ */
 export interface Buffers {
-  readonly write: WriteBufferStats;
-  /** The contents of one session's RoundBuffer, including tokens. */
-  round(scope: Scope): Promise<RoundView>;
-  readonly hybrid: MeaningStats["hybrid"] | undefined;
-  readonly query: QueryStats;
-  readonly speculative: SpeculativeStats | undefined;
+  readonly write: WriteBufferStats & {
+    /** Resolves when all calls made so far are committed or have failed. Waits for no embedding. */
+    flush(): Promise<void>;
+  };
+  /** The statistics are absent without an embedding model. */
+  readonly round: Partial<RoundBufferStats> & {
+    /** What gathers in one session, including tokens. */
+    view(scope: Scope): Promise<RoundView>;
+    /** Embeds what gathers in one session now. The vectors are written later, with their batch. */
+    transfer(scope: Scope): Promise<void>;
+  };
+  /** Undefined without an embedding model. */
+  readonly hybrid:
+    | (HybridBufferStats & {
+        /** Writes the vectors that are in memory now. Embeds nothing. */
+        flush(): Promise<void>;
+      })
+    | undefined;
+  readonly query: QueryStats & {
+    /** Drops all cached answers. */
+    clear(): void;
+  };
+  /** Undefined if it is turned off. */
+  readonly speculative:
+    | (SpeculativeStats & {
+        /** Drops all answers made ahead of time, and what was learned. */
+        clear(): void;
+      })
+    | undefined;
 }
+
+/** The parts that have statistics. */
+export interface Counted {
+  readonly writes: WriteBuffer;
+  readonly queries: QueryBuffer;
+  readonly speculative: SpeculativeBuffer | undefined;
+  readonly meaning: MeaningPath | undefined;
+}
+
+export function buffersOf({ writes, queries, speculative, meaning }: Counted): Buffers {
+  const { round, hybrid } = meaning?.stats ?? {};
+  const laneOf = (scope: Scope) => laneIn(parseScope(scope));
+  return {
+    write: { ...writes.stats(), flush: () => writes.flushAll() },
+    round: {
+      ...round,
+      view: async (scope) => {
+        const lane = laneOf(scope);
+        return (await meaning?.view(lane)) ?? EMPTY_ROUND;
+      },
+      transfer: async (scope) => {
+        const lane = laneOf(scope);
+        await meaning?.transfer(lane);
+      },
+    },
+    hybrid: meaning && hybrid && { ...hybrid, flush: () => meaning.write() },
+    query: { ...queryStats(queries, meaning), clear: () => queries.clear() },
+    speculative: speculative && { ...speculative.stats, clear: () => speculative.forget() },
+  };
+}
+
+export async function statsOf(parts: Counted, meter: Meter, store: Store): Promise<ServiceStats> {
+  const meaning = parts.meaning?.stats;
+  const { latencies, transferRate } = meter;
+  const write = parts.writes.stats();
+  const query = queryStats(parts.queries, parts.meaning);
+  const speculative = parts.speculative?.stats;
+  const measured = { write, query, speculative, meaning, latencies, transferRate };
+  return {
+    write,
+    query,
+    ...(speculative && { speculative }),
+    store: { ...(await store.stats()), ...(await store.indexingStats()) },
+    ...(meaning && { meaning }),
+    latencies,
+    health: healthOf(measured),
+    targets: targetsOf(measured),
+  };
+}
+
+function queryStats(queries: QueryBuffer, meaning: MeaningPath | undefined): QueryStats {
+  return { ...queries.stats, ...(meaning && { embeddings: meaning.questions }) };
+}
+
+const EMPTY_ROUND: RoundView = { currentTokens: 0, roundCount: 0, messageCount: 0 };

@@ -1,17 +1,43 @@
-/** Health: the seed's four indicators, each with its healthy range and its alert threshold. */
-import type { Meter } from "./meter.js";
+/**
+ * Health: the seed's targets for latency, memory and health, each with what was measured, and the state of every
+ * component (components.ts).
+ *
+ * `TARGETS` is the only list of targets. Latencies are 95th percentiles. Memory counts what the buffers hold; the model
+ * and the vectors of spaces have budgets of their own.
+ */
+import { type Components, componentsOf } from "./components.js";
+import type { MeaningStats } from "./meaning-path.js";
+import type { Latencies, Latency } from "./meter.js";
+import type { QueryBufferStats } from "./query/query-stats.js";
+import type { WriteBufferStats } from "./write.js";
 
 /** An indicator with fewer samples reports "no data". */
 const SAMPLES_MIN = 20;
 const MIB = 1024 * 1024;
 
 /** idle: below the healthy range, which is not a problem · warning: between healthy and alert. */
-export type Condition = "healthy" | "idle" | "warning" | "alert" | "no data";
+export const CONDITIONS = ["healthy", "idle", "warning", "alert", "no data"] as const;
+export type Condition = (typeof CONDITIONS)[number];
 
 export interface Indicator {
   readonly condition: Condition;
   readonly value: number;
   readonly unit: string;
+}
+
+/** The healthy range. A goal without `to` is a minimum; below `from`, any other goal is idle. */
+export interface Goal {
+  readonly from?: number;
+  readonly to?: number;
+  /** The threshold of an alert: above it, or below it if the goal is a minimum. */
+  readonly alert?: number;
+}
+
+/** A target with what was measured. */
+export interface Target extends Indicator {
+  readonly area: "latency" | "memory" | "health";
+  readonly name: TargetName;
+  readonly goal: Goal;
 }
 
 export interface Health {
@@ -22,45 +48,105 @@ export interface Health {
   readonly queryLatency: Indicator;
   /** Share of repeated questions that needed no search of their own. */
   readonly cacheHitRate: Indicator;
+  /** Which parts work, and why others do not. */
+  readonly components: Components;
 }
 
-/** Questions asked before, and how many of them needed no search of their own. */
-export interface Repeated {
-  readonly questions: number;
-  readonly hits: number;
+/** The statistics from which health is judged. */
+export interface Measured {
+  readonly write: WriteBufferStats;
+  readonly query: QueryBufferStats;
+  readonly meaning?: MeaningStats | undefined;
+  readonly speculative: SpeculativeStats | undefined;
+  readonly latencies: Latencies;
+  /** Transfers in the last minute. */
+  readonly transferRate: number;
 }
 
-export function healthOf(meter: Meter, bufferBytes: number, repeated: Repeated = { questions: 0, hits: 0 }): Health {
-  const { query } = meter.latencies;
-  const rate = meter.transferRate;
+interface Definition {
+  readonly area: Target["area"];
+  readonly goal: Goal;
+  readonly unit: string;
+  measure(measured: Measured): { readonly value: number; readonly samples: number };
+}
+
+const TARGETS = {
+  add: latency({ to: 5 }, ({ latencies }) => latencies.add),
+  transfer: latency({ to: 50 }, ({ latencies }) => latencies.transfer),
+  flush: latency({ to: 200 }, ({ latencies }) => latencies.flush),
+  cachedQuery: latency({ to: 10 }, ({ query }) => query.latency.cached),
+  coldQuery: latency({ to: 100 }, ({ query }) => query.latency.cold),
+
+  roundBuffer: memory({ to: MIB }, ({ meaning }) => meaning?.round.bytes ?? 0),
+  hybridBuffer: memory({ to: 5 * MIB }, ({ meaning }) => meaning?.hybrid.bytes ?? 0),
+  queryCache: memory({ to: 2 * MIB }, ({ query }) => query.bytes),
+  buffers: memory({ to: 8 * MIB }, bufferBytes),
+
+  transferRate: {
+    area: "health",
+    goal: { from: 10, to: 100, alert: 500 },
+    unit: "per minute",
+    measure: ({ transferRate, latencies }) => ({ value: transferRate, samples: latencies.transfer.count }),
+  },
+  memory: { ...memory({ to: 50 * MIB, alert: 100 * MIB }, bufferBytes), area: "health" },
+  queryLatency: { ...latency({ to: 100, alert: 500 }, ({ latencies }) => latencies.query), area: "health" },
+  cacheHitRate: {
+    area: "health",
+    goal: { from: 0.8, alert: 0.5 },
+    unit: "share of repeated questions",
+    measure: ({ query: { repeated } }) => ({
+      value: repeated.questions === 0 ? 0 : repeated.hits / repeated.questions,
+      samples: repeated.questions,
+    }),
+  },
+} as const satisfies { readonly [name: string]: Definition };
+
+export type TargetName = keyof typeof TARGETS;
+export const TARGET_NAMES = Object.keys(TARGETS) as readonly TargetName[];
+
+export function targetsOf(measured: Measured): readonly Target[] {
+  return TARGET_NAMES.map((name) => {
+    const { area, goal } = TARGETS[name];
+    return { area, name, goal, ...indicator(TARGETS[name], measured) };
+  });
+}
+
+export function healthOf(measured: Measured): Health {
   return {
-    transferRate: {
-      condition:
-        meter.transferCount < SAMPLES_MIN ? "no data" : rate < 10 ? "idle" : above(rate, { healthy: 100, alert: 500 }),
-      value: rate,
-      unit: "per minute",
-    },
-    memory: {
-      condition: above(bufferBytes, { healthy: 50 * MIB, alert: 100 * MIB }),
-      value: bufferBytes,
-      unit: "bytes",
-    },
-    queryLatency: {
-      condition: query.count < SAMPLES_MIN ? "no data" : above(query.p95, { healthy: 100, alert: 500 }),
-      value: query.p95,
-      unit: "ms (95th percentile)",
-    },
-    cacheHitRate: hitRate(repeated),
+    transferRate: indicator(TARGETS.transferRate, measured),
+    memory: indicator(TARGETS.memory, measured),
+    queryLatency: indicator(TARGETS.queryLatency, measured),
+    cacheHitRate: indicator(TARGETS.cacheHitRate, measured),
+    components: componentsOf(measured.write, measured.meaning),
   };
 }
 
-function above(value: number, { healthy, alert }: { readonly healthy: number; readonly alert: number }): Condition {
-  if (value <= healthy) return "healthy";
-  return value > alert ? "alert" : "warning";
+function indicator({ goal, unit, measure }: Definition, measured: Measured): Indicator {
+  const { value, samples } = measure(measured);
+  return { condition: samples < SAMPLES_MIN ? "no data" : conditionOf(goal, value), value, unit };
 }
 
-function hitRate({ questions, hits }: Repeated): Indicator {
-  const value = questions === 0 ? 0 : hits / questions;
-  const condition = value > 0.8 ? "healthy" : value < 0.5 ? "alert" : "warning";
-  return { condition: questions < SAMPLES_MIN ? "no data" : condition, value, unit: "share of repeated questions" };
+function conditionOf({ from = 0, to, alert }: Goal, value: number): Condition {
+  if (to === undefined) return value > from ? "healthy" : value < (alert ?? 0) ? "alert" : "warning";
+  if (value <= to) return value < from ? "idle" : "healthy";
+  return alert !== undefined && value > alert ? "alert" : "warning";
+}
+
+function latency(goal: Goal, read: (measured: Measured) => Latency) {
+  const measure = (measured: Measured) => {
+    const { p95, count } = read(measured);
+    return { value: p95, samples: count };
+  };
+  return { area: "latency", goal, unit: "ms (95th percentile)", measure } as const;
+}
+
+/** Bytes are known at any time, without samples. */
+function memory(goal: Goal, read: (measured: Measured) => number) {
+  const measure = (measured: Measured) => ({ value: read(measured), samples: SAMPLES_MIN });
+  return { area: "memory", goal, unit: "bytes", measure } as const;
+}
+
+function bufferBytes({ write, query, speculative, meaning }: Measured): number {
+  const gathered = meaning ? meaning.round.bytes + meaning.hybrid.bytes : 0;
+  return write.waitingBytes + gathered + query.bytes + (speculative?.bytes ?? 0);
 }

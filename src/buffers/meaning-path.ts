@@ -164,6 +164,16 @@ export class MeaningPath {
     await this.#pipeline.drain(lanes, "manual");
   }
 
+  /** Embeds what is pending in this lane. */
+  async transfer(lane: Lane): Promise<void> {
+    await this.#pipeline.transferAll([lane], "manual");
+  }
+
+  /** Writes what is embedded. */
+  async write(): Promise<void> {
+    await this.#pipeline.flush("manual");
+  }
+
   view(lane: Lane): Promise<RoundView> {
     return this.#pipeline.view(lane);
   }

@@ -63,6 +63,8 @@ export interface OutboxStats {
   readonly retries: number;
   /** The message of the last failure or refusal. The problem may be resolved by now. */
   readonly lastError?: string;
+  /** Why nothing could be sent; absent once the index has accepted something, or another process sends. */
+  readonly sendError?: string;
   readonly state: OutboxState;
 }
 
@@ -90,6 +92,7 @@ export class OutboxDispatcher {
   #failed = 0;
   #retries = 0;
   #lastError: string | undefined;
+  #sendError: string | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -111,6 +114,7 @@ export class OutboxDispatcher {
       failed: this.#failed,
       retries: this.#retries,
       ...(this.#lastError !== undefined && { lastError: this.#lastError }),
+      ...(this.#sendError !== undefined && { sendError: this.#sendError }),
       state: this.#state,
     };
   }
@@ -157,7 +161,14 @@ export class OutboxDispatcher {
   async #run(): Promise<void> {
     this.#cancelTimer();
     let pause: Pause;
-    do pause = await this.#sendAll().catch((error: unknown) => this.#pauseAfter(error));
+    do
+      pause = await this.#sendAll().then(
+        (next) => {
+          this.#sendError = undefined;
+          return next;
+        },
+        (error: unknown) => this.#pauseAfter(error),
+      );
     while (pause.state === "idle" && this.#isNoticed && !this.#isClosed);
     this.#running = undefined;
     this.#state = pause.state;
@@ -287,6 +298,7 @@ export class OutboxDispatcher {
   #pauseAfter(error: unknown): Pause {
     if (this.#isClosed) return { state: "idle", ms: 0 };
     this.#note(error);
+    this.#sendError = this.#lastError;
     if (error instanceof HoldfastError && error.code === "vector_space") {
       return { state: "blocked", ms: BACK_OFF_MAX_MS };
     }

@@ -123,7 +123,11 @@ describe("an external index", () => {
     expect(await ask("cat")).toEqual(["the cat sleeps"]);
     expect((await service.stats()).meaning?.index?.failures).toBe(1);
     expect((await service.stats()).store.unsent).toBe(1);
+    const health = async () => (await service.stats()).health.components.index;
+    expect(await health()).toEqual({ state: "degraded", reason: "the file is searched instead: the index is down" });
     index.isDown = false;
+    expect(await ask("the cat")).toEqual(["the cat sleeps"]);
+    expect(await health()).toEqual({ state: "degraded", reason: "changes wait to be sent: the index is down" });
     for (let step = 0; step < 5; step++) {
       await settle();
       clock.advance(5_000);
@@ -131,6 +135,7 @@ describe("an external index", () => {
     await settle();
     expect(index.points.size).toBe(1);
     expect((await service.stats()).store.unsent).toBe(0);
+    expect(await health()).toEqual({ state: "ok" });
   });
 
   it("never answers with the vector of a text that was edited, nor with what was deleted", async () => {

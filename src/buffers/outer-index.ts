@@ -23,6 +23,8 @@ export interface OuterIndexStats {
   readonly searches: number;
   readonly failures: number;
   readonly lastError?: string;
+  /** Why the last search failed; absent once another one has succeeded. */
+  readonly searchError?: string;
 }
 
 export interface Outside {
@@ -36,6 +38,7 @@ export class OuterIndex {
   #searches = 0;
   #failures = 0;
   #lastError: string | undefined;
+  #searchError: string | undefined;
 
   constructor(store: Store, index: VectorIndex) {
     this.#store = store;
@@ -53,6 +56,7 @@ export class OuterIndex {
       const spaceIds = await this.#spaceIds(question.spaces);
       const points = await this.#index.search({ spaceIds, vector, limit: question.limit * CHUNKS_PER_ITEM });
       this.#searches++;
+      this.#searchError = undefined;
       const best = new Map<number, number>();
       for (const { key, score } of points) best.set(key, Math.max(best.get(key) ?? -1, score));
       const items = [...best].map(([key, score]) => ({ key, score }));
@@ -62,17 +66,19 @@ export class OuterIndex {
         throw error;
       this.#failures++;
       this.#lastError = error.message;
+      this.#searchError = error.message;
       return undefined;
     }
   }
 
   get stats(): OuterIndexStats {
-    const lastError = this.#lastError;
+    const [lastError, searchError] = [this.#lastError, this.#searchError];
     return {
       name: this.#index.name,
       searches: this.#searches,
       failures: this.#failures,
       ...(lastError !== undefined && { lastError }),
+      ...(searchError !== undefined && { searchError }),
     };
   }
 

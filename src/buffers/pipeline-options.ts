@@ -42,6 +42,8 @@ export interface PipelineStats {
   /** Transactions for claims, vectors and parking. */
   readonly transactions: number;
   readonly leases: number;
+  /** The failure of the store after which its work is being retried. */
+  readonly retrying?: string;
   /** If present, why nothing is embedded until the memory is reopened. */
   readonly fault?: string;
 }

@@ -52,9 +52,9 @@ const REPLAY_MS = 30_000;
 
 export class Pipeline {
   readonly #options: PipelineOptions;
-  readonly #commits: RepeatableCommits;
   readonly #rounds: RoundBuffer;
   readonly #abort = new AbortController();
+  readonly commits: RepeatableCommits;
   readonly leases: Leases;
   readonly hybrid: HybridBuffer;
   #running: Promise<void> | undefined;
@@ -63,6 +63,7 @@ export class Pipeline {
   #releaseDue = false;
   #stopped = false;
   #failures = 0;
+  #retrying: string | undefined;
   #retry: (() => void) | undefined;
   #cancelPoll: (() => void) | undefined;
   #replayAt = 0;
@@ -72,9 +73,9 @@ export class Pipeline {
   constructor(options: PipelineOptions) {
     this.#options = options;
     const { store, clock, meter, embedder, roundBuffer, hybridBuffer, events } = options;
-    this.#commits = new RepeatableCommits(store, clock, events);
+    this.commits = new RepeatableCommits(store, clock, events);
     const owner = newOwner(clock.now());
-    this.leases = new Leases({ commits: this.#commits, clock, owner, leaseMs: hybridBuffer.leaseMs });
+    this.leases = new Leases({ commits: this.commits, clock, owner, leaseMs: hybridBuffer.leaseMs });
     this.#rounds = new RoundBuffer({
       clock,
       ...roundBuffer,
@@ -88,7 +89,7 @@ export class Pipeline {
       meter,
       embedder,
       events,
-      commits: this.#commits,
+      commits: this.commits,
       leases: this.leases,
       ...hybridBuffer,
       strategy: chunkStrategy(hybridBuffer.chunkStrategy),
@@ -145,8 +146,8 @@ export class Pipeline {
   async drain(lanes: readonly Lane[] | undefined, reason: TransferReason & FlushReason): Promise<void> {
     for (let pass = 1; ; pass++) {
       const wanted = lanes ?? [...this.#rounds.lanes, ...(await this.#scan(reason))];
-      await this.#transferAll(wanted, reason);
-      await this.#flush(reason);
+      await this.transferAll(wanted, reason);
+      await this.flush(reason);
       const isMore = lanes === undefined && this.#scanDue;
       // Items were edited after they were embedded. The number of passes is bounded, so constant edits cannot block
       // this.
@@ -156,7 +157,7 @@ export class Pipeline {
   }
 
   /** Resolves when each of these lanes has been transferred, or when nothing can be embedded. */
-  async #transferAll(lanes: readonly Lane[], reason: TransferReason): Promise<void> {
+  async transferAll(lanes: readonly Lane[], reason: TransferReason): Promise<void> {
     const waiter = new Waiter(lanes.map(laneKey));
     this.#waiters.add(waiter);
     for (const lane of lanes) this.#rounds.force(lane, reason);
@@ -205,6 +206,7 @@ export class Pipeline {
         if (this.leases.count > 2 * LEASES_KEPT_MAX) await this.#releaseIdle();
       }
       this.#failures = 0;
+      this.#retrying = undefined;
     } catch (error) {
       this.#failed(error);
     }
@@ -213,7 +215,7 @@ export class Pipeline {
   /** Flushes if a flush is due, and again if another becomes due meanwhile. */
   #flushIfDue(): void {
     const reason = this.hybrid.isFlushDue;
-    if (reason && !this.hybrid.isFlushing && !this.#stopped) void this.#flush(reason).then(() => this.#flushIfDue());
+    if (reason && !this.hybrid.isFlushing && !this.#stopped) void this.flush(reason).then(() => this.#flushIfDue());
   }
 
   async #next(): Promise<readonly DueLane[]> {
@@ -262,11 +264,12 @@ export class Pipeline {
     this.#replayAt = clock.passed() + REPLAY_MS;
     if ((await store.indexingStats()).parked === 0) return;
     for (let remaining = true; remaining; ) {
-      ({ remaining } = await this.#commits.one<"replay">({ op: "replay", which: { due: true } }));
+      ({ remaining } = await this.commits.one<"replay">({ op: "replay", which: { due: true } }));
     }
   }
 
-  async #flush(reason: FlushReason): Promise<void> {
+  /** Writes what is embedded. A flush that fails is repeated later. */
+  async flush(reason: FlushReason): Promise<void> {
     try {
       await this.hybrid.flush(reason);
       this.#options.onFlushed();
@@ -295,11 +298,12 @@ export class Pipeline {
       void this.#options.embedder.whenAvailable().then(again, () => undefined); // rejects when the embedder is closed
       return;
     }
+    this.#retrying = error.message;
     this.#retry = this.#options.clock.after(backOff(this.#failures++, RETRY_MS, RETRY_MAX_MS), () => {
       this.#retry = undefined;
       this.#wake();
       const reason = this.hybrid.isFlushDue;
-      if (reason) void this.#flush(reason);
+      if (reason) void this.flush(reason);
     });
   }
 
@@ -335,18 +339,15 @@ export class Pipeline {
     return this.#rounds.view(lane);
   }
 
-  get commits(): RepeatableCommits {
-    return this.#commits;
-  }
-
   get stats(): PipelineStats {
     const fault = this.fault?.message;
     return {
       round: this.#rounds.stats,
       hybrid: this.hybrid.stats,
       embedder: this.#options.embedder.status(),
-      transactions: this.#commits.count,
+      transactions: this.commits.count,
       leases: this.leases.count,
+      ...(this.#retrying !== undefined && { retrying: this.#retrying }),
       ...(fault !== undefined && { fault }),
     };
   }
@@ -382,7 +383,7 @@ export class Pipeline {
 
   /** If the store fails, everything stays pending and the leases expire. */
   async #letGo(): Promise<void> {
-    if (this.#commits.count === 0) return; // no lease was ever acquired: a rejected file stays unchanged
+    if (this.commits.count === 0) return; // no lease was ever acquired: a rejected file stays unchanged
     try {
       await this.hybrid.flush("close");
       await this.leases.releaseAll();

@@ -25,6 +25,10 @@ it("the RoundBuffer takes less than 1 MB for 1,000 sessions that wait: what they
   });
   const before = heapUsed();
   for (let at = 0; at < 1_000; at++) buffer.added({ space: { user: `user ${at}` }, session: `session ${at}` }, 1);
-  expect(heapUsed() - before).toBeLessThan(MIB);
-  expect(buffer.stats.sessions).toBe(1_000);
+  const used = heapUsed() - before;
+  expect(used).toBeLessThan(MIB);
+  const { sessions, bytes } = buffer.stats;
+  expect(sessions).toBe(1_000);
+  expect(bytes / used).toBeGreaterThan(0.5);
+  expect(bytes / used).toBeLessThan(2);
 });

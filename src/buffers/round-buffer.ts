@@ -20,6 +20,9 @@ import type { Lane } from "../stores/indexing.js";
 import { tokensAtMost } from "../tokens/bound.js";
 
 const LANES_MAX = 10_000;
+/** Estimated memory of one tracked session: its own part, and its names, which are kept about three times. */
+const LANE_BYTES = 600;
+const BYTES_PER_LETTER = 3;
 
 /** Why a batch was transferred. recovery: it was found on disk, left by a dead process or by an earlier run. */
 export const TRANSFER_REASONS = [
@@ -63,6 +66,8 @@ export interface RoundBufferStats {
   /** Rounds that this process added to them, and the upper bound of their tokens at the last check. */
   readonly rounds: number;
   readonly tokens: number;
+  /** Estimated size of what is tracked. */
+  readonly bytes: number;
   readonly totalTransfers: number;
   readonly transferTriggers: { readonly [reason in TransferReason]: number };
 }
@@ -204,12 +209,14 @@ export class RoundBuffer {
 
   get stats(): RoundBufferStats {
     const totalTransfers = Object.values(this.#triggers).reduce((sum, count) => sum + count, 0);
-    let [rounds, tokens] = [0, 0];
-    for (const waiting of this.#lanes.values()) {
+    let [rounds, tokens, bytes] = [0, 0, 0];
+    for (const [name, waiting] of this.#lanes) {
       rounds += waiting.rounds;
       tokens += waiting.tokens;
+      bytes += LANE_BYTES + BYTES_PER_LETTER * name.length;
     }
-    return { sessions: this.#lanes.size, rounds, tokens, totalTransfers, transferTriggers: { ...this.#triggers } };
+    const transferTriggers = { ...this.#triggers };
+    return { sessions: this.#lanes.size, rounds, tokens, bytes, totalTransfers, transferTriggers };
   }
 
   close(): void {

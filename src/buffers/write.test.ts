@@ -189,6 +189,24 @@ describe("back-pressure", () => {
     expect(await stored(store)).toEqual(["0", "1", "2", "3", "4"]);
   });
 
+  it("makes room by writing, from the session that has waited longest since its turn, while others wait", async () => {
+    const { store, buffer } = await setUp({ maxWaitingBytes: 2_400_000 });
+    const large = 600_000; // a group has room for one
+    const release = store.stallCommits();
+    const units = ["a0", "a1", "a2"].map((id) => unit(id, "a", large));
+    const calls = [buffer.write({ lane: "a", units, stepwise: false })];
+    await turn();
+    await turn();
+    expect(store.heldCommits).toBe(1);
+    calls.push(add(buffer, "b", "b", large), add(buffer, "c", "c", large));
+    await turn();
+    expect(buffer.stats()).toMatchObject({ waitingBytes: 2_400_000, waitingWrites: 2, waitingForRoom: 1 });
+    release();
+    expect((await Promise.all(calls)).flatMap(codes)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
+    expect(await stored(store)).toEqual(["a0", "a1", "b", "a2", "c"]);
+    expect(buffer.stats()).toMatchObject({ waitingBytes: 0, waitingForRoom: 0, refused: 0 });
+  });
+
   it("refuses who has waited too long, with a clear error, and drops nothing else", async () => {
     const { clock, store, buffer } = await setUp({ maxWaitingBytes: 1_000, maxWaitMs: 50 });
     const release = store.stallCommits();

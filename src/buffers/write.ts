@@ -65,12 +65,16 @@ export interface WriteBufferStats {
   readonly totalGroups: number;
   readonly waitingWrites: number;
   readonly waitingBytes: number;
+  /** Calls that wait until there is room in a full buffer. */
+  readonly waitingForRoom: number;
   /** Calls refused because the buffer stayed full. */
   readonly refused: number;
   /** Commits of unknown outcome that were resolved. */
   readonly recoveries: number;
   readonly health: "ok" | "recovering" | "failed" | "closed";
   readonly lastError?: string;
+  /** Why the last commit failed; absent once another one has succeeded. */
+  readonly commitError?: string;
 }
 
 interface WaitingJob extends Job {
@@ -91,6 +95,7 @@ export class WriteBuffer {
   readonly #stats = { totalWrites: 0, totalMessages: 0, totalGroups: 0, waitingWrites: 0, refused: 0, recoveries: 0 };
   #health: WriteBufferStats["health"] = "ok";
   #lastError: string | undefined;
+  #commitError: string | undefined;
 
   constructor(options: WriteBufferOptions) {
     this.#options = options;
@@ -165,9 +170,15 @@ export class WriteBuffer {
   }
 
   stats(): WriteBufferStats {
-    const lastError = this.#lastError;
-    const waitingBytes = this.#waitingBytes;
-    return { ...this.#stats, waitingBytes, health: this.#health, ...(lastError !== undefined && { lastError }) };
+    const [lastError, commitError] = [this.#lastError, this.#commitError];
+    return {
+      ...this.#stats,
+      waitingBytes: this.#waitingBytes,
+      waitingForRoom: this.#admissions.length,
+      health: this.#health,
+      ...(lastError !== undefined && { lastError }),
+      ...(commitError !== undefined && { commitError }),
+    };
   }
 
   /** Stops intake and writes everything that was accepted. */
@@ -261,15 +272,20 @@ export class WriteBuffer {
         const committing = store.commit(units, now, name);
         const { outcomes, workMs } = await (events?.watch(committing) ?? committing);
         this.#learn(group, workMs);
+        this.#commitError = undefined;
         return await Promise.all(outcomes.map((outcome, at) => this.#resultOf(outcome, group[at]?.once)));
       } catch (cause) {
         const error = asError(cause);
         this.#lastError = error.message;
+        this.#commitError = error.message;
         if (error.code === "store_unsafe") this.#fail("the store is not safe to write to any more", error);
         if (error.code !== "outcome_unknown") return units.map(() => ({ ok: false, error }));
         const committed = await this.#recover(name, error);
         if (committed instanceof HoldfastError) return units.map(() => ({ ok: false, error: committed }));
-        if (committed) return Promise.all(group.map((sized) => answerFromStore(store, sized, clock.now())));
+        if (committed) {
+          this.#commitError = undefined;
+          return Promise.all(group.map((sized) => answerFromStore(store, sized, clock.now())));
+        }
         if (attempt === ATTEMPTS) return units.map(() => ({ ok: false, error: notWritten(error) }));
       }
     }

@@ -2,6 +2,8 @@
  * All metrics: name, meaning, source. Units are seconds and bytes. No label contains the name of a user, agent, team or
  * session: there may be very many, and permission to read metrics does not include names.
  */
+import { COMPONENT_STATES } from "../buffers/components.js";
+import { CONDITIONS } from "../buffers/health.js";
 import type { PredictorStats } from "../buffers/speculative/track-record.js";
 import {
   counter,
@@ -15,7 +17,6 @@ import {
 import { modelStateOf } from "./model-state.js";
 import type { Sample } from "./sample.js";
 
-const CONDITIONS = ["healthy", "idle", "warning", "alert", "no data"] as const;
 const INDICATORS = {
   transfer_rate: "transferRate",
   memory: "memory",
@@ -283,6 +284,16 @@ const HEALTH: readonly NumberDefinition[] = [
               value: stats.health[key].condition === condition ? 1 : 0,
             }))
           : [],
+      ),
+  },
+  {
+    type: "gauge",
+    name: "holdfast_component_state",
+    help: "State of each component: 1 for the current state.",
+    labelNames: ["component", "state"],
+    read: ({ stats }) =>
+      Object.entries(stats?.health.components ?? {}).flatMap(([component, current]) =>
+        COMPONENT_STATES.map((state) => ({ labels: { component, state }, value: state === current.state ? 1 : 0 })),
       ),
   },
   gauge(

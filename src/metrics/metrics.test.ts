@@ -221,6 +221,9 @@ describe("a number changes when its thing happens:", () => {
     }
     expect(await failing).toMatchObject({
       'embedder_state{state="failing"}': 1,
+      'component_state{component="embedder",state="ok"}': -1,
+      'component_state{component="embedder",state="failed"}': 1,
+      'component_state{component="round",state="degraded"}': 1,
       embedder_failed_calls_total: expect.any(Number),
     });
     const none = await openMemory({ path: ":memory:", clock, buffer: { hybridBuffer: { embeddingModel: "none" } } });

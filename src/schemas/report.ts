@@ -1,5 +1,6 @@
 /** Statistics, turns, promotions, and items that wait. */
 import { z } from "zod";
+import { CONDITIONS, TARGET_NAMES } from "../buffers/health.js";
 import type { BufferedWrite } from "../buffers/turn.js";
 import { anyBlockEdit } from "./block.js";
 import { NewMessageSchema } from "./item.js";
@@ -17,12 +18,25 @@ const counters: z.ZodType<object> = z.looseObject({});
 export const BuffersSchema = z
   .object({
     write: counters.exactOptional(),
-    round: RoundViewSchema.exactOptional(),
+    round: z.union([RoundViewSchema, counters]).exactOptional(),
     hybrid: counters.exactOptional(),
     query: counters.exactOptional(),
     speculative: counters.exactOptional(),
   })
   .meta({ id: "Buffers" });
+
+const TargetSchema = z
+  .object({
+    area: z.enum(["latency", "memory", "health"]),
+    name: z.enum(TARGET_NAMES),
+    goal: z
+      .object({ from: z.number().exactOptional(), to: z.number().exactOptional(), alert: z.number().exactOptional() })
+      .meta({ description: "The healthy range. Without `to` it is a minimum, and the alert is below `alert`." }),
+    condition: z.enum(CONDITIONS),
+    value: z.number(),
+    unit: z.string(),
+  })
+  .meta({ id: "Target", description: "A target with what was measured. Latencies: 95th percentile." });
 
 export const StatsSchema = z
   .object({
@@ -33,6 +47,7 @@ export const StatsSchema = z
     meaning: counters.exactOptional(),
     latencies: counters,
     health: counters,
+    targets: z.array(TargetSchema),
     ignoredVariables: z.array(z.string()),
   })
   .meta({ id: "Stats" });

@@ -397,6 +397,23 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     expect(await as.json("blocks", "history", "b", "--limit", "1")).toHaveLength(1);
     expect(await as.json("blocks", "history", "b")).toHaveLength(2);
   },
+  "stats --targets": async (as) => {
+    await as.run(["add", "a cup of tea"]);
+    for (let asked = 0; asked < 22; asked++) await as.run(["query", "tea"]); // 21 from the cache
+    const targets = jsonOf<readonly Named[]>(await as.anyone(["stats", "--targets", "--json"]));
+    expect(targets).toEqual(jsonOf<{ targets: object }>(await as.anyone(["stats", "--json"])).targets);
+    const { out, err } = await as.anyone(["stats", "--targets"]);
+    const [head = "", ...rows] = out.trimEnd().split("\n");
+    expect(head.split("\t")).toEqual(["AREA", "WHAT", "TARGET", "MEASURED", "VERDICT", "ALERT"]);
+    expect(rows).toHaveLength(targets.length);
+    expect(out).toMatch(/^latency\tflush\tat most 200 ms\t\tno data\t$/m);
+    expect(out).toMatch(/^latency\tcached query\tat most 10 ms\t[\d.]+ ms\t(healthy|warning)\t$/m);
+    expect(out).toMatch(/^memory\thybrid buffer\tat most 5 MiB\t[\d.]+ KiB\thealthy\t$/m);
+    expect(out).toMatch(/^health\ttransfer rate\t10 to 100\/min\t\tno data\tover 500\/min$/m);
+    expect(out).toMatch(/^health\tcache hit rate\tover 80 %\t\d+ %\t\w+\tunder 50 %$/m);
+    expect(err).not.toContain("nothing was measured");
+    expect((await holdfast(["stats", "--targets", "--path", ":memory:"])).err).toContain("nothing was measured");
+  },
 };
 
 async function expectCreation(as: As, flag: string, value: string, expected: object): Promise<void> {

@@ -59,15 +59,15 @@ describe("the views", () => {
     });
     await service.add(ADA, [said("hello world"), said("how are you")]);
     await service.add(ADA, [said("fine")]);
-    expect(await service.buffers.round(ADA)).toEqual({ currentTokens: 6, roundCount: 2, messageCount: 3 });
-    expect(await service.buffers.round({ user: "bob", session: "s" })).toMatchObject({ roundCount: 0 });
+    expect(await service.buffers.round.view(ADA)).toEqual({ currentTokens: 6, roundCount: 2, messageCount: 3 });
+    expect(await service.buffers.round.view({ user: "bob", session: "s" })).toMatchObject({ roundCount: 0 });
     expect(service.buffers.write).toMatchObject({ totalWrites: 2, totalMessages: 3, waitingWrites: 0, health: "ok" });
     expect(service.buffers.hybrid).toMatchObject({ itemCount: 0, flushOperations: 0 });
     await service.query(ADA, "hello"); // embeds them ahead of their batch
     expect(service.buffers.hybrid).toMatchObject({ itemCount: 3, chunkCount: 3, roundCount: 0 });
-    expect(await service.buffers.round(ADA)).toMatchObject({ messageCount: 3 });
+    expect(await service.buffers.round.view(ADA)).toMatchObject({ messageCount: 3 });
     await service.flush();
-    expect(await service.buffers.round(ADA)).toMatchObject({ messageCount: 0 });
+    expect(await service.buffers.round.view(ADA)).toMatchObject({ messageCount: 0 });
     expect(service.buffers.hybrid).toMatchObject({ itemCount: 0, flushOperations: 1, itemsWritten: 3 });
   });
 
@@ -75,9 +75,51 @@ describe("the views", () => {
     const { service } = await open({ path: ":memory:" });
     await service.add(ADA, [said("hello")]);
     expect(service.buffers.hybrid).toBeUndefined();
-    expect(await service.buffers.round(ADA)).toEqual({ currentTokens: 0, roundCount: 0, messageCount: 0 });
+    expect(await service.buffers.round.view(ADA)).toEqual({ currentTokens: 0, roundCount: 0, messageCount: 0 });
     expect((await service.stats()).meaning).toBeUndefined();
     expect(await service.flush()).toEqual({ pending: 1, parked: 0 }); // for whoever opens the file with a model
+  });
+});
+
+describe("the buffers", () => {
+  it("can each be asked alone: commit, transfer, write, and drop what is cached", async () => {
+    const embedder = new HashEmbedder();
+    const memory = await open({
+      ...{ path: ":memory:", clock: new FakeClock(), embedder },
+      buffer: { ...gathering, hybridBuffer: { maxSize: 1_000 } },
+    });
+    const { service } = memory;
+    const adding = service.add(ADA, [said("hello world")]);
+    const other = service.add({ user: "bob", session: "s" }, [said("hello")]);
+    expect(service.buffers.write).toMatchObject({ waitingWrites: 2, totalWrites: 0 });
+    await service.buffers.write.flush();
+    expect(service.buffers.write).toMatchObject({ waitingWrites: 0, totalWrites: 2 });
+    await Promise.all([adding, other]);
+    expect([embedder.texts, service.buffers.round.totalTransfers]).toEqual([0, 0]);
+
+    await service.buffers.round.transfer(ADA);
+    expect(service.buffers.round).toMatchObject({ totalTransfers: 1, transferTriggers: { manual: 1 } });
+    expect(await service.buffers.round.view({ user: "bob", session: "s" })).toMatchObject({ roundCount: 1 });
+    expect(service.buffers.hybrid).toMatchObject({ itemCount: 1, flushOperations: 0 });
+
+    await service.buffers.hybrid?.flush();
+    expect(service.buffers.hybrid).toMatchObject({ itemCount: 0, flushTriggers: { manual: 1 }, itemsWritten: 1 });
+    expect((await service.stats()).store).toMatchObject({ embedded: 1, pending: 1 }); // bob's still gathers
+
+    await service.query(ADA, "hello");
+    expect(service.buffers.query.answers.entries).toBe(1);
+    service.buffers.query.clear();
+    expect(service.buffers.query).toMatchObject({ answers: { entries: 0 }, bytes: 0 });
+    await service.query(ADA, "hello");
+    expect(service.buffers.query).toMatchObject({ misses: 2, answers: { hits: 0 } });
+  });
+
+  it("without a model can be asked all the same", async () => {
+    const { service } = await open({ path: ":memory:" });
+    await service.add(ADA, [said("hello")]);
+    await service.buffers.round.transfer(ADA);
+    expect(service.buffers.round.totalTransfers).toBeUndefined();
+    await expect(service.buffers.round.transfer({ user: "" })).rejects.toMatchObject({ code: "invalid_input" });
   });
 });
 

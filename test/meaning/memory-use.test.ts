@@ -36,7 +36,7 @@ describe("the buffers", () => {
     const hybridBytes = full.meaning?.hybrid.bytes ?? 0;
     expect(hybridBytes).toBeGreaterThan(2_000 * DIMENSIONS * FLOAT_BYTES);
     expect(hybridBytes).toBeLessThan(5 * MIB);
-    expect(full.health.memory.value).toBe(hybridBytes);
+    expect(full.health.memory.value).toBe(hybridBytes + (full.meaning?.round.bytes ?? 0));
 
     await memory.flush();
     const session = memory.session({ user: "ada" });

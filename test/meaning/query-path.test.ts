@@ -1,8 +1,8 @@
 /** The way of a question: the cache first, then every source at once, and one list of what they found. */
 import type { Hits, Memory } from "holdfast";
-import { FakeClock } from "holdfast/testing";
-import { describe, expect, it } from "vitest";
-import { open } from "../support/opened.js";
+import { FakeClock, HashEmbedder } from "holdfast/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { newPath, open } from "../support/opened.js";
 import { until } from "../support/until.js";
 import { MirrorEmbedder, mirrored } from "./mirror.js";
 
@@ -20,6 +20,27 @@ const cache = ({ service }: Memory) => {
   const { answers, misses } = service.buffers.query;
   return { hits: answers.hits, misses };
 };
+
+describe("questions", () => {
+  it("are handled beside each other, and beside adds and lists", async () => {
+    const embedder = new HashEmbedder();
+    const buffer = { roundBuffer: { eager: false } };
+    const memory = await open({ path: newPath(), clock: new FakeClock(), embedder, buffer });
+    const session = memory.session(ADA);
+    await session.add(said("k", "blue kettle"));
+    await session.flush();
+    const release = embedder.stall();
+    onTestFinished(release);
+    const answers = ["kettle", "lamp"].map((question) => session.query(question));
+    await until(() => embedder.waiting === 2); // both are under way
+    await session.add(said("l", "green lamp"));
+    expect((await session.list()).items).toHaveLength(2);
+    expect((await session.query("green lamp", { by: "words" }))[0]?.content).toBe("green lamp");
+    expect(embedder.waiting).toBe(2);
+    release();
+    for (const hits of await Promise.all(answers)) expect(hits.degraded).toBeUndefined();
+  });
+});
 
 describe("a question", () => {
   it("goes no further than the cache if that has the answer, and else on to the buffers and the store", async () => {

@@ -23,7 +23,7 @@ describe("a message", () => {
       const { items } = await other.session(ADA).list({ order: "asc" });
       return {
         stored: items.map(({ content }) => content),
-        gathered: (await memory.service.buffers.round(ADA)).roundCount,
+        gathered: (await memory.service.buffers.round.view(ADA)).roundCount,
         transfers: meaning?.round.totalTransfers,
         queued: meaning?.hybrid.roundCount,
         embedded: store.embedded,

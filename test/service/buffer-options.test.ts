@@ -104,7 +104,7 @@ describe("the option buffer.roundBuffer.", () => {
     const counted = async (tokenModel: string) => {
       const { memory, session } = await opened({ roundBuffer: { ...exact, tokenModel } });
       await session.add([said("नमस्ते दुनिया, आप कैसे हैं?")]);
-      return (await memory.service.buffers.round(ADA)).currentTokens;
+      return (await memory.service.buffers.round.view(ADA)).currentTokens;
     };
     expect(await counted("gpt-4o-mini")).toBeLessThan(await counted("gpt-4"));
   });

@@ -307,7 +307,7 @@ describe("the QueryBuffer", () => {
     await Promise.all([session.query("chair"), session.query("chair")]);
     expect(origins(memory)).toEqual({ answers: 1, rankings: 1, victims: 1, shared: 1, misses: 3 });
     const { query } = await memory.stats();
-    expect(query).toEqual(memory.service.buffers.query);
+    expect(memory.service.buffers.query).toMatchObject(query);
     expect(query).toMatchObject({
       queries: 7,
       levels: { round: 0, hybrid: 0, store: 8 },

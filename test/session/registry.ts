@@ -59,6 +59,11 @@ export function itRegistry(opened: () => Opened): void {
     expect(await memory.flush()).toEqual({ pending: 0, parked: 0 });
     const stats = await memory.stats();
     expect(stats).toMatchObject({ store: { pending: 0 }, health: expect.any(Object), latencies: expect.any(Object) });
+    expect(stats.health.components.write).toEqual({ state: "ok" });
+    expect(stats.targets).toContainEqual({
+      ...{ area: "health", name: "transferRate", goal: { from: 10, to: 100, alert: 500 }, unit: "per minute" },
+      ...{ condition: "no data", value: expect.any(Number) },
+    });
     expect(await memory.forget({ user: "eve" })).toMatchObject({ items: 1, entries: 1, purged: true });
     expect(await memory.users.get("eve")).toBeUndefined();
   });

@@ -69,12 +69,16 @@ export interface HybridBufferStats {
   readonly itemCount: number;
   readonly roundCount: number;
   readonly bytes: number;
+  /** Whether embedding waits until vectors are written. */
+  readonly isFull: boolean;
   readonly flushOperations: number;
   readonly flushTriggers: { readonly [reason in FlushReason]: number };
   readonly itemsWritten: number;
   /** Items that were embedded, but edited, forgotten or taken over before they were written. */
   readonly itemsDropped: number;
   readonly itemsParked: number;
+  /** Why the last flush failed; absent once another one has succeeded. */
+  readonly flushError?: string;
 }
 
 export class HybridBuffer {
@@ -99,6 +103,7 @@ export class HybridBuffer {
   #notBefore = 0;
   #failures = 0;
   #failedReason: FlushReason | undefined;
+  #flushError: string | undefined;
 
   constructor(options: HybridBufferOptions) {
     this.#options = options;
@@ -129,10 +134,10 @@ export class HybridBuffer {
 
   /** Embeds a slice of the pending items in these lanes and reports what is left. */
   async transfer(due: readonly DueLane[], signal: AbortSignal): Promise<Transferred> {
-    const { clock, meter, maxBytes } = this.#options;
+    const { clock, meter } = this.#options;
     const [started, accepted] = [clock.passed(), this.#accepted];
     const description = await this.ready();
-    if (this.cache.stats.bytes > maxBytes) await this.flush("bytes");
+    if (this.#isFull) await this.flush("bytes");
     const lanes = due.map(({ lane }) => lane);
     this.#news.begin(due);
     try {
@@ -146,8 +151,8 @@ export class HybridBuffer {
 
   /** Embeds these items ahead of their batch, for a query. The vectors are kept for the transfer. */
   async embedAhead(items: readonly PendingItem[], signal: AbortSignal): Promise<void> {
-    const { meter, maxBytes } = this.#options;
-    if (this.cache.stats.bytes > maxBytes) this.cache.dropRound();
+    const { meter } = this.#options;
+    if (this.#isFull) this.cache.dropRound();
     const accept = (item: CachedItem): void => {
       if (this.cache.find(item.lane.space, item.key, item.version)) return;
       this.cache.put(item, "round");
@@ -204,8 +209,12 @@ export class HybridBuffer {
     if (this.#queue.items === 0) return;
     this.#flushNumber++;
     this.#flushing = this.#flush(reason).then(
-      () => this.#ended(undefined, 0),
+      () => {
+        this.#flushError = undefined;
+        this.#ended(undefined, 0);
+      },
       (error: unknown) => {
+        this.#flushError = error instanceof Error ? error.message : String(error);
         this.#ended(reason, backOff(this.#failures, RETRY_MS, RETRY_MAX_MS));
         throw error;
       },
@@ -318,6 +327,10 @@ export class HybridBuffer {
     return this.#queue.isBehind(lane);
   }
 
+  get #isFull(): boolean {
+    return this.cache.stats.bytes > this.#options.maxBytes;
+  }
+
   get queuedLanes(): number {
     return this.#queue.lanes;
   }
@@ -333,8 +346,10 @@ export class HybridBuffer {
       itemCount: items,
       roundCount: this.#queue.rounds,
       bytes,
+      isFull: this.#isFull,
       flushTriggers: { ...this.#flushTriggers },
       ...this.#counts,
+      ...(this.#flushError !== undefined && { flushError: this.#flushError }),
     };
   }
 

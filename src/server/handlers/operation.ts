@@ -10,8 +10,8 @@ export const bufferHandlers: Handlers<typeof BUFFERS> = {
   flush: (call) => (isEmpty(call.scope) ? call.memory.flush() : call.session.flush()),
   buffers: async ({ memory, scope }) => {
     const { write, round, hybrid, query, speculative } = memory.service.buffers;
-    if (!isEmpty(scope)) return { round: await round(scope) };
-    return { write, query, ...(hybrid && { hybrid }), ...(speculative && { speculative }) };
+    if (!isEmpty(scope)) return { round: await round.view(scope) };
+    return { write, query, ...(hybrid && { round, hybrid }), ...(speculative && { speculative }) };
   },
   parked: ({ session, query }) => session.parked(query),
   replay: async ({ session, body }) => ({ replayed: await session.replay(body.ids) }),

@@ -1,0 +1,74 @@
+/** Components: which parts of a memory work at this moment, and why others do not. */
+import type { MeaningStats } from "./meaning-path.js";
+import type { WriteBufferStats } from "./write.js";
+
+/**
+ * ok · degraded: it does less than usual, or retries what failed · failed: it does nothing at present.
+ */
+export const COMPONENT_STATES = ["ok", "degraded", "failed"] as const;
+export type ComponentState = (typeof COMPONENT_STATES)[number];
+
+export interface Component {
+  readonly state: ComponentState;
+  /** Why it is not ok. */
+  readonly reason?: string;
+}
+
+/** Without an embedding model there are only `write` and `query`; `index` is the external one, if there is one. */
+export interface Components {
+  readonly write: Component;
+  readonly round?: Component;
+  readonly hybrid?: Component;
+  readonly query: Component;
+  readonly embedder?: Component;
+  readonly index?: Component;
+}
+
+const OK: Component = { state: "ok" };
+const degraded = (reason: string): Component => ({ state: "degraded", reason });
+const failed = (reason: string): Component => ({ state: "failed", reason });
+
+export function componentsOf(write: WriteBufferStats, meaning: MeaningStats | undefined): Components {
+  if (!meaning) return { write: writeOf(write), query: OK };
+  const embedder = embedderOf(meaning);
+  return {
+    write: writeOf(write),
+    round: roundOf(meaning, embedder),
+    hybrid: hybridOf(meaning),
+    query: embedder.state === "failed" ? degraded(`new questions are answered by words only: ${embedder.reason}`) : OK,
+    embedder,
+    ...(meaning.index && { index: indexOf(meaning.index) }),
+  };
+}
+
+function writeOf({ health, lastError, commitError, waitingForRoom }: WriteBufferStats): Component {
+  if (health === "closed") return failed("it is closed");
+  if (health === "failed") return failed(`it refuses writes: ${lastError}`);
+  if (health === "recovering") return degraded(`a commit of unknown outcome is being resolved: ${lastError}`);
+  if (commitError !== undefined) return degraded(`the last commit failed: ${commitError}`);
+  return waitingForRoom === 0 ? OK : degraded(`it is full: calls that wait for room: ${waitingForRoom}`);
+}
+
+function roundOf({ fault, retrying }: MeaningStats, embedder: Component): Component {
+  if (fault !== undefined) return failed(`nothing is transferred: ${fault}`);
+  if (embedder.state === "failed") return degraded("what gathers waits for the embedder");
+  return retrying === undefined ? OK : degraded(`what gathers waits for the store: ${retrying}`);
+}
+
+function hybridOf({ fault, hybrid: { flushError, isFull } }: MeaningStats): Component {
+  if (fault !== undefined) return failed(`nothing is embedded: ${fault}`);
+  if (flushError !== undefined) return degraded(`the last flush failed: ${flushError}`);
+  return isFull ? degraded("it is full: embedding waits until vectors are written") : OK;
+}
+
+function embedderOf({ fault, embedder: { circuit, failures, lastError } }: MeaningStats): Component {
+  if (fault !== undefined) return failed(fault);
+  const reason = `failures in a row: ${failures}; the last one: ${lastError}`;
+  if (circuit !== "closed") return failed(`it is not called for a while; ${reason}`);
+  return failures === 0 ? OK : degraded(reason);
+}
+
+function indexOf({ sendError, searchError }: NonNullable<MeaningStats["index"]>): Component {
+  if (searchError !== undefined) return degraded(`the file is searched instead: ${searchError}`);
+  return sendError === undefined ? OK : degraded(`changes wait to be sent: ${sendError}`);
+}
