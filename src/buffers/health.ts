@@ -9,6 +9,7 @@ import { type Components, componentsOf } from "./components.js";
 import type { MeaningStats } from "./meaning-path.js";
 import type { Latencies, Latency } from "./meter.js";
 import type { QueryBufferStats } from "./query/query-stats.js";
+import type { SpeculativeStats } from "./speculative/speculative-buffer.js";
 import type { WriteBufferStats } from "./write.js";
 
 /** An indicator with fewer samples reports "no data". */
