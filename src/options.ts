@@ -193,6 +193,7 @@ export const OPTIONS = {
   qdrant: {
     /** A Qdrant server that mirrors the file's vectors and is searched instead of them. Default: none. */
     url: maybe(text("", ADDRESS, isAddress)),
+    /** Sent as the server's API key. */
     apiKey: maybe(text("", "a key", (value) => value !== "")),
     /** The prefix of its collections' names. */
     collection: text("holdfast", "letters, digits, - and _", (value) => /^[\w-]{1,64}$/.test(value)),

@@ -149,6 +149,7 @@ describe("the package", () => {
     );
     expect(paths).toContain("dist/stores/sqlite/worker.cjs");
     expect(paths).toContain("dist/embedding/minilm/worker.js");
+    expect(paths.filter((path) => path.startsWith("config/"))).toEqual(["config/buffer/default.yaml"]);
     expect(paths.filter((path) => path.startsWith("models/")).sort()).toEqual([
       "models/README.md",
       "models/all-MiniLM-L6-v2-q8/LICENSE",
