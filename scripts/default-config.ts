@@ -25,7 +25,7 @@ export function defaultConfig(): string {
   const lines = [HEAD.trimEnd()];
   let open: readonly string[] = [];
   for (const { code, file, option } of KEYS) {
-    if (!option.built || option.codeOnly) continue;
+    if (option.codeOnly) continue;
     const comment = comments.get(code);
     if (comment === undefined) throw new Error(`src/options.ts has no comment on ${code}`);
     const groups = file.split(".");

@@ -58,7 +58,7 @@ export interface Measured {
   readonly write: WriteBufferStats;
   readonly query: QueryBufferStats;
   readonly meaning?: MeaningStats | undefined;
-  readonly speculative: SpeculativeStats | undefined;
+  readonly speculative?: SpeculativeStats | undefined;
   readonly latencies: Latencies;
   /** Transfers in the last minute. */
   readonly transferRate: number;
