@@ -15,7 +15,7 @@ export type { Component, ComponentState, Components } from "./buffers/components
 export type { Condition, Goal, Health, Indicator, Target, TargetName } from "./buffers/health.js";
 export type { MeaningStats } from "./buffers/meaning-path.js";
 export type { Latencies, Latency } from "./buffers/meter.js";
-export type { RoundView, TransferReason } from "./buffers/round-buffer.js";
+export type { RoundView } from "./buffers/round-buffer.js";
 export { type BufferedWrite, Turn } from "./buffers/turn.js";
 export type { WriteBufferStats } from "./buffers/write.js";
 export { type Clock, systemClock } from "./clock.js";
@@ -40,7 +40,7 @@ export { SessionConversation } from "./conversation/session-conversation.js";
 export type { Speaker, TurnRecord } from "./conversation/turn-record.js";
 export type { EmbeddingCacheStats } from "./embedding/question-cache.js";
 export { type ErrorCode, HoldfastError } from "./errors.js";
-export type { MemoryEvent, MissedEvents } from "./events/event.js";
+export type { MemoryEvent, MissedEvents, TransferReason } from "./events/event.js";
 export type { EventStream } from "./events/event-stream.js";
 export type { EventListener, MemoryEvents, StreamOptions, SubscribeOptions } from "./events/events.js";
 export type { ExtractionMessage, ExtractionRequest, Extractor, FactDraft, KnownFact } from "./extraction/extractor.js";

@@ -15,6 +15,7 @@
  */
 import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
+import { TRANSFER_REASONS, type TransferReason } from "../events/event.js";
 import { laneKey, spaceKey } from "../space-key.js";
 import type { Lane } from "../stores/indexing.js";
 import { tokensAtMost } from "../tokens/bound.js";
@@ -24,18 +25,7 @@ const LANES_MAX = 10_000;
 const LANE_BYTES = 600;
 const BYTES_PER_LETTER = 3;
 
-/** Why a batch was transferred. recovery: it was found on disk, left by a dead process or by an earlier run. */
-export const TRANSFER_REASONS = [
-  "tokens",
-  "rounds",
-  "idle",
-  "manual",
-  "close",
-  "eager",
-  "recovery",
-  "through",
-] as const;
-export type TransferReason = (typeof TRANSFER_REASONS)[number];
+export type { TransferReason };
 
 export interface DueLane {
   readonly lane: Lane;

@@ -7,13 +7,33 @@
  *   present if the write names one; an edit or a delete by id names none.
  * - An event is published after its commit, so its effects are already visible. Expiry publishes no event.
  */
-import type { FlushReason } from "../buffers/hybrid/hybrid-buffer.js";
-import type { TransferReason } from "../buffers/round-buffer.js";
-import type { Outcome as PrefetchOutcome } from "../buffers/speculative/prefetches.js";
 import type { ErrorCode } from "../errors.js";
 import type { PredictorName } from "../options.js";
 import type { FactState } from "../stores/facts.js";
 import type { Kind, SpaceRef } from "../types.js";
+
+/**
+ * Why a batch was transferred. recovery: it was found on disk, left by a dead process or by an earlier run. through: the
+ * buffers are turned off.
+ */
+export const TRANSFER_REASONS = [
+  "tokens",
+  "rounds",
+  "idle",
+  "manual",
+  "close",
+  "eager",
+  "recovery",
+  "through",
+] as const;
+export type TransferReason = (typeof TRANSFER_REASONS)[number];
+
+/** Why vectors were written. through: the buffers are turned off. */
+export const FLUSH_REASONS = ["rounds", "bytes", "idle", "forced", "manual", "close", "through"] as const;
+export type FlushReason = (typeof FLUSH_REASONS)[number];
+
+/** ready: an answer is held · served: a question got it · wasted: it was dropped unserved. */
+export type PrefetchOutcome = "ready" | "served" | "wasted";
 
 /** The time and place of an event. */
 interface Place {

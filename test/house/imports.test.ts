@@ -96,6 +96,22 @@ describe("the source", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("has no cycle between its folders", () => {
+    const folderOf = (name: string): string => name.replace(/\/.*/, "/");
+    const imports = new Map<string, Set<string>>();
+    for (const name of files.map(nameOf).filter((file) => !file.startsWith(TESTING))) {
+      const targets = imports.get(folderOf(name)) ?? new Set();
+      imports.set(folderOf(name), targets);
+      for (const target of importsOf(join(source, name))) targets.add(folderOf(target));
+    }
+    const cycles = [...imports.keys()].filter((folder) => {
+      const reached = new Set([...(imports.get(folder) ?? [])].filter((target) => target !== folder));
+      for (const next of reached) for (const target of imports.get(next) ?? []) reached.add(target);
+      return reached.has(folder);
+    });
+    expect(cycles).toEqual([]);
+  });
+
   it("has folders in the SQLite store that import only from those below", () => {
     const folderOf = (name: string): number => {
       const folder = name.startsWith(SQLITE) ? name.slice(SQLITE.length).split("/").slice(0, -1).join("/") : undefined;

@@ -13,6 +13,7 @@ import type { Clock } from "../../clock.js";
 import type { EmbedderDescription } from "../../embedding/embedder.js";
 import type { GuardedEmbedder } from "../../embedding/guarded.js";
 import { HoldfastError } from "../../errors.js";
+import { FLUSH_REASONS, type FlushReason } from "../../events/event.js";
 import type { Events } from "../../events/events.js";
 import type { ChunkStrategy } from "../../retrieval/chunks/strategy.js";
 import { spaceKey } from "../../space-key.js";
@@ -35,9 +36,7 @@ import { type CachedItem, VectorCache } from "./vector-cache.js";
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 
-/** Why vectors were written. through: the buffers are turned off. */
-export const FLUSH_REASONS = ["rounds", "bytes", "idle", "forced", "manual", "close", "through"] as const;
-export type FlushReason = (typeof FLUSH_REASONS)[number];
+export type { FlushReason };
 
 export interface HybridBufferOptions {
   readonly store: Store;

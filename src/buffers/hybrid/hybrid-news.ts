@@ -3,11 +3,11 @@
  * published at the end of the batch, or before the first `flushed` event for the same lane, whichever comes first. No
  * item is therefore reported as written before it is reported as embedded.
  */
+import type { FlushReason, TransferReason } from "../../events/event.js";
 import type { Events } from "../../events/events.js";
 import { laneKey } from "../../space-key.js";
 import type { Lane } from "../../stores/indexing.js";
-import type { DueLane, TransferReason } from "../round-buffer.js";
-import type { FlushReason } from "./hybrid-buffer.js";
+import type { DueLane } from "../round-buffer.js";
 import type { CachedItem } from "./vector-cache.js";
 
 interface Batch {

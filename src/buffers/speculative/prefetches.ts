@@ -5,6 +5,7 @@
  * questions are in progress; the queue is tried again after the next call. Each request is counted once as issued per
  * search, and every search ends as served or wasted.
  */
+import type { PrefetchOutcome } from "../../events/event.js";
 import type { ParsedQuery } from "../../input/query.js";
 import type { ParsedScope } from "../../input/scope.js";
 import type { PredictorName } from "../../options.js";
@@ -28,15 +29,12 @@ export interface Request {
   readonly isWarming?: boolean;
 }
 
-/** ready: an answer is held · served: a question got it · wasted: it was dropped unserved. */
-export type Outcome = "ready" | "served" | "wasted";
-
 export interface PrefetchesOptions {
   readonly maxSize: number;
   readonly maxBytes: number;
   readonly records: ReadonlyMap<PredictorName, TrackRecord>;
   readonly prefetch: (place: ParsedScope, query: ParsedQuery) => Promise<Prefetched>;
-  readonly tell: (request: Request, outcome: Outcome) => void;
+  readonly tell: (request: Request, outcome: PrefetchOutcome) => void;
 }
 
 interface Slot extends Request {
