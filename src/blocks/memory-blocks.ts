@@ -12,6 +12,7 @@ import { parseWriteOptions, splitKey, type WriteOptions } from "../input/call.js
 import { onceOf } from "../input/once.js";
 import type { ParsedScope } from "../input/scope.js";
 import { KeyedMutex } from "../keyed-mutex.js";
+import { spaceKey } from "../space-key.js";
 import type { Block, BlockEdit, BlockState } from "../stores/blocks.js";
 import { forgottenSince, type OnceWrite } from "../stores/receipts.js";
 import type { Done, Store, Unit } from "../stores/store.js";
@@ -234,7 +235,7 @@ export class MemoryBlocks {
   }
 
   async #rewrite(place: ParsedScope, name: string, rewrite: Rewrite): Promise<EditedBlock> {
-    const lane = JSON.stringify([place.space, name]);
+    const lane = `${spaceKey(place.space)} ${name}`;
     return this.#edits.run(lane, async () => {
       try {
         return await this.#planAndCommit(place, name, rewrite);

@@ -14,6 +14,7 @@ import { RESULTS_MAX } from "../input/limits.js";
 import { objectWith, wrongType } from "../input/refusal.js";
 import type { ParsedScope } from "../input/scope.js";
 import { KeyedMutex } from "../keyed-mutex.js";
+import { laneKey } from "../space-key.js";
 import type { Fact, PutFactWrite } from "../stores/facts.js";
 import type { Item, SpaceRef } from "../types.js";
 import { parseFact } from "./fact-input.js";
@@ -71,9 +72,7 @@ export class ExtractionRun {
     }
     const given = signal ?? new AbortController().signal;
     const extractor = this.#extractor();
-    return this.#sessions.run(factLane(place.space) + session, () =>
-      this.#readAll({ ...place, session }, most, extractor, given),
-    );
+    return this.#sessions.run(laneKey(place), () => this.#readAll({ ...place, session }, most, extractor, given));
   }
 
   #extractor(): Extractor {

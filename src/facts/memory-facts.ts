@@ -11,6 +11,7 @@ import { parseIdentity } from "../input/identity.js";
 import { onceOf } from "../input/once.js";
 import { parseQueryText, type QueryOptions } from "../input/query.js";
 import type { ParsedScope } from "../input/scope.js";
+import { spaceKey } from "../space-key.js";
 import { type EndFactWrite, FACT_STATES, type Fact, type PutFactDone, type PutFactWrite } from "../stores/facts.js";
 import { forgottenSince, type OnceWrite } from "../stores/receipts.js";
 import type { Done, Store, Unit } from "../stores/store.js";
@@ -170,7 +171,6 @@ export class MemoryFacts {
 }
 
 /** Facts of one space are written one after the other. */
-export const factLane = (space: SpaceRef): string => `facts ${JSON.stringify(space)}`;
+export const factLane = (space: SpaceRef): string => `facts ${spaceKey(space)}`;
 
-const nameOf = ({ space, id }: { readonly space: SpaceRef; readonly id: string }): string =>
-  JSON.stringify([space, id]);
+const nameOf = ({ space, id }: { readonly space: SpaceRef; readonly id: string }): string => `${spaceKey(space)} ${id}`;

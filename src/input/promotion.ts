@@ -1,4 +1,5 @@
 /** Parses a promotion: which items, into which space, and why. */
+import { spaceKey } from "../space-key.js";
 import type { PromoteWrite } from "../stores/promotions.js";
 import type { SpaceRef } from "../types.js";
 import { parseIds, type WriteOptions } from "./call.js";
@@ -24,7 +25,7 @@ const PAGE_KEYS: ReadonlySet<string> = new Set(["limit", "cursor"]);
 export function parsePromotion(place: ParsedScope, ids: unknown, options: unknown): PromoteWrite {
   const fields = objectWith(options, KEYS, "options");
   const to = parseSpace(fields["to"], "options.to");
-  if (JSON.stringify(to) === JSON.stringify(place.space)) {
+  if (spaceKey(to) === spaceKey(place.space)) {
     throw invalid("options.to", "is the space that the items are in", "name the space that is to have them as well");
   }
   const wanted = parseIds(ids);

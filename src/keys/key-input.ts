@@ -6,6 +6,7 @@ import { CURSOR_UNITS_MAX } from "../input/limits.js";
 import { type PageOptions, parsePage } from "../input/page.js";
 import { invalid, objectWith, parseChoice, tooLarge, wrongType } from "../input/refusal.js";
 import { parseSpace } from "../input/scope.js";
+import { spaceKey } from "../space-key.js";
 import { ACCESS, type Access, type KeySpace, type KeysRequest, type PutKeyWrite } from "../stores/keys.js";
 import type { Instant, SpaceKind, SpaceRef } from "../types.js";
 
@@ -57,7 +58,7 @@ function parseKeySpaces(value: unknown): readonly KeySpace[] {
   const spaces = new Map<string, KeySpace>();
   for (let at = 0; at < value.length; at++) {
     const space = parseKeySpace(value[at], `key.spaces[${at}]`);
-    spaces.set(JSON.stringify(space), space);
+    spaces.set(typeof space === "string" ? space : spaceKey(space), space);
   }
   return [...spaces.values()];
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Block } from "../stores/blocks.js";
 import { FakeClock } from "../testing/fake-clock.js";
 import { type BlockChanges, BlockWatch } from "./block-watch.js";
@@ -145,6 +145,8 @@ describe("a watch over blocks", () => {
   });
 
   it("does not repeat a failure, and looks ever less often, until a look succeeds", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(1); // the longest wait of each back-off
+    onTestFinished(() => void vi.restoreAllMocks());
     const { watch, failures, pass, state } = watched();
     await watch.start();
     state.error = new Error("no server");

@@ -5,12 +5,13 @@
  * Invariants: changes before the first poll are not reported; later changes are reported once, by the next poll. At most one
  * poll is in progress and one queued, however often `look` is called.
  */
+import { backOff } from "../back-off.js";
 import type { Clock } from "../clock.js";
 import type { Block } from "../stores/blocks.js";
 import { hasUri, uriOfBlock } from "./resources.js";
 
 const EVERY_MS = 1_000;
-/** While polls fail, the interval doubles up to this. */
+/** The longest interval while polls fail. */
 const FAILING_EVERY_MS_MAX = 30_000;
 
 export interface BlockChanges {
@@ -96,7 +97,7 @@ export class BlockWatch {
   }
 
   #again({ failures }: Watch): void {
-    const wait = Math.min(EVERY_MS * 2 ** Math.max(0, failures - 1), FAILING_EVERY_MS_MAX);
+    const wait = failures === 0 ? EVERY_MS : backOff(failures - 1, EVERY_MS, FAILING_EVERY_MS_MAX);
     this.#cancel?.();
     this.#cancel = this.#parts.clock.after(wait, () => void this.#enqueue());
   }

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { HoldfastError } from "../../errors.js";
 import { retryBusy } from "../../stores/sqlite/file/connection.js";
 import { type Database, isDamaged, openDatabase } from "../../stores/sqlite/file/driver.js";
-import { inLine } from "./waiting-line.js";
+import { fileMutex } from "./file-mutex.js";
 
 const LOCK_FILE = ".lock";
 
@@ -22,7 +22,7 @@ const LOCK_FILE = ".lock";
 export function locked<T>(folder: string, timeoutMs: number, work: () => Promise<T>): Promise<T> {
   const path = join(folder, LOCK_FILE);
   const deadline = performance.now() + timeoutMs;
-  return inLine(path, async () => {
+  return fileMutex.run(path, async () => {
     const lock = await acquire(path, timeoutMs, deadline);
     try {
       return await work();

@@ -14,12 +14,12 @@ import { HoldfastError } from "../../errors.js";
 import { parseInteger } from "../../input/integer.js";
 import { objectWith, wrongType } from "../../input/refusal.js";
 import { decodeUtf8, withoutMark } from "../../text.js";
+import { fileMutex } from "./file-mutex.js";
 import { locked } from "./folder-lock.js";
 import { read, remove, replace, setAside } from "./memory-file.js";
+import { queueDelete, queueSave } from "./save-queue.js";
 import { ensure, exists, pathOf } from "./team-folder.js";
 import { parseTeamName } from "./team-name.js";
-import { inLine } from "./waiting-line.js";
-import { deleteInLine, saveInLine } from "./waiting-save.js";
 
 export interface MemoryManagerOptions {
   /** How long a call waits for the team's lock before it fails with `busy`. Default: 10 s. */
@@ -56,7 +56,7 @@ export class MemoryManager {
     const place = this.#placeOf(team, agent);
     if (!(memory instanceof ConversationMemory)) throw wrongType("memory", "a ConversationMemory", memory);
     const text = `${JSON.stringify(memory, undefined, 2)}\n`;
-    await saveInLine(place.path, text, (newest) => explained(place, () => this.#save(place, newest)));
+    await queueSave(place.path, text, (newest) => explained(place, () => this.#save(place, newest)));
   }
 
   /**
@@ -66,13 +66,13 @@ export class MemoryManager {
   async load(team: string, agent: string, config: Partial<MemoryConfig> = {}): Promise<ConversationMemory | undefined> {
     const place = this.#placeOf(team, agent);
     completeConfig(config); // check the caller's input before blaming the file
-    return inLine(place.path, () => explained(place, () => this.#load(place, config)));
+    return fileMutex.run(place.path, () => explained(place, () => this.#load(place, config)));
   }
 
   /** Deletes the memory, if there is one. Damaged files that were set aside are kept. */
   async delete(team: string, agent: string): Promise<void> {
     const place = this.#placeOf(team, agent);
-    await deleteInLine(place.path, () => explained(place, () => this.#delete(place)));
+    await queueDelete(place.path, () => explained(place, () => this.#delete(place)));
   }
 
   #placeOf(teamName: string, agentName: string): Place {

@@ -3,7 +3,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { HoldfastError } from "../../errors.js";
 import { makeFolder, syncFolder } from "../../folder.js";
-import { inLine } from "./waiting-line.js";
+import { fileMutex } from "./file-mutex.js";
 
 /** Private. */
 const FOLDER_MODE = 0o700;
@@ -27,7 +27,7 @@ export async function exists(base: string, team: string): Promise<boolean> {
 /** Creates missing folders, private and durable. Each step is checked, so that nothing is created outside the base. */
 export function ensure(base: string, team: string): Promise<void> {
   // One at a time: a save that finds a folder another save has just created must not overtake the sync of its name.
-  return inLine(base, async () => {
+  return fileMutex.run(base, async () => {
     await makeFolder(base, FOLDER_MODE);
     for (const folder of [join(base, team), pathOf(base, team)]) {
       const isNew = await make(folder);

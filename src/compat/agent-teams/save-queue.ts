@@ -1,5 +1,5 @@
 /** Orders the saves of a file. A save that still waits is replaced by the next one, so only the newest is written. */
-import { inLine } from "./waiting-line.js";
+import { fileMutex } from "./file-mutex.js";
 
 interface WaitingSave {
   text: string;
@@ -10,13 +10,13 @@ interface WaitingSave {
 const waiting = new Map<string, WaitingSave>();
 
 /** Resolves when this text or a newer one has been written. */
-export function saveInLine(path: string, text: string, write: (text: string) => Promise<void>): Promise<void> {
+export function queueSave(path: string, text: string, write: (text: string) => Promise<void>): Promise<void> {
   const earlier = waiting.get(path);
   if (earlier) {
     earlier.text = text;
     return earlier.done;
   }
-  const done = inLine(path, () => {
+  const done = fileMutex.run(path, () => {
     if (waiting.get(path) === save) waiting.delete(path);
     return write(save.text);
   });
@@ -26,7 +26,7 @@ export function saveInLine(path: string, text: string, write: (text: string) => 
 }
 
 /** A deletion. Later saves do not replace one from before it. */
-export function deleteInLine(path: string, remove: () => Promise<void>): Promise<void> {
+export function queueDelete(path: string, remove: () => Promise<void>): Promise<void> {
   waiting.delete(path);
-  return inLine(path, remove);
+  return fileMutex.run(path, remove);
 }
