@@ -8,9 +8,9 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { type Clock, systemClock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import { type BlockChanges, BlockWatch } from "./block-watch.js";
+import { IdleCollector } from "./idle-collector.js";
 import { watchParent } from "./parent.js";
 import { type McpParts, mcpServerOf } from "./server.js";
-import { SpareMemory } from "./spare-memory.js";
 import { Wire } from "./wire.js";
 
 export interface StdioParts extends Pick<McpParts, "groups" | "may" | "open"> {
@@ -46,9 +46,9 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
     changed: (changes) => connection && tell(connection, changes),
     failed: (error) => failed("looking for changed blocks", error),
   });
-  const spare = new SpareMemory(clock);
+  const idle = new IdleCollector(clock);
   const seen = (method: string) => {
-    spare.used();
+    idle.used();
     return WATCHING.test(method) ? watch.start() : undefined;
   };
   const wire = new Wire({ stdin, stdout, seen });
@@ -80,7 +80,7 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
   } finally {
     parent.cancel();
     watch.stop();
-    spare.stop();
+    idle.stop();
     await handle.close();
     await letOut(stdout, clock);
     clearInterval(awake);

@@ -7,10 +7,10 @@ import { readBusy } from "./file/connection.js";
 import { IN_MEMORY } from "./file/driver.js";
 import { asStoreError } from "./file/failure.js";
 import { openInMemory } from "./in-memory.js";
-import { closeThreads, endThreads, type Opened, openThreads, type ReadingRole } from "./opened.js";
 import type { Reader } from "./reader.js";
 import type { Searcher } from "./search/searcher.js";
 import { type ArgumentsOf, LostThread, type ResultOf, type StorageThread } from "./thread.js";
+import { closeThreads, endThreads, openThreads, type ReadingRole, type StorageThreads } from "./threads.js";
 import type { ThreadOptions } from "./worker.js";
 import type { Writer } from "./writer.js";
 
@@ -19,35 +19,35 @@ const BRIEF_MS = 5;
 
 export class Connections {
   readonly options: ThreadOptions;
-  #opened: Opened;
+  #threads: StorageThreads;
   #reopening: Promise<void> | undefined;
   /** Why all reads and writes fail: the file was lost while it was open, or could not be reopened. */
   #failure: HoldfastError | undefined;
   #hasEnded = false;
   #isClosing = false;
 
-  private constructor(options: ThreadOptions, opened: Opened) {
+  private constructor(options: ThreadOptions, threads: StorageThreads) {
     this.options = options;
-    this.#opened = opened;
+    this.#threads = threads;
   }
 
   static async open(options: ThreadOptions, warm: readonly ReadingRole[]): Promise<Connections> {
-    const opened = options.path === IN_MEMORY ? openInMemory(options) : openThreads(options, warm);
-    return new Connections(options, await opened);
+    const threads = options.path === IN_MEMORY ? openInMemory(options) : openThreads(options, warm);
+    return new Connections(options, await threads);
   }
 
   /** Waits for a reopen in progress. */
-  async ready(): Promise<Opened> {
+  async ready(): Promise<StorageThreads> {
     await this.#reopening;
     if (this.#isClosing) throw closed();
     if (this.#failure) throw this.#failure;
-    return this.#opened;
+    return this.#threads;
   }
 
   /** Reads on the main thread. */
-  async peek<T>(read: (peek: Reader) => T): Promise<T> {
-    const { peek } = await this.ready();
-    return readBusy(() => read(peek), this.options.busyTimeoutMs);
+  async onMain<T>(read: (reader: Reader) => T): Promise<T> {
+    const { mainReader } = await this.ready();
+    return readBusy(() => read(mainReader), this.options.busyTimeoutMs);
   }
 
   /**
@@ -58,7 +58,7 @@ export class Connections {
     const { reader } = await this.ready();
     if (reader.isAwake) return this.read(method, ...args);
     const started = performance.now();
-    const value = await this.peek((peek) => Reflect.apply(peek[method] as () => ResultOf<Reader[M]>, peek, args));
+    const value = await this.onMain((main) => Reflect.apply(main[method] as () => ResultOf<Reader[M]>, main, args));
     if (performance.now() - started > BRIEF_MS) reader.warm().catch(() => undefined); // the next call reports the error
     return value;
   }
@@ -107,10 +107,10 @@ export class Connections {
     if (this.#isClosing) throw closed();
     if (isUnsafe(this.#failure)) throw this.#failure;
     if (this.options.path === IN_MEMORY) return; // nothing to reopen
-    const { file } = this.#opened;
+    const { file } = this.#threads;
     await this.#end();
     try {
-      this.#opened = await openThreads({ ...this.options, file }, []);
+      this.#threads = await openThreads({ ...this.options, file }, []);
       this.#hasEnded = false;
       this.#failure = undefined;
     } catch (cause) {
@@ -122,13 +122,13 @@ export class Connections {
   async #end(): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    await endThreads(this.#opened);
+    await endThreads(this.#threads);
   }
 
   /** Must be called at most once. Rejects if the file was lost: the last writes may not be in the file at this path. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    if (!this.#failure) return closeThreads(this.#opened);
+    if (!this.#failure) return closeThreads(this.#threads);
     await this.#end();
     if (isUnsafe(this.#failure)) throw this.#failure;
   }

@@ -36,7 +36,7 @@ const SLICE_TOKENS = 250;
 const LARGE = 64;
 
 /** The components that hold other data to be forgotten with a session or space. */
-export interface Carried {
+export interface Records {
   readonly blocks: Blocks;
   readonly ledgers: Ledgers;
   readonly promotions: Promotions;
@@ -46,7 +46,7 @@ export interface Carried {
 }
 
 export class Forgetter {
-  readonly #carried: Carried;
+  readonly #records: Records;
   readonly #items: Items;
   readonly #leases: Leases;
   readonly #registry: Registry;
@@ -67,9 +67,9 @@ export class Forgetter {
     items: Items,
     leases: Leases,
     residue: Residue,
-    carried: Carried,
+    records: Records,
   ) {
-    this.#carried = carried;
+    this.#records = records;
     this.#database = database;
     this.#registry = registry;
     this.#items = items;
@@ -115,7 +115,7 @@ export class Forgetter {
       return session ? this.#forgetSession(space.key, session.key, target, transaction) : NOTHING_FORGOTTEN;
     }
     if ("block" in target) {
-      const isForgotten = this.#carried.blocks.forget(space.key, target.block, transaction);
+      const isForgotten = this.#records.blocks.forget(space.key, target.block, transaction);
       return { ...NOTHING_FORGOTTEN, blocks: isForgotten ? 1 : 0 };
     }
     return this.#forgetSpace(space, target, transaction);
@@ -132,14 +132,14 @@ export class Forgetter {
     { entry }: { readonly entry: boolean },
     transaction: Transaction,
   ): ForgetDone {
-    this.#carried.receipts.forgetHashes(space, session);
+    this.#records.receipts.forgetHashes(space, session);
     const gone = new Gone();
     const things = this.#bySession.all(session);
     const remaining =
       this.#removeSlice(things, false, transaction, gone) || this.#leaveSession(session, transaction, gone);
     const done = doneOf(gone, remaining);
     if (remaining) return done;
-    this.#carried.ledgers.forgetSession(session);
+    this.#records.ledgers.forgetSession(session);
     if (!entry) return done;
     this.#dropSession(space, session, transaction);
     return { ...done, sessions: 1 };
@@ -150,7 +150,7 @@ export class Forgetter {
     { space: ref, entry }: { readonly space: SpaceRef; readonly entry: boolean },
     transaction: Transaction,
   ): ForgetDone {
-    this.#carried.receipts.forgetHashes(key);
+    this.#records.receipts.forgetHashes(key);
     const gone = new Gone();
     const remaining =
       this.#removeSlice(this.#bySpace.all(key), items > LARGE, transaction, gone) ||
@@ -207,11 +207,11 @@ export class Forgetter {
   }
 
   #dropSpace(space: number, ref: SpaceRef, transaction: Transaction): Partial<ForgetDone> {
-    const blocks = this.#carried.blocks.forgetSpace(space, transaction);
-    this.#carried.promotions.forgetSpace(space);
-    this.#carried.ledgers.forgetSpace(space);
-    this.#carried.keys.forgetSpace(space);
-    this.#carried.actors.forget(ref);
+    const blocks = this.#records.blocks.forgetSpace(space, transaction);
+    this.#records.promotions.forgetSpace(space);
+    this.#records.ledgers.forgetSpace(space);
+    this.#records.keys.forgetSpace(space);
+    this.#records.actors.forget(ref);
     this.#delete("receipt", "name, notes", "space = ?", space);
     this.#leases.endOfSpace(space);
     const sessions = this.#delete("session", "name", "space = ?", space);

@@ -3,24 +3,24 @@ import { KeyedMutex } from "../../keyed-mutex.js";
 import { connectInMemory } from "./file/connection.js";
 import type { Database } from "./file/driver.js";
 import { asStoreError } from "./file/failure.js";
-import type { Opened } from "./opened.js";
 import { Reader } from "./reader.js";
 import { Searcher } from "./search/searcher.js";
 import type { ArgumentsOf, ResultOf, StorageThread } from "./thread.js";
+import type { StorageThreads } from "./threads.js";
 import type { ThreadOptions } from "./worker.js";
 import { Writer } from "./writer.js";
 
-export async function openInMemory(options: ThreadOptions): Promise<Opened> {
+export async function openInMemory(options: ThreadOptions): Promise<StorageThreads> {
   const database = connectInMemory();
   const writer = new InlineThread(await Writer.inMemory(options, database)); // first: it creates the tables
   const shared = withoutClose(database); // the writer closes it, last
-  const peek = new Reader(shared, options.path);
+  const mainReader = new Reader(shared, options.path);
   return {
     file: "",
     writer,
-    reader: new InlineThread(peek),
+    reader: new InlineThread(mainReader),
     search: new InlineThread(new Searcher(shared, options)),
-    peek,
+    mainReader,
   };
 }
 

@@ -2,8 +2,8 @@
  * The SQLite store on the main thread. It passes work to the storage threads and keeps one small connection of its own.
  *
  * Threads: `writer` commits; `search` searches and keeps the vectors of searched spaces in memory; `reader` lists and
- * checkpoints. So neither a search nor a checkpoint delays a commit. The connection `peek` on the main thread serves
- * reads that take less time than a hop to a thread.
+ * checkpoints. So neither a search nor a checkpoint delays a commit. A connection on the main thread serves reads
+ * that take less time than a hop to a thread.
  */
 import { randomUUID } from "node:crypto";
 import { HoldfastError } from "../../errors.js";
@@ -54,14 +54,14 @@ import { Connections } from "./connections.js";
 import { Checkpoints } from "./file/checkpoints.js";
 import { IN_MEMORY } from "./file/driver.js";
 import { absolutePath } from "./file/file.js";
-import type { ReadingRole } from "./opened.js";
 import { descriptorOf, type Traces } from "./rows/residue.js";
 import { LostThread } from "./thread.js";
+import type { ReadingRole } from "./threads.js";
 
 /** Housekeeping runs a checkpoint after this many slices. */
 const SLICES_DUE = 16;
 /** Reads of more rows than this go to the reader thread instead of the main thread. */
-const PEEK_MAX = 64;
+const MAIN_ROWS_MAX = 64;
 /** The minimum interval between checks, during queries, that the file is still in place. */
 const LOOK_MS = 1_000;
 const MIB = 1024 * 1024;
@@ -122,13 +122,13 @@ export class SqliteStore implements Store {
   }
 
   async get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]> {
-    if (ids.length > PEEK_MAX) return this.#connections.read("get", spaces, ids, now);
-    return this.#connections.peek((peek) => peek.get(spaces, ids, now));
+    if (ids.length > MAIN_ROWS_MAX) return this.#connections.read("get", spaces, ids, now);
+    return this.#connections.onMain((reader) => reader.get(spaces, ids, now));
   }
 
   async read(request: ReadRequest): Promise<readonly KeyedItem[]> {
-    if (request.keys.length > PEEK_MAX) return this.#connections.read("read", request);
-    return this.#connections.peek((peek) => peek.read(request));
+    if (request.keys.length > MAIN_ROWS_MAX) return this.#connections.read("read", request);
+    return this.#connections.onMain((reader) => reader.read(request));
   }
 
   list(request: ListRequest): Promise<Page<Item>> {
@@ -141,7 +141,7 @@ export class SqliteStore implements Store {
   }
 
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]> {
-    return this.#connections.peek((peek) => peek.speakers(spaces, names));
+    return this.#connections.onMain((reader) => reader.speakers(spaces, names));
   }
 
   /**
@@ -153,7 +153,7 @@ export class SqliteStore implements Store {
       this.#lookAt = performance.now() + LOOK_MS;
       this.#connections.write("assertInPlace").catch(() => undefined); // recorded; later calls reject
     }
-    return this.#connections.peek((peek) => peek.versions(spaces));
+    return this.#connections.onMain((reader) => reader.versions(spaces));
   }
 
   changes(cursors: readonly ChangesCursor[]): Promise<readonly Changes[]> {
@@ -170,7 +170,7 @@ export class SqliteStore implements Store {
 
   /** Runs on the main thread, like the ledger: blocks are small, and every context reads them. */
   blocks(request: BlocksRequest): Promise<readonly Block[]> {
-    return this.#connections.peek((peek) => peek.blocks(request));
+    return this.#connections.onMain((reader) => reader.blocks(request));
   }
 
   blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]> {
@@ -190,7 +190,7 @@ export class SqliteStore implements Store {
   }
 
   ledger(space: SpaceRef, session: string): Promise<Ledger> {
-    return this.#connections.peek((peek) => peek.ledger(space, session));
+    return this.#connections.onMain((reader) => reader.ledger(space, session));
   }
 
   promotions(request: PromotionsRequest): Promise<Page<Promotion>> {
@@ -200,7 +200,7 @@ export class SqliteStore implements Store {
   /** A single key is read on the main thread, because every authenticated request looks one up. */
   async keys(request: KeysRequest): Promise<Page<StoredKey>> {
     if (request.id === undefined) return this.#connections.brief("keys", request);
-    return this.#connections.peek((peek) => peek.keys(request));
+    return this.#connections.onMain((reader) => reader.keys(request));
   }
 
   waiting(owner: string, limit: number, now: number): Promise<readonly WaitingLane[]> {
@@ -213,7 +213,7 @@ export class SqliteStore implements Store {
 
   /** Runs on the main thread: a search by meaning waits for it, and the result is usually empty. */
   tail(request: TailRequest): Promise<Tail> {
-    return this.#connections.peek((peek) => peek.tail(request));
+    return this.#connections.onMain((reader) => reader.tail(request));
   }
 
   earlier(keys: readonly number[], count: number, now: number): Promise<readonly (readonly Neighbour[])[]> {
@@ -248,7 +248,7 @@ export class SqliteStore implements Store {
   }
 
   vectorSpace(): Promise<VectorSpace | undefined> {
-    return this.#connections.peek((peek) => peek.vectorSpace());
+    return this.#connections.onMain((reader) => reader.vectorSpace());
   }
 
   indexingStats(): Promise<IndexingStats> {
@@ -286,7 +286,7 @@ export class SqliteStore implements Store {
 
   async #findResidue(traces: Traces): Promise<boolean> {
     if (this.#connections.options.path === IN_MEMORY) return false;
-    const descriptor = await this.#connections.peek(() => descriptorOf(this.#connections.options.path));
+    const descriptor = await this.#connections.onMain(() => descriptorOf(this.#connections.options.path));
     return this.#connections.read("findResidue", descriptor, traces);
   }
 
@@ -302,7 +302,7 @@ export class SqliteStore implements Store {
   async #finishPurge(now: number): Promise<void> {
     try {
       if (!(await this.#connections.write("purgeOverdue", now))) return;
-      const { bytes } = await this.#connections.peek((peek) => peek.stats());
+      const { bytes } = await this.#connections.onMain((reader) => reader.stats());
       if (bytes <= REWRITTEN_AT_CLOSE) await this.purge(0);
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error; // the purge stays due
@@ -319,7 +319,7 @@ export class SqliteStore implements Store {
 
   async stats(): Promise<StoreStats> {
     const waits = await this.#connections.readWriter("stats");
-    const read = await this.#connections.peek((peek) => peek.stats());
+    const read = await this.#connections.onMain((reader) => reader.stats());
     return { ...read, checkpoints: this.#checkpoints.count, ...waits };
   }
 

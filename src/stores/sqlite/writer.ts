@@ -86,8 +86,8 @@ export class Writer {
     this.#promotions = new Promotions(database, registry, this.#items, this.#facts, this.#residue);
     this.#keys = new Keys(database, registry, this.#residue);
     const [blocks, ledgers, promotions, keys] = [this.#blocks, this.#ledgers, this.#promotions, this.#keys];
-    const carried = { blocks, ledgers, promotions, receipts, keys, actors };
-    this.#forgetter = new Forgetter(database, registry, this.#items, leases, this.#residue, carried);
+    const records = { blocks, ledgers, promotions, receipts, keys, actors };
+    this.#forgetter = new Forgetter(database, registry, this.#items, leases, this.#residue, records);
     this.#head = new Head(database, options.path);
     this.#savepoint = database.prepare("SAVEPOINT unit");
     this.#release = database.prepare("RELEASE unit");

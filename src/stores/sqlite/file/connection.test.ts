@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("a connection", () => {
-  it.each(["writer", "reader", "peek"] as const)("of the %s syncs fully, logs ahead and waits 5 ms at most", (role) => {
+  it.each(["writer", "reader", "main"] as const)("of the %s syncs fully, logs ahead and waits 5 ms at most", (role) => {
     const path = join(folder, "memory.db");
     connect(path, "writer").close();
     const database = connect(path, role);
@@ -29,10 +29,10 @@ describe("a connection", () => {
     expect(() => connect(":memory:", "writer")).toThrow(expect.objectContaining({ code: "store_unsafe" }));
   });
 
-  it("of peek cannot write", () => {
+  it("of the main thread cannot write", () => {
     const path = join(folder, "memory.db");
     connect(path, "writer").close();
-    const database = connect(path, "peek");
+    const database = connect(path, "main");
     expect(() => database.exec("CREATE TABLE t (a)")).toThrow(/readonly/);
     database.close();
   });

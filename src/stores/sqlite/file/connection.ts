@@ -10,14 +10,14 @@ import { type Database, IN_MEMORY, isBusy, openDatabase, type Statement } from "
 import { asStoreError } from "./failure.js";
 import { otherFile } from "./lost-log.js";
 
-export type ConnectionRole = "writer" | "reader" | "search" | "peek";
+export type ConnectionRole = "writer" | "reader" | "search" | "main";
 
 /** Page cache in KiB. The writer caches the hot pages of the indexes, the others the pages that their searches read. */
 const CACHE_KIB: { readonly [role in ConnectionRole]: number } = {
   writer: 16_384,
   reader: 8_192,
   search: 65_536,
-  peek: 16_384,
+  main: 16_384,
 };
 
 /** The log is truncated to this size when it restarts. */
@@ -27,7 +27,7 @@ const SYNCHRONOUS_FULL = 2;
 
 /** `file` is the id that the file must have, if other connections of this process have opened it already. */
 export function connect(path: string, role: ConnectionRole, file?: string): Database {
-  const isReadOnly = role === "peek" || role === "search";
+  const isReadOnly = role === "main" || role === "search";
   if (file !== undefined) requireFile(path, file);
   let database: Database | undefined;
   try {

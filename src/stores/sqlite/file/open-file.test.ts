@@ -120,7 +120,7 @@ it.each([1, 2, 3, 4])("several that write, copy and empty the log never alarm ea
   const random = numbers(seed);
   const next = (below: number): number => Math.floor(random.next().value * below);
   const writers = [open(), open(), open()];
-  const probe = connect(path, "peek");
+  const probe = connect(path, "main");
   opened.push(probe);
   const steps = [
     ({ database, file }: (typeof writers)[number]) => {

@@ -12,7 +12,7 @@
 import { Nearest } from "../../../retrieval/vectors/nearest.js";
 import { analyse } from "../../../retrieval/words/analyse.js";
 import { idf } from "../../../retrieval/words/bm25.js";
-import { Crowd } from "../../../retrieval/words/crowd.js";
+import { NeighbourScorer } from "../../../retrieval/words/neighbour-scorer.js";
 import { averageAmong, REACH } from "../../../retrieval/words/neighbours.js";
 import type { Statements } from "../file/connection.js";
 import type { SpaceRow } from "../rows/codec.js";
@@ -141,16 +141,16 @@ export class WordSearch {
   #score(asked: SpaceTerms, hits: readonly WordRow[], reach: number): WordScore[] {
     const outside = hits.filter(([, session]) => session === null);
     const rows = [...outside, ...this.#around(asked.space, spansOf(hits, reach + REACH))];
-    const crowd = this.#crowd(asked, rows);
+    const scorer = this.#scorer(asked, rows);
     const wanted = new Set(hits.map(([key]) => key));
     const places = Uint8Array.from(rows, ([key], at) =>
-      (reach === 0 || crowd.hasTerms(at)) && wanted.has(key) ? 1 : 0,
+      (reach === 0 || scorer.hasTerms(at)) && wanted.has(key) ? 1 : 0,
     );
-    const reached = crowd.reachedFrom(places, reach);
+    const reached = scorer.reachedFrom(places, reach);
     const rarities = asked.lists.map((list) => list.idf);
-    const scores = crowd.scores(rarities, averageAmong(averageOf(asked.space)));
+    const scores = scorer.scores(rarities, averageAmong(averageOf(asked.space)));
     const expiry = rows.some(([, , , , , expiresAt]) => expiresAt !== null)
-      ? crowd.leastAround(Float64Array.from(rows, ([, , , , , expiresAt]) => expiresAt ?? Infinity))
+      ? scorer.leastAround(Float64Array.from(rows, ([, , , , , expiresAt]) => expiresAt ?? Infinity))
       : undefined;
     const scored: WordScore[] = [];
     for (const [at, [key]] of rows.entries()) {
@@ -165,24 +165,24 @@ export class WordSearch {
   /**
    * The counts of the terms in each row: from the index, or from the item's stored words where the index is not exact.
    */
-  #crowd({ lists, finding, postings }: SpaceTerms, rows: readonly WordRow[]): Crowd {
-    const crowd = new Crowd(rows.length, lists.length);
+  #scorer({ lists, finding, postings }: SpaceTerms, rows: readonly WordRow[]): NeighbourScorer {
+    const scorer = new NeighbourScorer(rows.length, lists.length);
     const names = new NameCounts(lists.map(({ term }) => term));
     const unsure: number[] = [];
     for (const [at, [key, session, sequence, length, name]] of rows.entries()) {
-      crowd.place(at, session, sequence, length);
+      scorer.place(at, session, sequence, length);
       const counts = postings.countsOf(key);
       if (finding < lists.length || (counts && isUnsure(counts))) unsure.push(at);
-      else if (counts) crowd.count(at, counts, names.of(name));
+      else if (counts) scorer.count(at, counts, names.of(name));
     }
     const words = this.#storedWords(unsure.map((at) => (rows[at] as WordRow)[0]));
     for (const at of unsure) {
       const [key, , , , name] = rows[at] as WordRow;
       const packed = words.get(key) ?? "";
       const counts = lists.map(({ term }) => countIn(packed, term));
-      if (counts.some((count) => count > 0)) crowd.count(at, counts, names.of(name));
+      if (counts.some((count) => count > 0)) scorer.count(at, counts, names.of(name));
     }
-    return crowd;
+    return scorer;
   }
 
   #storedWords(keys: readonly number[]): ReadonlyMap<number, string> {

@@ -1,5 +1,5 @@
 /**
- * Crowd: many messages as columns of numbers, scored together. Each gets the score of `scoreAmong` (neighbours.ts).
+ * NeighbourScorer: many messages as columns of numbers, scored together. Each gets the score of `scoreAmong` (neighbours.ts).
  *
  * Scoring a thousand messages at once visits every pair of neighbours once, and skips neighbours that contain no term.
  * One by one, as objects, the same work took most of the time of a word search.
@@ -19,7 +19,7 @@ interface Sums {
   readonly hasTerms: Uint8Array;
 }
 
-export class Crowd {
+export class NeighbourScorer {
   readonly #terms: number;
   readonly #sessions: Float64Array;
   readonly #sequences: Float64Array;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Crowd } from "./crowd.js";
+import { NeighbourScorer } from "./neighbour-scorer.js";
 import { REACH, scoreAmong, type Text } from "./neighbours.js";
 
 interface Said extends Text {
@@ -10,7 +10,7 @@ interface Said extends Text {
 const TERMS = 3;
 
 /** Messages ordered by session and sequence, with gaps; some outside any session, some with their speaker's name. */
-const crowds = fc
+const sessions = fc
   .array(
     fc.record({
       session: fc.option(fc.integer({ min: 0, max: 2 })),
@@ -33,49 +33,54 @@ const crowds = fc
       });
   });
 
-function crowdOf(said: readonly (Said & { readonly named: readonly number[] | null })[]): Crowd {
-  const crowd = new Crowd(said.length, TERMS);
+function scorerOf(said: readonly (Said & { readonly named: readonly number[] | null })[]): NeighbourScorer {
+  const scorer = new NeighbourScorer(said.length, TERMS);
   for (const [at, { session, sequence, length, counts, named }] of said.entries()) {
-    crowd.place(at, session, sequence ?? null, length);
-    if (counts.length > 0) crowd.count(at, counts, named ?? undefined);
+    scorer.place(at, session, sequence ?? null, length);
+    if (counts.length > 0) scorer.count(at, counts, named ?? undefined);
   }
-  return crowd;
+  return scorer;
 }
 
-describe("a crowd", () => {
+describe("a scorer", () => {
   test("gives each message the same score as scoreAmong", () => {
     const rarities = [1.7, 0.4, 3];
     fc.assert(
-      fc.property(crowds, fc.double({ min: 0, max: 50, noNaN: true }), (said, average) => {
+      fc.property(sessions, fc.double({ min: 0, max: 50, noNaN: true }), (said, average) => {
         const alone = said.map((text) => {
           const around = said.filter((other) => other.session === text.session);
           return scoreAmong(text, around, rarities, average);
         });
-        expect([...crowdOf(said).scores(rarities, average)]).toEqual(alone);
+        expect([...scorerOf(said).scores(rarities, average)]).toEqual(alone);
       }),
     );
   });
 
   test("finds messages nearby, and the minimum of a number around each", () => {
     fc.assert(
-      fc.property(crowds, fc.infiniteStream(fc.boolean()), fc.integer({ min: 0, max: REACH }), (said, drawn, reach) => {
-        const areNear = (one: Said, other: Said, distance: number): boolean =>
-          one === other ||
-          (one.session !== null &&
-            one.session === other.session &&
-            Math.abs(Number(one.sequence) - Number(other.sequence)) <= distance);
-        const hits = Uint8Array.from(said, () => (drawn.next().value ? 1 : 0));
-        const near = said.map((one) =>
-          said.some((other, at) => hits[at] === 1 && areNear(one, other, reach)) ? 1 : 0,
-        );
-        expect([...crowdOf(said).reachedFrom(hits, reach)]).toEqual(near);
+      fc.property(
+        sessions,
+        fc.infiniteStream(fc.boolean()),
+        fc.integer({ min: 0, max: REACH }),
+        (said, drawn, reach) => {
+          const areNear = (one: Said, other: Said, distance: number): boolean =>
+            one === other ||
+            (one.session !== null &&
+              one.session === other.session &&
+              Math.abs(Number(one.sequence) - Number(other.sequence)) <= distance);
+          const hits = Uint8Array.from(said, () => (drawn.next().value ? 1 : 0));
+          const near = said.map((one) =>
+            said.some((other, at) => hits[at] === 1 && areNear(one, other, reach)) ? 1 : 0,
+          );
+          expect([...scorerOf(said).reachedFrom(hits, reach)]).toEqual(near);
 
-        const numbers = Float64Array.from(said, ({ length }, at) => (length + at) % 7);
-        const least = said.map((one) =>
-          Math.min(...said.flatMap((other, at) => (areNear(one, other, REACH) ? Number(numbers[at]) : []))),
-        );
-        expect([...crowdOf(said).leastAround(numbers)]).toEqual(least);
-      }),
+          const numbers = Float64Array.from(said, ({ length }, at) => (length + at) % 7);
+          const least = said.map((one) =>
+            Math.min(...said.flatMap((other, at) => (areNear(one, other, REACH) ? Number(numbers[at]) : []))),
+          );
+          expect([...scorerOf(said).leastAround(numbers)]).toEqual(least);
+        },
+      ),
     );
   });
 });

@@ -14,14 +14,14 @@ const WARM_MS = 50;
 
 export type ReadingRole = "reader" | "search";
 
-export interface Opened {
+export interface StorageThreads {
   /** The id of the file that the writer opened. The other threads open that file or fail. */
   readonly file: string;
   readonly writer: StorageThread<Writer>;
   readonly reader: StorageThread<Reader>;
   readonly search: StorageThread<Searcher>;
   /** Reads on the main thread. */
-  readonly peek: Reader;
+  readonly mainReader: Reader;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface Opened {
  * existing file usually has the current schema version. If it does not, their opening fails and is retried after the
  * migration.
  */
-export async function openThreads(options: ThreadOptions, warm: readonly ReadingRole[]): Promise<Opened> {
+export async function openThreads(options: ThreadOptions, warm: readonly ReadingRole[]): Promise<StorageThreads> {
   refuseOdd(options.path); // before a thread opens the file
   refuseCutShort(options.path);
   const writer = new Thread<Writer>("writer", options);
@@ -38,7 +38,7 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
   const isThere = existsSync(options.path);
   const early = isThere && warm.includes("search") ? new Thread<Searcher>("search", options) : undefined;
   const loading = early?.warm().catch(() => undefined); // the first call reports the error
-  const earlyPeek = isThere ? tried(() => openPeek(options)) : undefined;
+  const earlyReader = isThere ? tried(() => openMainReader(options)) : undefined;
   try {
     const file = await opening;
     const known = { ...options, file };
@@ -49,19 +49,19 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
       search: () => Promise.resolve(loading).then(() => search.warm(file)),
     };
     for (const role of warm) warming[role]().catch(() => undefined);
-    const peek = earlyPeek ?? (await readBusy(() => openPeek(known), options.busyTimeoutMs));
+    const mainReader = earlyReader ?? (await readBusy(() => openMainReader(known), options.busyTimeoutMs));
     await within(WARM_MS, loading);
-    return { file, writer, reader, search, peek };
+    return { file, writer, reader, search, mainReader };
   } catch (error) {
-    earlyPeek?.close();
+    earlyReader?.close();
     await Promise.all([writer.end(), early?.end()]);
     throw error;
   }
 }
 
-export async function endThreads({ writer, reader, search, peek }: Opened): Promise<void> {
+export async function endThreads({ writer, reader, search, mainReader }: StorageThreads): Promise<void> {
   for (const thread of [writer, reader, search]) await thread.end();
-  peek.close();
+  mainReader.close();
 }
 
 /**
@@ -69,21 +69,21 @@ export async function endThreads({ writer, reader, search, peek }: Opened): Prom
  * connection may copy the log. Only the last connection to close copies it, so all others end while the one that cannot
  * write is still open.
  */
-export async function closeThreads(opened: Opened): Promise<void> {
-  const { writer, reader, search, peek } = opened;
+export async function closeThreads(threads: StorageThreads): Promise<void> {
+  const { writer, reader, search, mainReader } = threads;
   try {
     await writer.call("assertInPlace");
   } catch (error) {
-    await endThreads(opened);
+    await endThreads(threads);
     throw error;
   }
-  peek.close();
+  mainReader.close();
   const readers = await Promise.allSettled([reader.close(), search.close()]);
   await writer.close(); // last, so that it can remove the log
   for (const closed of readers) if (closed.status === "rejected") throw closed.reason;
 }
 
-const openPeek = ({ path, file }: ThreadOptions): Reader => new Reader(connect(path, "peek", file), path);
+const openMainReader = ({ path, file }: ThreadOptions): Reader => new Reader(connect(path, "main", file), path);
 
 /** Waits for `work`, but no longer than `ms`. */
 async function within(ms: number, work: Promise<unknown> | undefined): Promise<void> {

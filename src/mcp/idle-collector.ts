@@ -1,5 +1,5 @@
 /**
- * SpareMemory: returns memory to the system after a time without requests. A client keeps its server for hours and calls it
+ * IdleCollector: returns memory to the system after a time without requests. A client keeps its server for hours and calls it
  * now and then; by itself, V8 may keep the memory of a burst for that long.
  *
  * It takes some tens of milliseconds, once after each period of work, when no one waits for an answer.
@@ -8,21 +8,21 @@ import type { Clock } from "../clock.js";
 
 const AFTER_MS = 10_000;
 
-export class SpareMemory {
+export class IdleCollector {
   readonly #clock: Pick<Clock, "after">;
-  readonly #giveBack: () => Promise<void>;
+  readonly #collect: () => Promise<void>;
   #cancel = (): void => {};
 
-  constructor(clock: Pick<Clock, "after">, giveBack: () => Promise<void> = collectGarbage) {
+  constructor(clock: Pick<Clock, "after">, collect: () => Promise<void> = collectGarbage) {
     this.#clock = clock;
-    this.#giveBack = giveBack;
+    this.#collect = collect;
   }
 
   /** Call this on every request. */
   used(): void {
     this.#cancel();
     this.#cancel = this.#clock.after(AFTER_MS, () => {
-      this.#giveBack().catch(() => undefined); // not possible if Node was built without an inspector
+      this.#collect().catch(() => undefined); // not possible if Node was built without an inspector
     });
   }
 
