@@ -5,8 +5,9 @@
 import { analyse } from "../retrieval/words/analyse.js";
 import { idf } from "../retrieval/words/bm25.js";
 import { exactTerms, RARE_MAX } from "../retrieval/words/exact.js";
-import { averageAmong, scoreAmong } from "../retrieval/words/neighbours.js";
+import { averageAmong } from "../retrieval/words/neighbours.js";
 import { contentLength } from "../retrieval/words/stop.js";
+import { scoreAmong } from "./neighbour-score.js";
 
 export interface BruteForceDocument {
   readonly id: string;

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { scoreAmong, type Text } from "../../testing/neighbour-score.js";
 import { NeighbourScorer } from "./neighbour-scorer.js";
-import { REACH, scoreAmong, type Text } from "./neighbours.js";
+import { REACH } from "./neighbours.js";
 
 interface Said extends Text {
   readonly session: number | null;

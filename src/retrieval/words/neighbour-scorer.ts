@@ -1,8 +1,8 @@
 /**
- * NeighbourScorer: many messages as columns of numbers, scored together. Each gets the score of `scoreAmong` (neighbours.ts).
+ * NeighbourScorer: scores many messages with the words that their neighbours lend them (neighbours.ts).
  *
- * Scoring a thousand messages at once visits every pair of neighbours once, and skips neighbours that contain no term.
- * One by one, as objects, the same work took most of the time of a word search.
+ * Messages are columns of numbers and are scored together: every pair of neighbours is visited once, and neighbours that
+ * contain no term are skipped.
  *
  * Requires messages ordered by session and sequence. Messages outside any session may be anywhere.
  */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { averageAmong, REACH, scoreAmong, share, type Text } from "./neighbours.js";
+import { averageAmong, REACH } from "../retrieval/words/neighbours.js";
+import { scoreAmong, share, type Text } from "./neighbour-score.js";
 
 /** A message of a session that contains one term `count` times. */
 const said = (sequence: number | undefined, length: number, count: number, lent = count): Text => ({
