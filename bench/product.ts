@@ -5,14 +5,14 @@ import type { Database, Statement, Value } from "../dist/stores/sqlite/file/driv
 import type { Writer, WriterOptions } from "../dist/stores/sqlite/writer.js";
 import type { AddWrite, NewRow, Unit } from "../dist/stores/store.js";
 
-export type { AddWrite, Database, NewRow, Statement, Unit, Value, Writer, WriterOptions };
+export type { AddWrite, Database, NewRow, Statement, Unit, Value, Writer };
 
-/** The writer, on our own connection and this thread. */
-export type WriterClass = new (database: Database, options: WriterOptions) => Writer;
+/** Opens the writer on our own connection and this thread, without its checks of the file. */
+type OpenWriter = (options: WriterOptions, database: Database) => Promise<Writer>;
 
 export interface Product {
   readonly connect: typeof connect;
-  readonly Writer: WriterClass;
+  readonly openWriter: OpenWriter;
   readonly newId: (now: number) => string;
   /** Vectors as the file keeps them. */
   readonly decode: typeof decode;
@@ -23,8 +23,9 @@ export async function loadProduct(): Promise<Product> {
   const part = async (path: string) =>
     (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as unknown;
   const { connect } = (await part("stores/sqlite/file/connection")) as Pick<Product, "connect">;
-  const { Writer } = (await part("stores/sqlite/writer")) as Pick<Product, "Writer">;
+  const { Writer } = (await part("stores/sqlite/writer")) as { readonly Writer: { readonly inMemory: OpenWriter } };
   const { newId } = (await part("ids")) as Pick<Product, "newId">;
   const { decode, encode } = (await part("retrieval/vectors/codes")) as Pick<Product, "decode" | "encode">;
-  return { connect, Writer, newId, decode, encode };
+  const openWriter: OpenWriter = (options, database) => Writer.inMemory(options, database);
+  return { connect, openWriter, newId, decode, encode };
 }

@@ -38,7 +38,7 @@ export class Recorder {
   readonly #product: Product;
   readonly #path: string;
   readonly #database: Database;
-  readonly #writer: Writer;
+  readonly #writer: Promise<Writer>;
   readonly #numbers = new Map<string, number>();
   #steps: Step[] = [];
 
@@ -50,22 +50,23 @@ export class Recorder {
     this.#path = path;
     this.#database = product.connect(path, "writer");
     this.#database.exec("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 1000");
-    this.#writer = new product.Writer(this.#noting(this.#database), { path, id: WRITER_ID, busyTimeoutMs: 1000 });
+    this.#writer = product.openWriter({ path, id: WRITER_ID, busyTimeoutMs: 1000 }, this.#noting(this.#database));
   }
 
   /** One transaction per group with one add per line, as the WriteBuffer groups waiting adds. */
   async record(groups: readonly (readonly Line[])[]): Promise<Recording> {
     const scripts: Script[] = [];
-    for (const lines of groups) scripts.push(await this.#recordGroup(lines));
+    const writer = await this.#writer;
+    for (const lines of groups) scripts.push(await this.#recordGroup(writer, lines));
     this.#sync();
     return { sql: [...this.#numbers.keys()], scripts };
   }
 
-  async #recordGroup(lines: readonly Line[]): Promise<Script> {
+  async #recordGroup(writer: Writer, lines: readonly Line[]): Promise<Script> {
     const now = Date.now();
     this.#steps = [];
     const units = lines.map((line) => this.#unitOf(line, now));
-    const { outcomes } = await this.#writer.commit(units, now, this.#product.newId(now));
+    const { outcomes } = await writer.commit(units, now, this.#product.newId(now));
     const failed = outcomes.find((outcome) => !outcome.ok);
     if (failed) throw new Error(`a recorded add failed: ${JSON.stringify(failed)}`);
     return { steps: this.#steps, messages: lines.length };

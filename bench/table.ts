@@ -50,14 +50,25 @@ export function printReport(report: Report, verdicts: readonly Verdict[]): strin
     ),
     "With the embedding model, relative to without: the same messages in alternating blocks",
     table(
-      ["", "messages", "without p50 / p95 / p99", "with p50 / p95 / p99", "p50 ratio", "messages/s ratio"],
-      embedding.map(({ mode, messages, without, embedding: model, p50, perSecond }) => [
+      [
+        "",
+        "messages",
+        "without p50 / p95 / p99",
+        "with p50 / p95 / p99",
+        "p50 ratio",
+        "messages/s ratio",
+        "bytes/message without",
+        "with",
+      ],
+      embedding.map(({ mode, messages, without, embedding: model, p50, perSecond, bytesPerMessage: bytes }) => [
         MODE_NAMES[mode],
         rate(messages),
         latencyOf(without.latency),
         latencyOf(model.latency),
         spreadOf(p50),
         spreadOf(perSecond),
+        rate(bytes.without),
+        rate(bytes.embedding),
       ]),
     ),
     "Growth: microseconds per message around each size of the file (100 per transaction)",

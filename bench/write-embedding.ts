@@ -17,6 +17,8 @@ export interface EmbeddingReport {
   /** With the model ÷ without it, per round: the median latency of a call, and messages per second. */
   readonly p50: Spread;
   readonly perSecond: Spread;
+  /** Bytes of each file per message after close. With the model they include the vectors. */
+  readonly bytesPerMessage: { readonly without: number; readonly embedding: number };
 }
 
 export async function measureEmbedding(
@@ -35,8 +37,11 @@ export async function measureEmbedding(
       if (round > 0) timings[side].push(timed); // the first round warms up
     }
   }
-  await sides.without.close();
-  await sides.embedding.close();
+  const written = (rounds + 1) * messages;
+  const bytesPerMessage = {
+    without: (await sides.without.close()) / written,
+    embedding: (await sides.embedding.close()) / written,
+  };
   const per = (measure: (timed: Timings) => number): Spread =>
     spread(timings.embedding.map((timed, round) => measure(timed) / measure(timings.without[round] as Timings)));
   return {
@@ -46,6 +51,7 @@ export async function measureEmbedding(
     embedding: sideOf(timings.embedding),
     p50: per(({ calls }) => latency(calls).p50),
     perSecond: per(({ perSecond }) => perSecond),
+    bytesPerMessage,
   };
 }
 

@@ -18,10 +18,6 @@ export class Waiter {
     if (this.#lanes.size === 0) end();
   }
 
-  waitsFor(lane: string): boolean {
-    return this.#lanes.has(lane);
-  }
-
   transferred(lane: string): void {
     this.#lanes.delete(lane);
     if (this.#lanes.size === 0) this.#end();

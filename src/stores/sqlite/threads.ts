@@ -1,6 +1,6 @@
 /** The threads and connections of an open file. */
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock, within } from "../../clock.js";
 import { connect, readBusy } from "./file/connection.js";
 import { refuseCutShort, refuseOdd } from "./file/file.js";
 import { Reader } from "./reader.js";
@@ -50,7 +50,7 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
     };
     for (const role of warm) warming[role]().catch(() => undefined);
     const mainReader = earlyReader ?? (await readBusy(() => openMainReader(known), options.busyTimeoutMs));
-    await within(WARM_MS, loading);
+    if (loading) await within(systemClock, WARM_MS, loading);
     return { file, writer, reader, search, mainReader };
   } catch (error) {
     earlyReader?.close();
@@ -84,15 +84,6 @@ export async function closeThreads(threads: StorageThreads): Promise<void> {
 }
 
 const openMainReader = ({ path, file }: ThreadOptions): Reader => new Reader(connect(path, "main", file), path);
-
-/** Waits for `work`, but no longer than `ms`. */
-async function within(ms: number, work: Promise<unknown> | undefined): Promise<void> {
-  if (!work) return;
-  const done = new AbortController();
-  const tooLong = sleep(ms, undefined, { signal: done.signal }).catch(() => undefined);
-  await Promise.race([work, tooLong]);
-  done.abort();
-}
 
 /** Returns undefined on failure. A later attempt reports the error. */
 function tried<T>(work: () => T): T | undefined {
