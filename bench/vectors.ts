@@ -68,7 +68,7 @@ for (const [at, question] of questions.entries()) {
     const { limit, shares, ms } = result;
     const started = performance.now();
     const nearest = new Nearest(limit);
-    mirror.look(new Question(question), undefined, nearest);
+    mirror.scan(new Question(question), undefined, nearest);
     const best = nearest.best();
     ms.push(performance.now() - started);
     const least = sorted[limit - 1] as number;

@@ -1,15 +1,15 @@
 /**
  * Codes: the vectors of an item in bytes, as the file and mirrors keep them, 16 bits a number (quantise.ts).
  *
- * First come the heads of all vectors, each a step and an error (float32, little-endian); then their rows of high bytes,
- * then their rows of low bytes, int8. A number is step · (256 · high + low). The error is the length of what the low bytes
- * add: no score differs from that of the high bytes alone by more than that, times the length of the question.
+ * The layout is: a step and an error for each vector (float32, little-endian), then the high bytes of all vectors, then
+ * their low bytes (int8). A number is step · (256 · high + low). The error is the length of the vector that the low bytes
+ * add: a score differs from the score of the high bytes alone by at most this error times the length of the question.
  */
 import { type Question, STORED_MAX, stepOf } from "./quantise.js";
 
 export const HEAD_BYTES = 8;
 const ERROR = 4;
-/** So that no error is too low once it is a float32. */
+/** Keeps an error from becoming too low when it is rounded to float32. */
 const UPWARDS = 1 + 1e-6;
 
 export interface Head {
@@ -20,11 +20,11 @@ export interface Head {
 /** Bytes of the code of one vector. */
 export const codeLength = (dimensions: number): number => HEAD_BYTES + 2 * dimensions;
 
-/** How many vectors these are the codes of; none, if their length is wrong. */
+/** The number of vectors in these codes; 0 if their length is wrong. */
 export const countIn = (codes: Uint8Array, dimensions: number): number =>
   codes.length % codeLength(dimensions) === 0 ? codes.length / codeLength(dimensions) : 0;
 
-/** The codes of an item's vectors, which lie one after the other. */
+/** Encodes the vectors of an item, given one after the other. */
 export function encode(vectors: Float32Array, dimensions: number): Uint8Array {
   const count = Math.floor(vectors.length / dimensions);
   const codes = new Uint8Array(count * codeLength(dimensions));
@@ -62,7 +62,7 @@ export function decode(codes: Uint8Array, dimensions: number): Float32Array {
   return vectors;
 }
 
-/** A vector as a store keeps it. */
+/** A vector as it is after it was stored. */
 export const rounded = (vector: Float32Array): Float32Array => decode(encode(vector, vector.length), vector.length);
 
 /** The score of an item: that of its nearest vector; undefined if it has none. */

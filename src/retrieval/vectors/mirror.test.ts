@@ -30,9 +30,9 @@ function vectors(seed: number, count: number, dimensions: number): Float32Array 
 
 function scoresOf(mirror: Mirror, vector: Float32Array, selected?: Uint8Array): Map<number, number> {
   const nearest = new Nearest(Number.POSITIVE_INFINITY);
-  mirror.look(new Question(vector), selected, nearest);
+  mirror.scan(new Question(vector), selected, nearest);
   const few = new Nearest(7);
-  mirror.look(new Question(vector), selected, few);
+  mirror.scan(new Question(vector), selected, few);
   expect(few.best(), "few are the beginning of all").toEqual(nearest.best().slice(0, 7));
   return new Map(nearest.best().map(({ key, score }) => [key, score]));
 }
@@ -118,7 +118,7 @@ describe("a mirror", () => {
       const same = vectors(seed, 1, dimensions);
       for (let item = 1; item <= 50; item++) put(mirror, item, same, dimensions);
       const few = new Nearest(7);
-      mirror.look(new Question(vectors(seed + 1_000, 1, dimensions)), undefined, few);
+      mirror.scan(new Question(vectors(seed + 1_000, 1, dimensions)), undefined, few);
       expect(
         few.best().map((near) => near.key),
         `seed ${seed}`,

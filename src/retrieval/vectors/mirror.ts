@@ -1,10 +1,10 @@
 /**
- * The vectors of one space in memory: finds the items that are nearest to a question.
+ * Mirror: the vectors of one space in memory. It finds the items that are nearest to a question.
  *
- * A row is a vector in two planes of int8 (codes.ts), with its step, its error and its item beside it on the same page:
- * first the high bytes of all rows of the page, then the low bytes. The rows of an item follow each other. A look reads the
- * high bytes alone, which bound the score of each row; only rows that can be among the nearest are scored. What is removed
- * is zeroed at once and leaves a gap; when a quarter of the rows are gaps, the rest moves together.
+ * A row is one vector as int8 codes (codes.ts). A page holds the high bytes of all its rows, then their low bytes, then
+ * the step, the error and the item of each row. The rows of an item are consecutive. A scan reads the high bytes only; they
+ * give an upper bound of each row's score, and only rows that can be among the nearest are scored exactly. Removed rows are
+ * zeroed at once and leave gaps. When a quarter of the rows are gaps, the mirror is compacted.
  *
  * Invariant: the bound of a row is never below its score.
  */
@@ -12,13 +12,13 @@ import { countIn, HEAD_BYTES, headOf } from "./codes.js";
 import { ItemTable } from "./item-table.js";
 import { GROUP, PART_BYTES } from "./kernel/kernel.js";
 import type { Nearest } from "./nearest.js";
-import { DESK, DIMENSIONS_MAX, type Pool } from "./pool.js";
+import { DIMENSIONS_MAX, type Pool, SCRATCH } from "./pool.js";
 import { type Question, ROUNDING, strideOf } from "./quantise.js";
 import { RowPages, rowsPerPage } from "./row-pages.js";
 
 /** A row's step, error and item, four bytes each. */
 const NUMBERS_BYTES = 12;
-/** What a mirror takes beside its rows and items, about. */
+/** Roughly the memory of a mirror in addition to its rows and items. */
 const OWN_BYTES = 1_024;
 /** The mirror is compacted when one row in this many is a gap. */
 const GAPS_PART = 4;
@@ -95,7 +95,7 @@ export class Mirror {
     this.#gaps = 0;
   }
 
-  /** Marks the ordinals of these items, where it has them. */
+  /** Marks the ordinals of those items that the mirror has. */
   select(keys: Iterable<number>): Uint8Array {
     const marks = new Uint8Array(this.#items.size);
     for (const key of keys) {
@@ -105,11 +105,11 @@ export class Mirror {
     return marks;
   }
 
-  /** The score of an item; undefined if it is not here. */
+  /** The score of an item; undefined if the mirror does not have it. */
   score(key: number, question: Question): number | undefined {
     const ordinal = this.#items.find(key);
     if (ordinal < 0) return undefined;
-    this.#lay(question);
+    this.#writeQuestion(question);
     const first = this.#items.firstRowOf(ordinal);
     let best = this.#scoreOf(first, question);
     for (let part = 1; part < this.#items.rowsOf(ordinal); part++) {
@@ -118,36 +118,38 @@ export class Mirror {
     return best;
   }
 
-  /** Offers the items, all or only the selected, by their scores. Those that are not near enough may be left out. */
-  look(question: Question, selected: Uint8Array | undefined, nearest: Nearest): void {
+  /**
+   * Offers all items, or only the selected ones, with their scores. Items whose bound is too low may be omitted.
+   */
+  scan(question: Question, selected: Uint8Array | undefined, nearest: Nearest): void {
     if (this.#size === 0) return; // there may be no memory yet
-    this.#lay(question);
+    this.#writeQuestion(question);
     const runs = selected ? this.#runsOf(selected) : [{ first: 0, end: this.#size }];
     for (const run of runs) this.#offer(question, run, nearest);
   }
 
-  /** Puts the question where the kernel reads it. */
-  #lay({ numbers }: Question): void {
+  /** Copies the question to where the kernel reads it. */
+  #writeQuestion({ numbers }: Question): void {
     const { int16 } = this.#pool.views;
-    const place = DESK.question >> 1;
+    const place = SCRATCH.question >> 1;
     int16.fill(0, place, place + this.#rows.stride);
     int16.set(numbers, place);
   }
 
-  /** Offers the items of these rows. Most rows are not near enough: they cost one comparison, and most pages of them too. */
+  /** Offers the items of these rows. Most rows, and most whole pages, are rejected by one comparison. */
   #offer(question: Question, { first, end }: Run, nearest: Nearest): void {
     const { perProduct, perError } = question;
     const { kernel, views } = this.#pool;
     const { int32, float32 } = views;
     const { stride, perPage } = this.#rows;
-    const out = DESK.out >> 2;
+    const out = SCRATCH.out >> 2;
     let item = NO_ITEM;
     let best = 0;
     this.#rows.eachPart(first, end, (place, row, count) => {
       const beside = this.#besideOf(row);
-      kernel.dots(place, count / GROUP, stride, DESK.question, DESK.out);
+      kernel.dots(place, count / GROUP, stride, SCRATCH.question, SCRATCH.out);
       const [steps, errors] = [beside * 4, (beside + perPage) * 4];
-      const highest = kernel.bounds(DESK.out, count, steps, errors, perProduct, perError);
+      const highest = kernel.bounds(SCRATCH.out, count, steps, errors, perProduct, perError);
       let { least } = nearest;
       if (highest + ROUNDING < least) return;
       const items = beside + 2 * perPage;
@@ -168,20 +170,20 @@ export class Mirror {
     if (item !== NO_ITEM) nearest.offer(this.#items.keyAt(item), best);
   }
 
-  /** Requires that the question lies on the desk. */
+  /** Requires that `#writeQuestion` was called with this question. */
   #scoreOf(row: number, question: Question): number {
     const { kernel, views } = this.#pool;
     const { stride } = this.#rows;
     const inGroup = row % GROUP;
     const place = this.#rows.placeOf(row - inGroup);
-    kernel.dots(place, 1, stride, DESK.question, DESK.group);
-    kernel.dots(place + this.#toLow, 1, stride, DESK.question, DESK.group + GROUP * 4);
-    const at = (DESK.group >> 2) + inGroup;
+    kernel.dots(place, 1, stride, SCRATCH.question, SCRATCH.group);
+    kernel.dots(place + this.#toLow, 1, stride, SCRATCH.question, SCRATCH.group + GROUP * 4);
+    const at = (SCRATCH.group >> 2) + inGroup;
     const step = views.float32[this.#besideOf(row)] as number;
     return question.score(step, views.int32[at] as number, views.int32[at + GROUP] as number);
   }
 
-  /** The rows of the selected items, those that lie together as one. */
+  /** The rows of the selected items. Adjacent rows are joined. */
   #runsOf(selected: Uint8Array): Run[] {
     const runs: { first: number; end: number }[] = [];
     for (let ordinal = 0; ordinal < selected.length; ordinal++) {
@@ -195,12 +197,12 @@ export class Mirror {
     return runs;
   }
 
-  /** From the high bytes of a row to its low bytes. */
+  /** The distance from the high bytes of a row to its low bytes. */
   get #toLow(): number {
     return this.#rows.perPage * this.#rows.stride;
   }
 
-  /** Where a row's step stands, in steps of four bytes; its error and its item follow in the same order. */
+  /** The index of a row's step in views of four-byte numbers. The errors and items of a page follow in the same order. */
   #besideOf(row: number): number {
     return ((this.#rows.pageOf(row) + 2 * this.#toLow) >> 2) + (row % this.#rows.perPage);
   }
@@ -213,21 +215,23 @@ export class Mirror {
     this.#writeBeside(first, count, ordinal, codes);
   }
 
-  /** Lays down rows of bytes: by way of the desk, as many at a time as lie there, if nothing has to stand between. */
+  /**
+   * Writes rows of bytes through the scratch page: as many at a time as fit there, or one by one if rows need padding.
+   */
   #writePlane(first: number, count: number, bytes: Uint8Array, plane: number): void {
     const { uint8 } = this.#pool.views;
     const { perPage, stride } = this.#rows;
     const dimensions = this.#dimensions;
-    const atOnce = stride === dimensions ? Math.floor((DESK.zero - DESK.rows) / stride) : 1;
-    uint8.fill(0, DESK.rows + dimensions, DESK.rows + stride);
+    const atOnce = stride === dimensions ? Math.floor((SCRATCH.zero - SCRATCH.rows) / stride) : 1;
+    uint8.fill(0, SCRATCH.rows + dimensions, SCRATCH.rows + stride);
     for (let part = 0; part < count; ) {
       const row = first + part;
       const some = Math.min(atOnce, count - part, perPage - (row % perPage));
-      uint8.set(bytes.subarray(part * dimensions, (part + some) * dimensions), DESK.rows);
-      this.#pool.kernel.lay(DESK.rows, some, stride, this.#rows.pageOf(row) + plane, row % perPage);
+      uint8.set(bytes.subarray(part * dimensions, (part + some) * dimensions), SCRATCH.rows);
+      this.#pool.kernel.lay(SCRATCH.rows, some, stride, this.#rows.pageOf(row) + plane, row % perPage);
       part += some;
     }
-    uint8.fill(0, DESK.rows, DESK.rows + Math.min(count, atOnce) * stride); // nothing stays that may be forgotten next
+    uint8.fill(0, SCRATCH.rows, SCRATCH.rows + Math.min(count, atOnce) * stride); // the item may be forgotten next
   }
 
   #writeBeside(first: number, count: number, ordinal: number, codes: Uint8Array): void {
@@ -242,8 +246,8 @@ export class Mirror {
     }
   }
 
-  /** Copies both planes of a row to its place, from where the parts of each lie so many bytes apart. */
-  #take(source: number, sourceLow: number, step: number, row: number): void {
+  /** Copies both planes of a row. In the source, consecutive parts are `step` bytes apart. */
+  #copyRow(source: number, sourceLow: number, step: number, row: number): void {
     const { kernel } = this.#pool;
     const parts = this.#rows.stride / PART_BYTES;
     const place = this.#rows.placeOf(row);
@@ -253,7 +257,7 @@ export class Mirror {
 
   #erase(row: number): void {
     const { int32, float32 } = this.#pool.views;
-    this.#take(DESK.zero, DESK.zero, 0, row);
+    this.#copyRow(SCRATCH.zero, SCRATCH.zero, 0, row);
     const at = this.#besideOf(row);
     float32[at] = 0;
     float32[at + this.#rows.perPage] = 0;
@@ -278,7 +282,7 @@ export class Mirror {
   #move(from: number, to: number, ordinal: number): void {
     const { int32, float32 } = this.#pool.views;
     const place = this.#rows.placeOf(from);
-    this.#take(place, place + this.#toLow, this.#rows.step, to);
+    this.#copyRow(place, place + this.#toLow, this.#rows.step, to);
     const [source, target, step] = [this.#besideOf(from), this.#besideOf(to), this.#rows.perPage];
     float32[target] = float32[source] as number;
     float32[target + step] = float32[source + step] as number;
@@ -296,5 +300,5 @@ interface Run {
 export const vectorsPerPage = (dimensions: number): number =>
   dimensions > DIMENSIONS_MAX ? 0 : rowsPerPage(strideOf(dimensions), besideRow(dimensions), GROUP);
 
-/** What a row of high bytes has beside it on its page: the low bytes, and its numbers. */
+/** The bytes of a row in addition to its high bytes: the low bytes and its numbers. */
 const besideRow = (dimensions: number): number => strideOf(dimensions) + NUMBERS_BYTES;

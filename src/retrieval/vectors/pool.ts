@@ -1,36 +1,35 @@
 /**
- * The memory of all mirrors: one kernel's memory as a pool of pages, and an account of the memory of their tables.
+ * Pool: the memory of all mirrors. It divides the memory of one kernel into pages and accounts for the mirrors' tables.
  *
- * There is one memory for all mirrors, because each reserves much address space, and none can shrink: a returned page
- * is zeroed and reused. Invariant: pages and tables together never exceed the budget. A part of it is reserved for
- * tables, so that pages, which cannot be returned to the system, leave room for them.
+ * All mirrors share one kernel memory, because each memory reserves much address space and cannot shrink: a returned page
+ * is zeroed and reused. Invariant: pages and tables together never exceed the budget. A part of the budget is reserved for
+ * tables, because pages cannot be returned to the system.
  */
 import { createKernel } from "./kernel/create.js";
 import { GROUP, type Kernel, PAGE_BYTES, PART_BYTES } from "./kernel/kernel.js";
 
 /** The part of the budget that tables may use. */
 const TABLES_PART = 1 / 8;
-/** Pages are allocated in steps of this many, or of a part of the current number: each allocation renews all views. */
+/** Pages are allocated this many at a time, or an eighth of the current number: each allocation renews all views. */
 const STEP = 16;
 const STEP_PART = 8;
 
-/** Vectors of more dimensions have no mirrors: a group of four, in two rows of bytes each, is to fit on a page. */
+/** Vectors of more dimensions have no mirrors, because a group of four rows with both planes must fit on a page. */
 export const DIMENSIONS_MAX = 8_176;
 /**
- * The first page is the desk, where things lie while the kernel works: a question (int16), the products of one group of
- * rows, and what comes out for each row of a page. Rows lie there on their way to their pages, up to the last part, which
- * is always zero.
+ * The layout of the first page, which is scratch space: a question (int16), the products of one group of rows, then one
+ * result per row of a page. Rows are staged in the same place before they are written. The last part is always zero.
  */
 const QUESTION_BYTES = 2 * 8_192;
 const GROUP_BYTES = 2 * GROUP * 4;
-export const DESK = {
+export const SCRATCH = {
   question: 0,
   group: QUESTION_BYTES,
   out: QUESTION_BYTES + GROUP_BYTES,
   rows: QUESTION_BYTES + GROUP_BYTES,
   zero: PAGE_BYTES - PART_BYTES,
 } as const;
-const DESK_PAGES = 1;
+const SCRATCH_PAGES = 1;
 
 export class Pool {
   readonly kernel: Kernel;
@@ -60,7 +59,7 @@ export class Pool {
 
   /** The number of pages available to mirrors. */
   get pagesMax(): number {
-    return Math.max(0, this.#pagesMax - DESK_PAGES);
+    return Math.max(0, this.#pagesMax - SCRATCH_PAGES);
   }
 
   /** Views of the memory. Invalid after the next allocation. */
@@ -91,7 +90,7 @@ export class Pool {
   }
 
   #grow(): boolean {
-    const first = Math.max(this.#pages, DESK_PAGES);
+    const first = Math.max(this.#pages, SCRATCH_PAGES);
     const end = Math.min(first + Math.max(STEP, Math.floor(first / STEP_PART)), this.#pagesMax);
     if (end <= first) return false;
     try {

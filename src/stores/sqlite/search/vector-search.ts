@@ -138,7 +138,7 @@ export class VectorSearch {
   #look(passing: ReadonlySet<number> | undefined, count: number): readonly ItemScore[] {
     const nearest = new Nearest(count);
     for (const mirror of this.#mirrors.values())
-      mirror.look(this.#question, passing && mirror.select(passing), nearest);
+      mirror.scan(this.#question, passing && mirror.select(passing), nearest);
     for (const [space, items] of this.#scanned) {
       if (this.#mirrors.has(space)) continue;
       for (const { key, score } of items) if (passing?.has(key) ?? true) nearest.offer(key, score);
