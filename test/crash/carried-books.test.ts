@@ -1,4 +1,7 @@
-/** The books must be able to find fault: each test doctors a sound file in one way and names what has to be found. */
+/**
+ * The parent's record must be able to find faults: each test damages a sound file in one way and names what has to be
+ * found.
+ */
 import { describe, expect, it } from "vitest";
 import { CarriedBooks } from "./carried-books.js";
 import { type CarriedFound, expected } from "./carried-found.js";

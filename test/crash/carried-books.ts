@@ -1,7 +1,9 @@
 /**
- * The parent's books of what was carried. In a lane one thing happens at a time, so what it holds is known after every call
- * that has returned. A call under way has happened or not: the lane is as before it or as after it, and nothing between.
- * Only the forgetting of a space takes several steps: till it is repeated, some of what was there may be gone.
+ * The parent's record of blocks, facts, windows and turns.
+ *
+ * A lane makes one call at a time, so its contents are known after every call that has returned. A call in progress has
+ * happened completely or not at all. Only forgetting a space takes several steps: until it is repeated, part of the
+ * data may be gone.
  */
 import { type CarriedFound, differences, expected } from "./carried-found.js";
 import { CARRIED_LANES, type CarriedAnswer, type CarriedOperation } from "./carried-operation.js";

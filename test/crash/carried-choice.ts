@@ -1,4 +1,4 @@
-/** What a lane does next, drawn by chance from what it can do with what it holds. */
+/** Chooses at random what a lane does next, from what it can do with its current contents. */
 import type { Random } from "../support/random.js";
 import { type CarriedOperation, isArchive } from "./carried-operation.js";
 import { type LaneState, shown } from "./carried-state.js";

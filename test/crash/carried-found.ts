@@ -1,4 +1,4 @@
-/** What a file holds of one lane, as its readers see it; and how that differs from what it should hold. */
+/** What a file contains of one lane, as its readers see it, and how that differs from what it should contain. */
 
 import { type BlockState, type FactState, type LaneState, shown } from "./carried-state.js";
 import type { Finding, Problem } from "./finding.js";

@@ -1,4 +1,4 @@
-/** One life of the writer of what is carried, from its start to its kill. What is wrong comes out. */
+/** One run of the writer of blocks, facts and turns, from its start to its kill. Returns the faults that were found. */
 import { Child } from "../support/child.js";
 import type { Random } from "../support/random.js";
 import { unsoundness } from "../support/raw.js";

@@ -1,4 +1,4 @@
-/** What the writer of what is carried and its parent say to each other. */
+/** The messages between the writer of blocks, facts and turns and its parent. */
 import type { CarriedFound } from "./carried-found.js";
 import type { CarriedAnswer, CarriedOperation } from "./carried-operation.js";
 import type { LaneState } from "./carried-state.js";

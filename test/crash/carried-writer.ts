@@ -1,9 +1,8 @@
 /**
- * The process that is killed while it edits blocks, learns facts, fills windows and commits turns, in six lanes at once. It
- * opens the file, tells what is in it, then works, and reports every call before it is made and as soon as it has returned.
- * Behind it all is embedded, in batches as small as they can be.
+ * The process that is killed. In six lanes at once it edits blocks, records facts, fills windows and commits turns.
  *
- * Argument: the path of the file.
+ * It opens the file, reports its contents, then works. It reports every call before making it and as soon as it has
+ * returned. Meanwhile everything is embedded, in batches as small as possible. Argument: the path of the file.
  */
 import { openMemory } from "holdfast";
 import { SqliteStore } from "holdfast/stores";

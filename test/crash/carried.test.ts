@@ -1,9 +1,9 @@
 /**
- * A process that edits blocks, learns facts, fills windows and commits turns is killed in the middle of it, again and again,
- * on one file. What it was told is done must be there: every version of a block with its text and its log entry, every fact
- * as it holds, ended or was retracted, every window. What was under way is there wholly or not at all.
+ * A process that edits blocks, records facts, fills windows and commits turns is killed again and again, on one file.
+ * What was acknowledged must be there: every version of a block with its text and its log entry, every fact with its
+ * state, every window. A call in progress has happened completely or not at all.
  *
- * HOLDFAST_TEST_KILLS says how often (4 if left out), HOLDFAST_TEST_SEED replays the plan of another run.
+ * HOLDFAST_TEST_KILLS sets the number of kills (default 4). HOLDFAST_TEST_SEED replays the plan of another run.
  */
 import { join } from "node:path";
 import { expect, it } from "vitest";

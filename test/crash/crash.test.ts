@@ -1,10 +1,11 @@
 /**
- * A real process is killed in the middle of its work, again and again, on one file that is never closed properly in
- * between. What it was told is done must be there, in order and once; what was under way, wholly or not at all. What it
- * has embedded has the vectors of its text or none, and whatever was left is embedded in the end.
+ * A real process is killed again and again while it works on one file, which is never closed properly in between. What
+ * was acknowledged must be there, in order and once. A call in progress has happened completely or not at all. An item
+ * has the vectors of its own text or none, and everything pending is embedded in the end.
  *
- * HOLDFAST_TEST_KILLS says how often (6 if left out), HOLDFAST_TEST_SEED replays the plan of another run: the same
- * kills and the same texts. The instant of a kill is the operating system's, so a replay is near, not exact.
+ * HOLDFAST_TEST_KILLS sets the number of kills (default 6). HOLDFAST_TEST_SEED replays the plan of another run: the
+ * same kills and the same texts. The operating system determines the instant of a kill, so a replay is close, not
+ * exact.
  */
 import { join } from "node:path";
 import { openMemory } from "holdfast";

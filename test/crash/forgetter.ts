@@ -1,8 +1,7 @@
 /**
- * A process that forgets a user and is killed before it can clean the file: what it forgot is committed, and its words wait
- * in the index to be merged away. Its clock is two minutes behind, so that to others it has been dead for as long.
- *
- * Argument: the path of the file.
+ * A process that forgets a user and is killed before it can purge the file: the forget is committed, and the forgotten
+ * words are still to be merged out of the index. Its clock is two minutes behind, so that other processes consider it
+ * long dead. Argument: the path of the file.
  */
 import { type Clock, openMemory, systemClock } from "holdfast";
 import { onOrder, report } from "../support/child.js";

@@ -1,4 +1,4 @@
-/** One session of the writer: what it does next, drawn by chance from what it knows to be there. */
+/** One session of the writer. Chooses at random what to do next, from what it knows to exist. */
 import type { Random } from "../support/random.js";
 import type { AddOperation, Answer, Operation } from "./operation.js";
 import type { Mood } from "./protocol.js";

@@ -1,9 +1,10 @@
 /**
- * The parent's books: what was acknowledged, what was under way when the writer died, and so what the file must hold.
+ * The parent's record: what was acknowledged, what was in progress when the writer died, and therefore what the file
+ * must contain.
  *
- * In a session one thing happens at a time (or several adds, in order), so the state after every acknowledged call is
- * known to the last sequence number. A call under way may have happened or not: the file tells which, and from then on
- * that is known too. What the file holds must then be what the books say, no more and no less.
+ * A session makes one call at a time (or several adds, in order), so its state after every acknowledged call is known
+ * exactly. A call in progress may have happened or not: the file shows which, and from then on that is known too. The
+ * file must contain exactly what the record says.
  */
 import type { Random } from "../support/random.js";
 import { Changes } from "./changes.js";

@@ -1,4 +1,7 @@
-/** One life of the writer, from its start to its kill: what it reports goes into the books, what is wrong comes out. */
+/**
+ * One run of the writer, from its start to its kill. Its reports go into the record; returns the faults that were
+ * found.
+ */
 import { Child } from "../support/child.js";
 import type { Random } from "../support/random.js";
 import { unsoundness } from "../support/raw.js";

@@ -1,6 +1,6 @@
 /**
- * The log of a killed process, damaged behind what was acknowledged: by a cut, by garbage, by a transaction that never
- * came to its end. Opened again, everything that was acknowledged is there, and nothing else.
+ * The log of a killed process, damaged after the acknowledged part: truncated, followed by garbage, or ended by an
+ * incomplete transaction. When the file is reopened, it contains everything that was acknowledged, and nothing else.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A process killed in the middle of a forget: processes that live for a moment finish what it began. */
+/** A process is killed in the middle of a forget. Short-lived processes finish the purge. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

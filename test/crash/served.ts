@@ -1,4 +1,4 @@
-/** A server in a process of its own, on a port that is given or chosen; it tells its parent which. */
+/** A server in its own process, on a given or a free port, which it reports to its parent. */
 import { serve } from "holdfast/server";
 
 const [path = "", port = "0"] = process.argv.slice(2);

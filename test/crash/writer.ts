@@ -1,10 +1,10 @@
 /**
- * The process that is killed. It opens the file, tells what is in it, then adds, edits and forgets in nine sessions at
- * once, and reports every call before it is made and as soon as it has returned. Behind it all is embedded, and written in
- * batches as small as they can be, so that vectors are written all the time.
+ * The process that is killed. It opens the file, reports its contents, then adds, edits and forgets in nine sessions at
+ * once. It reports every call before making it and as soon as it has returned. Meanwhile everything is embedded and
+ * written in batches as small as possible, so that vectors are written all the time.
  *
- * Nobody else opens the file as long as there are kills to come: a connection in another process would spare the next
- * writer the recovery of the log.
+ * No other process opens the file until the last kill: its connection would spare the next writer the recovery of the
+ * log.
  *
  * Arguments: the path of the file, the chunk strategy, the commit up to which its vectors were compared before.
  */

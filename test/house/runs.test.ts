@@ -1,4 +1,4 @@
-/** How the tests are run: what a red run ends with, and the command that runs them with fresh seeds. */
+/** How the tests are run: the report at the end of a failed run, and the command that runs tests with fresh seeds. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

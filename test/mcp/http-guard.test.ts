@@ -1,6 +1,6 @@
 /**
- * The door before /mcp: names and pages that may call, what is too much, what is no message; and both eras of the protocol
- * on the wire, held against the published schemas.
+ * Access to /mcp: which hosts and pages may call, limits, malformed messages; and both eras of the protocol, checked
+ * against the published schemas.
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-/** Streams that tell MCP clients of changed blocks: what they tell, to whom, and that nothing of them is left. */
+/** Streams that notify MCP clients of changed blocks: what they send, to whom, and that they leave nothing behind. */
 import { execFile } from "node:child_process";
 import { Server } from "node:http";
 import { join } from "node:path";

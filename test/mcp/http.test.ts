@@ -1,4 +1,4 @@
-/** MCP over HTTP: real clients of both eras, and of the SDK before, on a real server; whose memory it is, and who may. */
+/** MCP over HTTP: real clients of both eras, and of the previous SDK, on a real server; scopes and permissions. */
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** MCP clients of real processes: the SDK's over stdio and HTTP, and bare pipes for what the SDK would never send. */
+/**
+ * MCP clients of real processes: the SDK's clients over stdio and HTTP, and bare pipes for messages that the SDK never
+ * sends.
+ */
 import { readFileSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";

@@ -1,8 +1,6 @@
 /**
- * A client that will be killed: starts `holdfast mcp`, tells its process number, then saves without end and tells the id of
- * each memory that was acknowledged.
- *
- * Arguments: the path of the file, its name.
+ * A client that will be killed: starts `holdfast mcp`, reports its process id, then saves endlessly and reports the id
+ * of each acknowledged memory. Arguments: the path of the file, its name.
  */
 import { report } from "../support/child.js";
 import { Agent } from "./processes-clients.js";

@@ -1,6 +1,6 @@
 /**
- * `holdfast mcp` rests: what is saved waits to be embedded until somebody asks, or until so much waits that a question
- * would have to wait for it. The embedder is a server of the test's, so that every embedding is seen.
+ * `holdfast mcp` embeds nothing until it is asked, or until so many items are pending that a question would have to
+ * wait for them. The embedder is a server of the test, so that every embedding is seen.
  */
 import { afterEach, expect, it } from "vitest";
 import { EmbeddingsServer } from "../support/embeddings-server.js";

@@ -1,6 +1,6 @@
 /**
- * Many clients on one file: each has a process of its own, a server is among them, all write at once, and some die. No
- * write is lost, everybody sees everything, and what died leaves nothing behind.
+ * Many clients on one file: each has its own process, one is a server, all write at once, and some are killed. No write
+ * is lost, every client sees everything, and killed processes leave nothing behind.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

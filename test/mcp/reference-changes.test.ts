@@ -1,6 +1,6 @@
 /**
- * Who is told that the graph has changed, and who is not: as docs/mcp.md says. That something is not told is seen by a
- * block that changes after it: of that they are told everywhere.
+ * Which clients are notified that the graph has changed, as docs/mcp.md says. To show that a client is not notified, a
+ * block changes afterwards, of which all clients are notified.
  */
 import { KnowledgeGraph, openMemory, type Session } from "holdfast";
 import { FakeClock } from "holdfast/testing";

@@ -1,4 +1,4 @@
-/** Blocks as resources over stdio: what is listed and read, and who is told when they change; the prompt beside them. */
+/** Blocks as resources over stdio: listing, reading, and change notifications; and the prompt. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { holdfast } from "../cli/cli.js";
 import { until } from "../support/until.js";

@@ -1,4 +1,4 @@
-/** Adds and embeds until the disk is full and a little longer, then tells what was acknowledged. */
+/** Adds and embeds until the disk is full and a little longer, then reports what was acknowledged. */
 import { openMemory } from "holdfast";
 import { HashEmbedder } from "../support/product.js";
 

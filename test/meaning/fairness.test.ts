@@ -1,4 +1,6 @@
-/** One large text starves embedding for nobody: spaces take turns, and what is no longer wanted is embedded no further. */
+/**
+ * One large text delays no other space: spaces take turns, and a text that is no longer wanted is not embedded further.
+ */
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";
 import { until } from "../support/until.js";

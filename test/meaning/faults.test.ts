@@ -1,4 +1,6 @@
-/** A failing embedder, a failing store: nothing is lost, nothing is stale, and it goes on by itself. */
+/**
+ * Failures of the embedder and of the store: nothing is lost, nothing is stale, and the pipeline recovers without help.
+ */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { HashEmbedder } from "holdfast/testing";

@@ -1,4 +1,4 @@
-/** What flush, close and writing through promise: what was accepted before them is embedded and written after them. */
+/** Flush, close and write-through: everything accepted before the call is embedded and written when it returns. */
 import type { Memory, Session } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it, onTestFinished } from "vitest";

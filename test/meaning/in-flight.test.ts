@@ -1,4 +1,7 @@
-/** Forgetting reaches what is on its way: nothing of a deleted message stays in memory when its embedding comes late. */
+/**
+ * A forget reaches items in progress: if an embedding arrives after its message was deleted, nothing of it stays in
+ * memory.
+ */
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { newPath, open } from "../support/opened.js";

@@ -1,4 +1,4 @@
-/** Each hit says which level answered; what was added is found by meaning at once, whatever state it is in. */
+/** Each hit says which level answered. An added message is found by meaning at once, in every state. */
 import type { Hits, Memory } from "holdfast";
 import { FakeClock, HashEmbedder } from "holdfast/testing";
 import { describe, expect, it } from "vitest";

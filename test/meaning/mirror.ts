@@ -1,6 +1,6 @@
 /**
- * Meaning without a model: a word and its mirror image mean the same. So a question in mirrored words shares no word
- * with the text that answers it, and what it finds it finds by meaning alone.
+ * Search by meaning without a model: a word and its mirror image have the same vector. A question in mirrored words
+ * shares no word with the text that answers it, so every hit was found by meaning alone.
  */
 import { HashEmbedder, type HashEmbedderOptions } from "holdfast/testing";
 

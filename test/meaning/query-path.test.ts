@@ -1,4 +1,4 @@
-/** The way of a question: the cache first, then every source at once, and one list of what they found. */
+/** The path of a question: the cache first, then all sources at once, and one list of results. */
 import type { Hits, Memory } from "holdfast";
 import { FakeClock, HashEmbedder } from "holdfast/testing";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-/** Nobody else's memory, by meaning too: no level answers with what the question may not see. */
+/** Isolation in search by meaning: no level returns items outside the question's spaces and filter. */
 import type { Memory } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";

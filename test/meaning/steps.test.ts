@@ -1,6 +1,6 @@
 /**
- * A message is deleted or edited at each step of the pipeline; then everything goes on, is written, closed and opened
- * again: the old text is in no level, in no table, and none of the vectors is of it.
+ * A message is deleted or edited at each step of the pipeline. After everything is embedded, written, closed and
+ * reopened, the old text is in no level and no table, and no vector was made from it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import type { BufferService } from "holdfast";

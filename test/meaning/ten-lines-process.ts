@@ -1,4 +1,7 @@
-/** The ten lines of the README, in a process of their own: adds if it is told to, asks, and tells what came first in a whole answer. */
+/**
+ * The ten lines of the README in their own process: adds if requested, asks, and reports the first hit of a complete
+ * answer.
+ */
 import { openMemory } from "holdfast";
 import { report } from "../support/child.js";
 

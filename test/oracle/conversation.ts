@@ -1,6 +1,6 @@
 /**
- * The plain list of what exists: items, and what they belong to. Items refer to their space, session and agent, so a
- * changed name changes everywhere.
+ * The plain list of what exists: items, and their space, session and agent. Items refer to these, so a renamed one
+ * changes everywhere.
  */
 import type { Item, ItemPatch, Kind, Metadata, NewItem, Role, SpaceKind, SpaceRef, Tier } from "holdfast";
 

@@ -1,6 +1,6 @@
 /**
- * Wherever the old text is when a message is edited or forgotten, no later answer has it, by words or by meaning,
- * whoever has changed it.
+ * Wherever the old text is when a message is edited or forgotten, in this process or another, no later answer contains
+ * it, by words or by meaning.
  */
 import type { Hits, Memory, OpenOptions } from "holdfast";
 import { FakeClock } from "holdfast/testing";

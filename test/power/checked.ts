@@ -1,4 +1,4 @@
-/** What a run and its checkers tell each other. */
+/** The messages between a run and its checkers. */
 import { join } from "node:path";
 import type { Finding } from "../crash/finding.js";
 

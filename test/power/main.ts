@@ -1,13 +1,13 @@
 /**
- * Power cuts. Processes that use the product are recorded by a shim below them: every write, every change of a size or a
- * name, every sync, and every answer that they got, in one order. Then the power is cut at many points of each recording:
- * what was synced is there, and of what was not, nothing, all, or any part. Each image is opened by the product and
- * checked: nothing acknowledged is lost, nothing forgotten is back, the file is sound.
+ * Power cuts. A shim below the processes records every write, every change of a size or a name, every sync and every
+ * answer, in one order. Then the power is cut at many points of each recording: what was synced is there; of the rest,
+ * nothing, all, or any part. The product opens each image, and the test checks that nothing acknowledged is lost,
+ * nothing forgotten is back, and the file is sound.
  *
- * The test is tested as well: the same images from a disk that ignores syncs, and from processes that ran with
- * synchronous=OFF, must show losses.
+ * The test itself is tested: the same images from a disk that ignores syncs, and from processes with synchronous=OFF,
+ * must show losses.
  *
- * Arguments: names of workloads; all if none is given. HOLDFAST_TEST_SEED replays the choices of another run,
+ * Arguments: names of workloads; all by default. HOLDFAST_TEST_SEED replays the choices of another run,
  * HOLDFAST_TEST_IMAGES multiplies the number of images. Linux only; needs a C compiler.
  */
 import { execFileSync } from "node:child_process";

@@ -1,7 +1,7 @@
 /**
- * A process that runs one part of a workload. Arguments: "prepare" or "work", the workload, the folder, the seed, the step; or
- * "check", the workload, the folder of the run, where images are written, which of so many checkers it is, and "ignored"
- * if syncs are to be ignored.
+ * A process that runs one part of a workload. Arguments: "prepare" or "work", the workload, the folder, the seed, the
+ * step; or "check", the workload, the folder of the run, the folder for images, the checker's number and the number of
+ * checkers, and "ignored" if syncs are to be ignored.
  */
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

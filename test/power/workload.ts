@@ -1,4 +1,4 @@
-/** What a workload is: a process that changes files and says what it was promised, and a check of what is left. */
+/** A workload: a process that changes files and reports what was acknowledged, and a check of the resulting files. */
 import type { Finding } from "../crash/finding.js";
 import type { Random } from "../support/random.js";
 

@@ -1,4 +1,4 @@
-/** The backlog lies on disk: an embedder that stands still costs time, not memory, and no message. */
+/** The backlog is on disk: an embedder that does not answer costs time, but no memory and no message. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Child } from "../support/child.js";

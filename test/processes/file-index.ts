@@ -1,6 +1,6 @@
 /**
- * A VectorIndex that writes down what it is told, line by line, in a file that outlives its process. It can be made to
- * hold its calls for ever: before it has taken them, or after it has, so that nobody learns of it.
+ * A VectorIndex that records its calls, line by line, in a file that outlives its process. Its calls can be made to
+ * hang forever, before or after they take effect.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { HoldfastError } from "holdfast";

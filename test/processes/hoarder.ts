@@ -1,8 +1,7 @@
 /**
- * A process that takes in messages while its embedder stands still, and reports what it weighs: after a warm-up, and
- * with the whole backlog. Then the embedder goes on, and the memory is closed without waiting for it.
- *
- * Arguments: the path of the file.
+ * A process that accepts messages while its embedder does not answer, and reports its memory use: after a warm-up, and
+ * with the whole backlog. Then the embedder continues, and the memory is closed without waiting for it. Argument: the
+ * path of the file.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

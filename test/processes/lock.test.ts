@@ -1,4 +1,4 @@
-/** Another program holds the file's write lock: this process goes on, and what it was given is written or refused. */
+/** Another program holds the file's write lock: this process keeps working, and each write is committed or refused. */
 import { join } from "node:path";
 import { FakeClock } from "holdfast/testing";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** Two processes on one file of which a part is removed or replaced: whatever either was told is written is there. */
+/**
+ * Two processes on one file, part of which is removed or replaced: everything that either of them acknowledged is
+ * there.
+ */
 import { copyFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openMemory } from "holdfast";

@@ -1,7 +1,7 @@
 /**
- * Changes of vectors are committed, and the process is killed before the external index has them, or before anybody has
- * noted that it does. Whoever opens the file next sends them: each at least once, in order, until the index holds what
- * the file holds.
+ * Changes of vectors are committed, and the process is killed before the external index has them, or before that was
+ * recorded. The next process that opens the file sends them: each at least once, in order, until the index matches the
+ * file.
  */
 import { join } from "node:path";
 import { SqliteStore } from "holdfast/stores";

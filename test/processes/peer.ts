@@ -1,4 +1,4 @@
-/** A process with a memory of its own on a file that it shares with others. It does what its parent calls for. */
+/** A process with its own memory on a file that it shares with others. It does what its parent orders. */
 import {
   type Added,
   type Context,

@@ -1,6 +1,6 @@
 /**
- * Several real processes write, edit, delete and ask on one file at once, each with caches, vectors and buffers of its
- * own. Whatever was acknowledged before a question began, its answer shows, whoever is asked.
+ * Several real processes write, edit, delete and ask on one file at once, each with its own caches, vectors and
+ * buffers. Every answer, in any process, reflects everything that was acknowledged before the question began.
  */
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** A closed QdrantIndex keeps no process alive, whatever it was doing. */
+/** A closed QdrantIndex keeps no process alive, even if it was closed during a call. */
 import { expect, it } from "vitest";
 import { Child } from "../support/child.js";
 import { QdrantServer } from "../support/qdrant-server.js";

@@ -1,4 +1,7 @@
-/** QdrantIndex on a server that fails, stalls and loses connections: what callers are told, and what is sent. */
+/**
+ * QdrantIndex on a server that fails, stalls and drops connections: the errors that callers get, and the requests that
+ * are sent.
+ */
 import { inspect } from "node:util";
 import type { HoldfastError } from "holdfast";
 import { QdrantIndex, type QdrantIndexOptions } from "holdfast/qdrant";

@@ -1,4 +1,4 @@
-/** What is left of the old vectors after a switch: nobody searches it, a forget reaches it, and housekeeping removes it. */
+/** The old vectors after a switch: no search uses them, a forget reaches them, and housekeeping removes them. */
 import { type EmbeddedItem, type PendingItem, SqliteStore, type Unit } from "holdfast/stores";
 import { describe, expect, it } from "vitest";
 import { newPath } from "../support/opened.js";

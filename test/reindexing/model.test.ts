@@ -1,6 +1,6 @@
 /**
- * Random operations before, during and after reindexes, on a store beside a plain model of it: both must tell the same after
- * every step. What is missing, what waits, what is found by either model, what is counted.
+ * Random operations before, during and after reindexes, on a store and on a plain model of it: after every step both
+ * must report the same missing items, pending items, hits of either model, and counts.
  */
 import fc from "fast-check";
 import type { VectorSpace } from "holdfast";

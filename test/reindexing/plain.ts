@@ -1,6 +1,6 @@
 /**
- * What a store should tell of one session before, during and after reindexes, written to be read: a list of messages, each
- * with its vectors. It shares no code with a store.
+ * What a store should report about one session before, during and after reindexes, written to be read: a list of
+ * messages, each with its vectors. It shares no code with a store.
  */
 
 /** The vector of a text that a model has embedded, with the text of the message before it. */

@@ -1,4 +1,4 @@
-/** A process that re-embeds a file, tells of every call of the model, and hangs at one of them until it is killed. */
+/** A process that re-embeds a file, reports every call of the model, and hangs in one of them until it is killed. */
 import { openMemory } from "holdfast";
 import { report } from "../support/child.js";
 import { HashEmbedder } from "../support/product.js";

@@ -1,7 +1,7 @@
 /**
- * Bodies, names and paths that nobody should send. Whatever comes, the answer says what is wrong with which field, is of the
- * documented form, and is no fault of the server's; what is refused has changed nothing. Names that are only strange are
- * kept as they are, wherever they stand.
+ * Malformed bodies, names and paths. Every answer says which field is wrong and why, has the documented form, and is
+ * not a server error; a refused request changes nothing. Names that are merely unusual are accepted and kept as they
+ * are.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Listed, OPERATIONS } from "./parts.js";

@@ -1,4 +1,4 @@
-/** What a tenant is shown tells nothing of the others: how much they write, and what their agents are called. */
+/** Answers to one tenant reveal nothing about others: neither how much they write nor what their agents are called. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "./parts.js";
 import { ask } from "./requests.js";

@@ -1,4 +1,4 @@
-/** The stream of events: who sees what, and when it ends. The clock is the test's. */
+/** The stream of events: who receives which events, and when it ends. The clock is the test's. */
 import { FakeClock } from "holdfast/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { until } from "../support/until.js";

@@ -1,6 +1,6 @@
 /**
- * Retries of every operation there is. Each says what a second request does (`retry`), and is held to it here: by the
- * answers, and by all that the file holds. An operation that says nothing does not compile; one that lies fails.
+ * Retries of every operation. Each declares the effect of a second request (`retry`), and this test checks it against
+ * the answers and the contents of the file. An operation without a declaration does not compile; a wrong one fails.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The log: what happened, by route; never a name, a secret or a word of what was said, also when the server fails. */
+/** The log: what happened, by route. It never contains a name, a secret or message text, even when the server fails. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";

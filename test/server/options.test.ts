@@ -1,6 +1,6 @@
 /**
- * Every option of `server`, and what it changes: where it listens, to whom, and how much it takes. What is too much is refused
- * with a status that says so, and nobody else suffers.
+ * Every option of `server` and its effect: where the server listens, who may call, and its limits. A request over a
+ * limit gets the matching status, and other callers are not affected.
  */
 import { openMemory } from "holdfast";
 import { serve } from "holdfast/server";

@@ -1,4 +1,4 @@
-/** Sample: what a request to an operation says, beside its scope. */
+/** Sample: an example request to an operation, without its scope. */
 export interface Sample {
   readonly params?: { readonly [name: string]: string };
   readonly query?: { readonly [name: string]: string };

@@ -1,6 +1,7 @@
 /**
- * Every route with every sort of key. The table of operations is the list: a new one without a sample fails here. A victim's
- * memory holds a marker, which no answer to anybody else may hold; and whatever others send, it is the same afterwards.
+ * Every route with every kind of key. The routes come from the table of operations: a new one without a sample fails
+ * here. A victim's memory contains a marker that no answer to another caller may contain, and requests of others do not
+ * change it.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Listed, OPERATIONS } from "./parts.js";

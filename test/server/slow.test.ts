@@ -1,6 +1,5 @@
 /**
- * Whoever sends slowly, or reads slowly, holds what is its own and nothing that others need. The senders are real sockets;
- * time is the test's.
+ * A client that sends or reads slowly holds only its own resources. The senders are real sockets; time is the test's.
  */
 import { connect, type Socket } from "node:net";
 import { FakeClock } from "holdfast/testing";

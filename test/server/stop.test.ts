@@ -1,4 +1,4 @@
-/** A server that is told to stop: what it has accepted is answered, what it has acknowledged is in the file. */
+/** A server that is told to stop answers the requests it has accepted; everything acknowledged is in the file. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

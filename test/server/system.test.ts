@@ -1,4 +1,4 @@
-/** What the server tells about itself: the OpenAPI document, the page made of it, its health, its numbers. */
+/** What the server reports about itself: the OpenAPI document, the page made from it, health and metrics. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { FakeClock } from "holdfast/testing";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * Bytes that are not UTF-8, wherever names can stand: in bodies, in addresses, in headers, in lines of an import. With U+FFFD
- * in their place two names would become one, so they are refused, and nothing is written.
+ * Bytes that are not UTF-8, wherever names can occur: in bodies, URLs, headers, and lines of an import. With U+FFFD in
+ * their place two names would become one, so they are refused, and nothing is written.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "./parts.js";

@@ -1,4 +1,6 @@
-/** Adds messages until the disk is full and a little longer, then tells what was acknowledged and what was refused. */
+/**
+ * Adds messages until the disk is full and a little longer, then reports what was acknowledged and what was refused.
+ */
 import { HoldfastError, openMemory } from "holdfast";
 
 const memory = await openMemory({ path: process.argv[2] as string });

@@ -1,4 +1,4 @@
-/** Exact identifiers among look-alikes: whoever asks for one gets the message that holds it, however it is written. */
+/** Exact identifiers among look-alikes: a question that contains one finds the message with it, in any notation. */
 import type { Hits, Memory } from "holdfast";
 import { HashEmbedder } from "holdfast/testing";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Arguments that TypeScript would not let pass: whatever is wrong with them, the error is a HoldfastError with a hint. */
+/** Arguments that TypeScript would reject: the error is always a HoldfastError with a hint. */
 import { HoldfastError, importLines, type Memory, openMemory } from "holdfast";
 import { expect, it } from "vitest";
 import { open } from "../support/opened.js";

@@ -1,4 +1,4 @@
-/** Every option of query and list changes something, and nothing shows what it must not. */
+/** Every option of query and list has an effect, and no result is outside the scope. */
 import type { Hits, Memory, QueryOptions, Session } from "holdfast";
 import { beforeEach, describe, expect, it } from "vitest";
 import { open } from "../support/opened.js";

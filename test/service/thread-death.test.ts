@@ -1,4 +1,4 @@
-/** A storage thread that dies in the middle of a commit: the service finds out what happened and goes on. */
+/** A storage thread dies in the middle of a commit: the service finds out whether it was committed, and continues. */
 import { type Memory, openMemory } from "holdfast";
 import { SqliteStore } from "holdfast/stores";
 import { describe, expect, it, vi } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * A user's life, lived twice through the same door: alone, and beside another user who writes between any two of its
- * calls. Every number that it is told must be the same, or it could count what others write.
+ * A user's life, run twice through the same interface: alone, and beside another user who writes between any two of its
+ * calls. All returned numbers must be equal; otherwise a tenant could count what others write.
  */
 import type { Session } from "holdfast";
 import { expect, it } from "vitest";

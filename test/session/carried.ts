@@ -1,4 +1,4 @@
-/** Blocks, facts, context and what is shared: the same in this process and behind a server. */
+/** Blocks, facts, context and promotions: the same in this process and behind a server. */
 import type { Session } from "holdfast";
 import { expect, it } from "vitest";
 import type { Opened } from "./doors.js";

@@ -1,4 +1,4 @@
-/** A large backlog: what is told of it is bounded, whatever waits. */
+/** A large backlog: reads of it are bounded, however many items are pending. */
 import { describe, expect, it } from "vitest";
 import { alter, newPath } from "../support/opened.js";
 import { Embedding, NOW } from "./embedding.js";

@@ -1,10 +1,10 @@
 /**
- * The SQLite store held to the contract of all stores, and to the model by random operations.
+ * Runs the conformance suite of all stores, and the model suite of random operations, on the SQLite store.
  *
- * A file and `:memory:` run the same code. What a file adds is threads, which every call must pass unchanged, and another
- * handle on the same data. So each check runs once: those that reopen on a file; of the others some groups on a file,
- * so that every method is called there, and most in memory, where opening takes a tenth of the time. These run through a FaultyStore that
- * was told of no fault, which must make no difference either.
+ * A file and `:memory:` run the same code. A file adds threads, which every call must pass through unchanged, and other
+ * handles on the same data. So each check runs once: those that reopen on a file; some other groups on a file, so that
+ * every method is called there; and most in memory, where opening takes a tenth of the time. These run through a
+ * FaultyStore without faults, which must make no difference either.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

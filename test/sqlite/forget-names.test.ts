@@ -1,6 +1,6 @@
 /**
- * The names of who was forgotten: they leave other spaces' logs, keys, receipts and the bytes of the files. What somebody
- * else wrote about them is that person's own.
+ * The names of forgotten users, agents and teams are removed from the logs, keys and receipts of other spaces and from
+ * the bytes of the files. Text that others wrote about them stays.
  */
 import type { Memory, OpenOptions } from "holdfast";
 import { describe, expect, it } from "vitest";

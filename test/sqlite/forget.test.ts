@@ -1,4 +1,4 @@
-/** Promise 6: what is forgotten leaves every answer, every table, and the bytes of the files. */
+/** Forgotten data is removed from every answer, every table, and the bytes of the files. */
 import { existsSync, readFileSync } from "node:fs";
 import type { Memory, NewMessage } from "holdfast";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** API keys in a file: what its bytes tell of them, and what others on the same file see. */
+/** API keys in a file: what its bytes reveal about them, and what other processes on the file see. */
 import { existsSync, readFileSync } from "node:fs";
 import { FakeClock } from "holdfast/testing";
 import { expect, it } from "vitest";

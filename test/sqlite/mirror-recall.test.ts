@@ -1,4 +1,4 @@
-/** How much of what is nearest is found, with vectors that the shipped model has made of sentences. */
+/** The recall of vector search, with vectors that the shipped model made from sentences. */
 import { MiniLmEmbedder } from "holdfast/embedding";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPath } from "../support/opened.js";

@@ -1,6 +1,6 @@
 /**
- * Vectors in memory: what they find is what a look at every vector of the file would find, under every filter, whatever
- * this or another process has changed; and they stay within their budget.
+ * Vectors in memory: a search finds what a scan of all vectors in the file would find, under every filter, after any
+ * change by this or another process; and they stay within their budget.
  */
 import { searchVectors, type VectorsRequest } from "holdfast/testing";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** Content by key: of one space in one statement, of several in a snapshot. Both show the same, and nobody else's. */
+/**
+ * Content by key: of one space in one statement, of several in a snapshot. Both return the same, and only items of the
+ * spaces asked for.
+ */
 import { expect, it } from "vitest";
 import { newPath } from "../support/opened.js";
 import { Embedding, NOW, newRow } from "./embedding.js";

@@ -1,4 +1,4 @@
-/** Search by words: what is found, and that nobody else's text moves a score. */
+/** Search by words: what is found, and that no other space's text changes a score. */
 import { searchWords } from "holdfast/testing";
 import { describe, expect, it } from "vitest";
 import { alter, newPath, open } from "../support/opened.js";

@@ -1,4 +1,4 @@
-/** The bytes of a memory's files, as whoever has the disk reads them. */
+/** The raw bytes of a memory's files, as anyone with access to the disk can read them. */
 import { existsSync, readFileSync } from "node:fs";
 
 /** Which of the texts can still be read in the file, its log or its shared memory. */

@@ -1,6 +1,6 @@
 /**
- * An OpenAI-compatible chat server on this computer, over real HTTP, that misbehaves on demand: the embedding server with
- * other answers. Unless told otherwise it finds no facts.
+ * An OpenAI-compatible chat server on this computer, over real HTTP, that misbehaves on demand. It is the embedding
+ * server with other answers. By default it finds no facts.
  */
 import type { ServerResponse } from "node:http";
 import { type Behaviour, EmbeddingsServer, type EmbeddingsRequest as JsonRequest } from "./embeddings-server.js";

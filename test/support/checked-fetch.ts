@@ -1,8 +1,7 @@
 /**
- * Fetch, with every answer held against the server's own OpenAPI document: its status, its media type and its body must be
- * what the document says of that path, and nothing in it may be a trace of the server's inside.
- *
- * A body that is JSON is read and given back as a new response; streams are given on as they are.
+ * Fetch that checks every answer against the server's own OpenAPI document: its status, media type and body must match
+ * the document, and nothing in it may reveal the server's internals. A JSON body is read and returned in a new
+ * response; streams are passed on unchanged.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import * as formats from "ajv-formats";

@@ -1,6 +1,6 @@
 /**
- * Parts of the compiled package that are not public, for tests that compute for themselves what it should have made.
- * They come by path: the public door to the HashEmbedder, "holdfast/testing", needs vitest, which child processes lack.
+ * Parts of the compiled package that are not public, for tests that compute expected results themselves. They are
+ * imported by path, because the public entry "holdfast/testing" needs vitest, which child processes lack.
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,10 +1,10 @@
 /**
- * A stand-in for a Qdrant server: it speaks the REST routes that `QdrantIndex` uses, on a real socket, and fails when it
- * is told to. It was written from Qdrant's API description and its client's types; what a real server does beyond that
- * only a run against one can tell (HOLDFAST_TEST_QDRANT_URL).
+ * A stand-in for a Qdrant server: it implements the REST routes that `QdrantIndex` uses, on a real socket, and fails on
+ * demand. It was written from Qdrant's API description and its client's types; only a run against a real server can
+ * show other differences (HOLDFAST_TEST_QDRANT_URL).
  *
  * It checks what Qdrant checks: ids are UUIDs or unsigned integers, vectors have the collection's size, a change is
- * applied as a whole or not at all. Searches are exact.
+ * applied completely or not at all. Searches are exact.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

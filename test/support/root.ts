@@ -1,4 +1,4 @@
-/** The repository's root, found from wherever the compiled test lies. */
+/** The root of the repository, found from the location of the compiled test. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,9 +1,7 @@
 /**
- * The vectors of a file against the texts they stand for: computed anew from what the file says now, and compared bit by
- * bit. Seen through the bare driver in one snapshot, so that others may write meanwhile.
- *
- * Requires that the file was embedded with a HashEmbedder (of default size, unless one is given), and with one chunk
- * strategy.
+ * Compares the vectors of a file with their texts: computes them again from the file's current contents, and compares
+ * bit by bit. Reads with the bare driver in one snapshot, so that others may write meanwhile. Requires that the file
+ * was embedded with a HashEmbedder (of default size, unless one is given), and with one chunk strategy.
  */
 import { type ChunkRequest, chunkItems, chunkStrategy, encode, HashEmbedder } from "./product.js";
 import { openRaw, type RawDatabase } from "./raw.js";

@@ -1,8 +1,6 @@
 /**
- * The process that is killed while it imports. It tells what is done after each batch and goes on at once, so that the kill
- * meets it in the midst of a later one.
- *
- * Arguments: the path of the memory, the path of the export.
+ * The process that is killed while it imports. It reports each finished batch and continues at once, so that the kill
+ * occurs during a later one. Arguments: the path of the memory, the path of the export.
  */
 import { createReadStream } from "node:fs";
 import { importLines, openMemory, splitLines } from "holdfast";

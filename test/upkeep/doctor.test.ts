@@ -1,4 +1,4 @@
-/** The doctor: every check is made to find something by real damage, and what it says can be mended is mended. */
+/** The doctor: every check finds real damage, and what it reports as repairable is repaired. */
 import {
   chmodSync,
   copyFileSync,

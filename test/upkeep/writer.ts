@@ -1,8 +1,8 @@
 /**
  * A process that uses a file. Arguments: the path, and what it does.
  *
- * - hold: adds a message while its embedder stands still, and so keeps a lease for as long as it lives.
- * - write: adds rounds as fast as it can, and tells how many whenever it is asked.
+ * - hold: adds a message while its embedder does not answer, and so keeps a lease for as long as it lives.
+ * - write: adds rounds as fast as it can, and reports the number of rounds on request.
  */
 import { openMemory } from "holdfast";
 import { onOrder, report } from "../support/child.js";
