@@ -1,4 +1,5 @@
 /** The non-public parts of the product that the raw side is derived from. The public entry is "holdfast". */
+import type { loadConfig } from "../dist/config.js";
 import type { decode, encode } from "../dist/retrieval/vectors/codes.js";
 import type { connect } from "../dist/stores/sqlite/file/connection.js";
 import type { Database, Statement, Value } from "../dist/stores/sqlite/file/driver.js";
@@ -17,6 +18,8 @@ export interface Product {
   /** Vectors as the file keeps them. */
   readonly decode: typeof decode;
   readonly encode: typeof encode;
+  /** The options of a service that is put together by hand. */
+  readonly loadConfig: typeof loadConfig;
 }
 
 export async function loadProduct(): Promise<Product> {
@@ -27,5 +30,6 @@ export async function loadProduct(): Promise<Product> {
   const { newId } = (await part("ids")) as Pick<Product, "newId">;
   const { decode, encode } = (await part("retrieval/vectors/codes")) as Pick<Product, "decode" | "encode">;
   const openWriter: OpenWriter = (options, database) => Writer.inMemory(options, database);
-  return { connect, openWriter, newId, decode, encode };
+  const { loadConfig } = (await part("config")) as Pick<Product, "loadConfig">;
+  return { connect, openWriter, newId, decode, encode, loadConfig };
 }
