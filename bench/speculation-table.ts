@@ -40,8 +40,8 @@ export interface SideReport {
   readonly answers: number;
   readonly differing: number;
   readonly differingPartial: number;
-  /** The first calls whose complete answers differ. */
-  readonly examples: readonly string[];
+  /** The first complete answers that differ. */
+  readonly examples: readonly { readonly call: string; readonly without: string; readonly with: string }[];
 }
 
 export interface SettingReport {
@@ -116,7 +116,11 @@ export function summarise(side: Side, rounds: readonly ReadonlyMap<Side, Run>[])
     answers: pairs.reduce((sum, { mine }) => sum + mine.answers.length, 0),
     differing: differing.length,
     differingPartial: differing.length - complete.length,
-    examples: complete.slice(0, EXAMPLES_MAX).map(([answer]) => answer?.call ?? ""),
+    examples: complete.slice(0, EXAMPLES_MAX).map(([own, base]) => ({
+      call: own?.call ?? "",
+      without: base?.content ?? "",
+      with: own?.content ?? "",
+    })),
   };
 }
 
@@ -252,7 +256,7 @@ function printSetting(setting: SettingReport): readonly string[] {
       ),
     ),
     ...sides.flatMap(({ side, examples }) =>
-      examples.map((call) => `${side}: another answer to ${call.slice(0, 100)}`),
+      examples.map(({ call }) => `${side}: another answer to ${call.slice(0, 100)}`),
     ),
   ];
 }
