@@ -5,7 +5,7 @@
  *
  * With --seed one round runs, with that seed: what a failure prints to be replayed.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -85,7 +85,7 @@ function options(): { readonly minutes: number; readonly seed: number | undefine
     const minutes = Number(values.minutes ?? 20);
     if (!(minutes > 0)) fail(`--minutes is not a number over 0: ${values.minutes}`);
     const seed = values.seed === undefined ? undefined : Number(values.seed);
-    if (seed !== undefined && !(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31)) {
+    if (seed !== undefined && !(/^\d+$/.test(String(values.seed)) && seed < 2 ** 31)) {
       fail(`--seed is not a whole number from 0 below 2^31: ${values.seed}`);
     }
     for (const name of positionals) suiteOf(name);
@@ -109,6 +109,13 @@ interface Result {
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-random-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+let running: ChildProcess | undefined;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    if (!running?.kill(signal)) process.exit(1);
+    running.once("close", () => process.exit(1));
+  });
+}
 
 async function run({ files, env }: Suite, seed: number): Promise<Result> {
   const results = join(folder, "results.json");
@@ -120,6 +127,7 @@ async function run({ files, env }: Suite, seed: number): Promise<Result> {
     env: { ...process.env, ...env, HOLDFAST_TEST_SEED: String(seed) },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  running = child;
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {

@@ -1,10 +1,12 @@
 /** How the tests are run: the report at the end of a failed run, and the command that runs tests with fresh seeds. */
-import { execFileSync, spawnSync } from "node:child_process";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { inFolder } from "../support/folder.js";
 import { root } from "../support/root.js";
+import { until } from "../support/until.js";
 
 const FAILING = `
 import { describe, expect, it } from "vitest";
@@ -22,10 +24,11 @@ describe("a red run", () => {
       writeFileSync(join(folder, "other.test.mjs"), FAILING.replace("toBe(2)", "toBe(1)"));
       const vitest = join(root, "node_modules/vitest/vitest.mjs");
       const reporter = `--reporter=${join(root, "test/support/failures.ts")}`;
-      const env = { ...process.env, HOLDFAST_TEST_SEED: "7" };
+      const own = Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_TEST_"));
+      const env = { ...Object.fromEntries(own), HOLDFAST_TEST_SEED: "7", HOLDFAST_TEST_KILLS: "3" };
       const run = spawnSync(process.execPath, [vitest, "run", reporter], { cwd: folder, encoding: "utf8", env });
       expect(run.status).toBe(1);
-      const again = `HOLDFAST_TEST_SEED=7 npx vitest run one.test.mjs -t '^(a kettle \\(blue\\) isn'\\''t empty)$'`;
+      const again = `HOLDFAST_TEST_SEED=7 HOLDFAST_TEST_KILLS=3 npx vitest run one.test.mjs -t '^(a kettle \\(blue\\) isn'\\''t empty)$'`;
       expect(run.stdout.trim().split("\n")).toEqual([
         "What failed:",
         "  one.test.mjs › a kettle (blue) > isn't empty",
@@ -58,6 +61,7 @@ describe("npm run test:random", () => {
       ["kettle"],
       ["--minutes", "soon"],
       ["--minutes", "0"],
+      ["--seed="],
       ["--seed", "-1"],
       ["--seed", "1.5"],
       ["--x"],
@@ -76,4 +80,16 @@ describe("npm run test:random", () => {
     );
     expect(status).toBe(0);
   });
+
+  it("that is stopped leaves nothing behind", () =>
+    inFolder(async (folder) => {
+      mkdirSync(join(folder, "tmp"));
+      const env = { ...process.env, TMPDIR: join(folder, "tmp") };
+      const stopped = spawn(process.execPath, [command, "--seed", "7", "oracle"], { env });
+      const ended = once(stopped, "close");
+      await until(() => readdirSync(join(folder, "tmp")).length > 0);
+      stopped.kill("SIGTERM");
+      await ended;
+      expect(readdirSync(join(folder, "tmp")).filter((name) => name.startsWith("holdfast-"))).toEqual([]);
+    }));
 });

@@ -6,6 +6,9 @@ import { runSeed } from "./random.js";
 /** With more tests than this the command names their files alone. */
 const NAMED_MAX = 5;
 
+/** What this run was given, beside its seed, such as how many kills: with less of it a failure may not show again. */
+const GIVEN = /^HOLDFAST_TEST_(?!SEED$)/;
+
 export default class Failures implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests("failed")]);
@@ -34,10 +37,18 @@ function command(modules: ReadonlySet<TestModule>, tests: readonly TestCase[]): 
   const files = [...modules].map(fileOf).join(" ");
   const names = tests.map(({ fullName }) => escaped(fullName.replaceAll(" > ", " ")));
   const named = names.length > 0 && names.length <= NAMED_MAX ? ` -t ${quoted(`^(${names.join("|")})$`)}` : "";
-  return `HOLDFAST_TEST_SEED=${runSeed()} npx vitest run ${files}${named}`;
+  const given = Object.entries(process.env).filter(([name]) => GIVEN.test(name));
+  const variables = given.map(([name, value]) => `${name}=${quoted(value ?? "")} `).join("");
+  return `HOLDFAST_TEST_SEED=${runSeed()} ${variables}${vitest()} run ${files}${named}`;
+}
+
+/** vitest on the Node of this run, which `npm run test:node24` has brought with it. */
+function vitest(): string {
+  const node = relative(process.cwd(), process.execPath);
+  return node.startsWith("node_modules") ? `${node} node_modules/vitest/vitest.mjs` : "npx vitest";
 }
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** For a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const quoted = (text: string): string => (/^[\w.]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
