@@ -56,14 +56,13 @@ describe("Line", () => {
   });
 
   it("stops after the current text", async () => {
-    const stopped: Promise<void>[] = [];
-    const { line, computed } = lineOf((token, self) => {
-      if (token === 2) stopped.push(self.stop());
+    const computed = await new Promise<number[]>((resolve, reject) => {
+      const made = lineOf((token, self) => {
+        if (token === 2) self.stop().then(() => resolve(made.computed), reject);
+      });
+      void made.line.add(1, tokens(1, 2, 3), false);
+      void made.line.add(2, tokens(4), false);
     });
-    void line.add(1, tokens(1, 2, 3), false);
-    void line.add(2, tokens(4), false);
-    await expect.poll(() => stopped.length).toBe(1);
-    await stopped[0];
     expect(computed).toEqual([1, 2]);
   });
 
