@@ -20,13 +20,14 @@ const ANSWERS = 40;
 
 interface Served {
   readonly child: ChildProcess;
-  readonly port: number;
+  readonly url: string;
 }
 
-async function start(path: string, port = 0): Promise<Served> {
-  const child = fork(fileURLToPath(new URL("./served.js", import.meta.url)), [path, String(port)]);
-  const [told] = (await once(child, "message")) as [{ port: number }];
-  return { child, port: told.port };
+/** A server on a port of its own: the one that was killed before it may have lost its port to another program. */
+async function start(path: string): Promise<Served> {
+  const child = fork(fileURLToPath(new URL("./served.js", import.meta.url)), [path]);
+  const [url] = (await once(child, "message")) as [string];
+  return { child, url };
 }
 
 async function kill({ child }: Served): Promise<void> {
@@ -41,15 +42,13 @@ class Client {
   /** The ids that were answered, in order. */
   readonly answered: string[] = [];
   repeats = 0;
-  readonly #url: string;
-  readonly #ready: () => Promise<void>;
+  readonly #served: () => Promise<Served>;
   readonly #onAnswer: () => void;
 
-  /** `ready` resolves when there is a server. */
-  constructor(number: number, url: string, ready: () => Promise<void>, onAnswer: () => void) {
+  /** `served` resolves when there is a server. */
+  constructor(number: number, served: () => Promise<Served>, onAnswer: () => void) {
     this.session = `client ${number}`;
-    this.#url = url;
-    this.#ready = ready;
+    this.#served = served;
     this.#onAnswer = onAnswer;
   }
 
@@ -68,21 +67,18 @@ class Client {
         return answer.id;
       }
       this.repeats++;
-      await this.#ready();
     }
   }
 
   /** Undefined if no answer came: the server is not there, or was killed while it answered. */
   async #try(number: number): Promise<{ readonly status: number; readonly id: string } | undefined> {
+    const { url } = await this.#served();
     try {
-      const response = await fetch(
-        `${this.#url}/api/v1/messages?user=ada&session=${encodeURIComponent(this.session)}`,
-        {
-          method: "POST",
-          headers: { "content-type": "application/json", "idempotency-key": `${this.session} ${number}` },
-          body: JSON.stringify({ messages: [{ role: "user", content: `${this.session}, message ${number}` }] }),
-        },
-      );
+      const response = await fetch(`${url}/api/v1/messages?user=ada&session=${encodeURIComponent(this.session)}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": `${this.session} ${number}` },
+        body: JSON.stringify({ messages: [{ role: "user", content: `${this.session}, message ${number}` }] }),
+      });
       const { data } = (await response.json()) as { data: { ids: string[] } | null };
       return { status: response.status, id: data?.ids[0] ?? "" };
     } catch {
@@ -95,38 +91,28 @@ it("keeps every add that a server answered before it was killed, once, also if t
   await inFolder(async (folder) => {
     const path = join(folder, "memory.db");
     const random = new Random(testSeed("server"));
-    let served = await start(path);
-    const { port } = served;
+    let served = start(path);
     let answers = 0;
     let isOver = false;
     let wake = (): void => {};
-    let isReady: Promise<void> = Promise.resolve();
     const onAnswer = (): void => {
       answers++;
       wake();
     };
-    const clients = Array.from(
-      { length: CLIENTS },
-      (_, number) => new Client(number, `http://127.0.0.1:${port}`, () => isReady, onAnswer),
-    );
+    const clients = Array.from({ length: CLIENTS }, (_, number) => new Client(number, () => served, onAnswer));
     const running = clients.map((client) => client.run(() => isOver));
     const answered = async (count: number): Promise<void> => {
       while (answers < count) await new Promise<void>((resolve) => (wake = resolve));
     };
     for (let life = 0; life < kills; life++) {
       await answered(answers + random.between(ANSWERS, 2 * ANSWERS));
-      let open = (): void => {};
-      isReady = new Promise((resolve) => {
-        open = resolve;
-      });
-      await kill(served);
-      served = await start(path, port);
-      open();
+      const killed = kill(await served);
+      served = killed.then(() => start(path));
     }
     await answered(answers + ANSWERS);
     isOver = true;
     await Promise.all(running);
-    await kill(served);
+    await kill(await served);
 
     const repeats = clients.reduce((sum, client) => sum + client.repeats, 0);
     console.log(`server: kills ${kills + 1} · acknowledged ${answers} · repeated after no answer ${repeats}`);
