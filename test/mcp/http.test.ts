@@ -1,6 +1,7 @@
 /** MCP over HTTP: real clients of both eras, and of the previous SDK, on a real server; scopes and permissions. */
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { FakeClock } from "holdfast/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Caller, start, startWithKeys } from "../server/started.js";
 import { makeKey, makeMarkedWorld } from "../server/world.js";
@@ -22,7 +23,7 @@ let anyone: Caller;
 let admin: Caller;
 
 beforeAll(async () => {
-  ({ anyone, admin } = await startWithKeys());
+  ({ anyone, admin } = await startWithKeys({ clock: new FakeClock(Date.now()) })); // no deadline passes
 });
 
 const connect = (place: Place, era?: Era) => HttpAgent.connect(anyone.url, { key: admin.secret ?? "", ...place }, era);
