@@ -103,10 +103,8 @@ export class BufferService {
   readonly #queries: QueryBuffer;
   readonly #speculative: SpeculativeBuffer | undefined; // absent if it is turned off
   readonly #later: Later | undefined; // what it observes
-  /** Blocks, facts, turns and contexts. */
-  readonly working: WorkingMemory;
-  /** Items that could not be embedded. */
-  readonly backlog: Backlog;
+  readonly working: WorkingMemory; // blocks, facts, turns and contexts
+  readonly backlog: Backlog; // items that could not be embedded
   #closing: Promise<CloseReport> | undefined;
 
   /** Requires an open store. Without an embedder, search uses words only. */
@@ -361,8 +359,8 @@ export class BufferService {
   }
 
   get #counted(): Counted {
-    const [writes, queries, meaning] = [this.#writes, this.#queries, this.#meaning];
-    return { writes, queries, speculative: this.#speculative, meaning };
+    const speculative = this.#speculative;
+    return { writes: this.#writes, queries: this.#queries, speculative, meaning: this.#meaning };
   }
 
   /** Removes expired items now instead of within a minute. */
