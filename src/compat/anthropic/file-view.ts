@@ -7,7 +7,6 @@ import type { MemoryPath } from "./memory-path.js";
 import { MemoryToolError } from "./memory-tool-error.js";
 
 const LEVELS = 2;
-const LINES_MAX = 999_999;
 const NUMBER_WIDTH = 6;
 const UNITS = ["B", "K", "M", "G"] as const;
 
@@ -35,12 +34,6 @@ export function directoryView({ path, name }: MemoryPath, tree: FileTree): strin
 /** A file with numbered lines: all, or a range, which may end beyond the last line. */
 export function fileView(path: string, content: string, range: readonly [number, number] | undefined): string {
   const lines = content.split("\n");
-  if (lines.length > LINES_MAX) {
-    throw new MemoryToolError(
-      "too_large",
-      `File ${path} has too many lines (${lines.length}). Maximum is 999,999 lines.`,
-    );
-  }
   const [first, last] = range ?? [1, -1];
   const from = Math.max(1, first);
   const to = last === -1 ? lines.length : last;
