@@ -130,7 +130,7 @@ export class BufferService {
         isEmbedderShared: embedder === options.embedder,
         ...(index && { index }),
         isIndexShared: index === options.vectorIndex,
-        onFlushed: () => this.#later?.do(() => this.#speculative?.flushed()),
+        onProgress: () => this.#later?.do(() => this.#speculative?.settled()),
       });
     this.#forgetting = new Forgetting({
       store,
@@ -150,6 +150,7 @@ export class BufferService {
         ...{ store, clock, events: this.events, ...buffer.speculative },
         parse: (place, text, asked) => this.#parse(place, text, asked),
         prefetch: (place, query) => this.#queries.prefetch(place, query),
+        isBusy: () => this.#meaning?.isBusy === true,
       });
     }
     this.working = new WorkingMemory({

@@ -40,8 +40,8 @@ export interface MeaningParts {
   readonly isEmbedderShared: boolean;
   readonly index?: VectorIndex;
   readonly isIndexShared: boolean;
-  /** Called when vectors were written, which gives their spaces new versions. */
-  readonly onFlushed?: () => void;
+  /** Called when items were embedded, and when vectors were written, which gives their spaces new versions. */
+  readonly onProgress?: () => void;
 }
 
 export interface MeaningStats extends PipelineStats {
@@ -77,8 +77,9 @@ export class MeaningPath {
       hybridBuffer: buffer.hybridBuffer,
       onFlushed: () => {
         this.#outbox?.notify();
-        parts.onFlushed?.();
+        parts.onProgress?.();
       },
+      onRest: parts.onProgress,
     });
     const { cacheSize, maxBytes } = buffer.query;
     this.#questions = new EmbeddingCache({ max: cacheSize * VECTORS_PER_ANSWER, maxBytes: questionBytes(maxBytes) });
@@ -172,6 +173,11 @@ export class MeaningPath {
   /** Writes what is embedded. */
   async write(): Promise<void> {
     await this.#pipeline.flush("manual");
+  }
+
+  /** Whether items are being embedded or written. */
+  get isBusy(): boolean {
+    return this.#pipeline.isBusy;
   }
 
   view(lane: Lane): Promise<RoundView> {

@@ -33,6 +33,8 @@ export interface PipelineOptions {
   readonly events?: Events | undefined;
   /** Called after vectors were written. */
   readonly onFlushed: () => void;
+  /** Called when nothing is left to embed for the moment. */
+  readonly onRest?: (() => void) | undefined;
 }
 
 export interface PipelineStats {

@@ -9,19 +9,20 @@
 import { backOff } from "../back-off.js";
 import { within } from "../clock.js";
 import { HoldfastError } from "../errors.js";
+import type { FlushReason, TransferReason } from "../events/event.js";
 import { chunkStrategy } from "../retrieval/chunks/strategy.js";
 import { laneKey } from "../space-key.js";
 import type { Lane } from "../stores/indexing.js";
 import type { SpaceRef } from "../types.js";
 import { RepeatableCommits } from "./hybrid/commits.js";
-import { type FlushReason, HybridBuffer } from "./hybrid/hybrid-buffer.js";
+import { HybridBuffer } from "./hybrid/hybrid-buffer.js";
 import { Leases } from "./hybrid/leases.js";
 import { newOwner } from "./hybrid/owner.js";
 import type { Transferred } from "./hybrid/transfers.js";
-import type { CachedItem } from "./hybrid/vector-cache.js";
+import { isBorrower } from "./hybrid/vector-cache.js";
 import { explained, requireServed } from "./other-model.js";
 import type { PipelineOptions, PipelineStats } from "./pipeline-options.js";
-import { type DueLane, type Gathered, RoundBuffer, type TransferReason } from "./round-buffer.js";
+import { type DueLane, type Gathered, RoundBuffer } from "./round-buffer.js";
 import { Waiter } from "./waiter.js";
 
 /** Sessions transferred per slice, and sessions read from disk per scan. */
@@ -149,8 +150,7 @@ export class Pipeline {
       await this.transferAll(wanted, reason);
       await this.flush(reason);
       const isMore = lanes === undefined && this.#scanDue;
-      // Items were edited after they were embedded. The number of passes is bounded, so constant edits cannot block
-      // this.
+      // Items were edited after they were embedded. Bounded, so that constant edits cannot block this.
       const isBehind = pass < PASSES_MAX && wanted.some((lane) => this.hybrid.isBehind(lane));
       if (!this.#isAble || !(isMore || isBehind)) return;
     }
@@ -169,6 +169,10 @@ export class Pipeline {
     if (!this.#running) waiter.giveUp();
     await waiter.ended;
     this.#waiters.delete(waiter);
+  }
+
+  get isBusy(): boolean {
+    return this.#running !== undefined || this.hybrid.isFlushing;
   }
 
   get #isAble(): boolean {
@@ -193,6 +197,7 @@ export class Pipeline {
         this.#wake(); // became due while the run was ending
       else if (this.#releaseDue) void this.#releaseIdle();
       if (!this.#running) for (const waiter of this.#waiters) waiter.giveUp();
+      this.#options.onRest?.();
     });
   }
 
@@ -391,9 +396,4 @@ export class Pipeline {
       if (!(error instanceof HoldfastError)) throw error;
     }
   }
-}
-
-/** Whether the item's chunks contain text of other items in one of these lanes. */
-function isBorrower({ borrowed, lane }: Pick<CachedItem, "borrowed" | "lane">, lanes: readonly Lane[]): boolean {
-  return borrowed.length > 0 && lanes.some((other) => laneKey(other) === laneKey(lane));
 }

@@ -25,8 +25,6 @@ const LANES_MAX = 10_000;
 const LANE_BYTES = 600;
 const BYTES_PER_LETTER = 3;
 
-export type { TransferReason };
-
 export interface DueLane {
   readonly lane: Lane;
   readonly reason: TransferReason;

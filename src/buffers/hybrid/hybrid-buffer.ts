@@ -36,8 +36,6 @@ import { type CachedItem, VectorCache } from "./vector-cache.js";
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 
-export type { FlushReason };
-
 export interface HybridBufferOptions {
   readonly store: Store;
   readonly commits: RepeatableCommits;

@@ -6,7 +6,7 @@
  */
 import type { Span } from "../../graphemes.js";
 import { bestDot } from "../../retrieval/vectors/dot.js";
-import { spaceKey } from "../../space-key.js";
+import { laneKey, spaceKey } from "../../space-key.js";
 import type { Lane } from "../../stores/indexing.js";
 import type { FreshScore } from "../../stores/search.js";
 import type { Level, SpaceRef } from "../../types.js";
@@ -122,3 +122,8 @@ export class VectorCache {
 
 /** Estimated size of an entry: its numbers plus a fixed overhead. */
 export const bytesOf = (item: CachedItem): number => item.vectors.byteLength + 96 * item.spans.length + 256;
+
+/** Whether the item's chunks contain text of other items in one of these lanes. */
+export function isBorrower({ borrowed, lane }: Pick<CachedItem, "borrowed" | "lane">, lanes: readonly Lane[]): boolean {
+  return borrowed.length > 0 && lanes.some((other) => laneKey(other) === laneKey(lane));
+}

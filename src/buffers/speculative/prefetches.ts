@@ -34,6 +34,8 @@ export interface PrefetchesOptions {
   readonly maxBytes: number;
   readonly records: ReadonlyMap<PredictorName, TrackRecord>;
   readonly prefetch: (place: ParsedScope, query: ParsedQuery) => Promise<Prefetched>;
+  /** Whether items are being embedded or written. A search now would soon be outdated; `run` is called again then. */
+  readonly isBusy: () => boolean;
   readonly tell: (request: Request, outcome: PrefetchOutcome) => void;
 }
 
@@ -134,7 +136,7 @@ export class Prefetches {
   }
 
   async #runAll(): Promise<void> {
-    for (let slot = this.#next(); slot && !this.#isClosed; slot = this.#next()) {
+    for (let slot = this.#next(); slot && !this.#isClosed && !this.#options.isBusy(); slot = this.#next()) {
       slot.state = "running";
       const started = performance.now();
       const prefetched = await this.#options.prefetch(slot.place, slot.query).catch(() => UNUSABLE);

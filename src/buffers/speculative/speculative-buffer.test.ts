@@ -52,8 +52,8 @@ class Desk {
   /** Lets what was observed be predicted and searched. */
   async idle(ms = 1): Promise<void> {
     await settle();
-    for (const step of [ms, 1]) {
-      this.clock.advance(step); // the second step is for vectors written meanwhile
+    for (const step of [ms, 1, 1]) {
+      this.clock.advance(step); // the later steps are for what was embedded and written meanwhile
       await settle();
     }
   }

@@ -146,8 +146,8 @@ export class SpeculativeBuffer {
     this.#prefetches.run();
   }
 
-  /** Observes that vectors were written, which gives spaces new versions. */
-  flushed(): void {
+  /** Observes that items were embedded or vectors written, which gives spaces new versions. */
+  settled(): void {
     this.#prefetches.outdated();
     this.#prefetches.run();
   }
