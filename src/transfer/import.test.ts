@@ -416,3 +416,17 @@ it("refuses a plain message that is nested too deeply, by its line", async () =>
   const error = await failure(importLines(memory, [line], { scope: ADA }));
   expect([error.code, error.details["line"]]).toEqual(["invalid_input", 1]);
 });
+
+it("of very many empty lines lets others run", async () => {
+  const memory = await opened();
+  let turns = 0;
+  const turn = (): void => {
+    turns++;
+    timer = setImmediate(turn);
+  };
+  let timer = setImmediate(turn);
+  const lines = Array.from({ length: 200_000 }, () => "");
+  await expect(importLines(memory, lines, { scope: ADA })).rejects.toMatchObject({ code: "invalid_input" });
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(100);
+});

@@ -8,6 +8,7 @@
  * - Existing data is never changed.
  * - The import resolves only if the file was complete and every line was read.
  */
+import { setImmediate as otherCalls } from "node:timers/promises";
 import { HoldfastError } from "../errors.js";
 import { type Fields, invalid, wrongType } from "../input/refusal.js";
 import type { Memory } from "../memory.js";
@@ -30,6 +31,8 @@ import { Rounds } from "./rounds.js";
 /** Equals the size of a group commit. */
 const BATCH_LINES = 256;
 const BATCH_UNITS = 1024 * 1024;
+/** Lines between two turns of the event loop. */
+const TURN_LINES = 1_024;
 
 const isIterable = (lines: unknown): boolean =>
   typeof lines === "object" && lines !== null && (Symbol.iterator in lines || Symbol.asyncIterator in lines);
@@ -47,9 +50,11 @@ export async function importLines(
   if (!isIterable(lines)) throw wrongType("lines", "an iterable of lines", lines);
   const run = new ImportRun(memory.service, parsed);
   try {
+    let taken = 0;
     for await (const text of lines) {
       parsed.signal?.throwIfAborted();
       await run.take(text);
+      if (++taken % TURN_LINES === 0) await otherCalls(); // lines that write nothing wait for nothing else
     }
   } catch (error) {
     throw await run.stopped(error);
