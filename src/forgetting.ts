@@ -56,7 +56,7 @@ export class Forgetting {
   /** Forgets a target, slice by slice. `onGone` is called when its items are gone, before the file is purged. */
   async run(target: ForgetWrite["target"], onGone: () => unknown = () => {}): Promise<ForgetReceipt> {
     const { store, events, write, now, dropAnswers } = this.#parts;
-    const sum = { items: 0, sessions: 0, entries: 0, blocks: 0, facts: 0 };
+    const sum = { items: 0, sessions: 0, entries: 0, blocks: 0, facts: 0, points: 0 };
     const factsLeft = new Set<string>();
     let copiesLeft = 0;
     let keysLeft = false;
@@ -71,7 +71,7 @@ export class Forgetting {
       remaining = done.remaining;
     }
     const isTouched = Object.values(sum).some((count) => count > 0);
-    if (isTouched && "space" in target) events.tell(forgotten(target, sum));
+    if (isTouched && "space" in target && !("points" in target)) events.tell(forgotten(target, sum));
     if (sum.items > 0) dropAnswers("space" in target ? target.space : undefined);
     await onGone();
     const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
@@ -93,7 +93,7 @@ export class Forgetting {
 }
 
 function forgotten(
-  target: Exclude<ForgetWrite["target"], { readonly expired: true }>,
+  target: Exclude<ForgetWrite["target"], { readonly expired: true } | { readonly points: object }>,
   { items, facts }: { readonly items: number; readonly facts: number },
 ): Untold {
   const { space } = target;

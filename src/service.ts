@@ -160,7 +160,7 @@ export class BufferService {
       extractor,
       now: () => this.#now(),
       query: (place, text, asked) => this.ask(place, text, asked),
-      forget: (target) => this.#forgetting.run(target),
+      forget: (target) => this.#forgetting.run(target, () => this.#meaning?.pointsChanged()),
       deleteItems: (space, ids) => this.delete(space, ids),
       said: (place, rows) => this.#later?.do(() => this.#speculative?.added(place, rows)),
       added: async (space, session) => void (await this.#meaning?.added(laneIn({ space, session }), 1)),
@@ -230,6 +230,7 @@ export class BufferService {
     const added = await this.working.commit(place, turn, options);
     this.#meter.added(performance.now() - started);
     await this.#meaning?.added(laneIn(place), 1);
+    this.#meaning?.pointsChanged();
     return added;
   }
 
@@ -253,11 +254,7 @@ export class BufferService {
     return parseQuery(text, options, place, this.#options.buffer.query);
   }
 
-  /**
-   * Announces what the user of this scope is typing, so that its answer can be ready when it is asked. Without options,
-   * it is expected to be asked as the scope's questions were before. Returns at once; an announcement replaces the one
-   * before.
-   */
+  /** Announces what the user is typing (`Session.anticipate`). Returns at once; replaces the announcement before. */
   anticipate(place: ParsedScope, text: string, options?: QueryOptions): void {
     this.#parse(place, text, options ?? {}); // refuses what a query would refuse
     this.#now();
@@ -336,6 +333,7 @@ export class BufferService {
     this.#now();
     const results = await this.#writes.write({ lane: "import", units: units.map(sizedUnit), stepwise: false });
     for (const lane of lanesOf(units)) await this.#meaning?.added(lane, 1);
+    this.#meaning?.pointsChanged();
     return results;
   }
 

@@ -14,6 +14,7 @@ import type { PageOptions } from "./input/page.js";
 import type { PromoteOptions } from "./input/promotion.js";
 import type { QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
+import { type Points, SessionPoints } from "./points/session-points.js";
 import type { BufferService } from "./service.js";
 import type { FlushReport } from "./stats.js";
 import type { ParkedItem } from "./stores/indexing.js";
@@ -28,6 +29,7 @@ export class LocalSession {
   readonly scope: Scope;
   readonly blocks: Blocks;
   readonly facts: Facts;
+  readonly points: Points;
   readonly #service: BufferService;
   readonly #place: ParsedScope;
   readonly #grants: Grants;
@@ -40,6 +42,7 @@ export class LocalSession {
     this.scope = Object.freeze({ ...scope });
     this.blocks = new SessionBlocks(service.blocks, place);
     this.facts = new SessionFacts(service.facts, place, this.#grants);
+    this.points = new SessionPoints(service.working.points, place, this.#grants);
     service.opened(place);
   }
 

@@ -249,6 +249,8 @@ export interface ForgetReceipt {
   readonly blocks: number;
   /** Facts removed: those requested, and those without any other source. */
   readonly facts: number;
+  /** Points removed: vectors of callers' own. */
+  readonly points: number;
   /** Requested ids that do not exist (any more). */
   readonly missing: readonly string[];
   /** True if the bytes were verified to be gone from the file and its log. */

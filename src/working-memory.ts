@@ -1,6 +1,6 @@
 /**
- * WorkingMemory: blocks, facts, turns, promotions and contexts, which agents edit and receive in addition to messages. It connects
- * these parts to the two paths: they write through the WriteBuffer and search through `query`.
+ * WorkingMemory: blocks, facts, points, turns, promotions and contexts, which agents edit and receive in addition to
+ * messages. It connects these parts to the two paths: they write through the WriteBuffer and search through `query`.
  */
 import { isOvertaken, MemoryBlocks } from "./blocks/memory-blocks.js";
 import { joinAdded, mergeAdded } from "./buffers/answers.js";
@@ -20,6 +20,7 @@ import type { QueryOptions } from "./input/query.js";
 import { invalid } from "./input/refusal.js";
 import type { ParsedScope } from "./input/scope.js";
 import type { ResolvedOptions } from "./options.js";
+import { MemoryPoints } from "./points/memory-points.js";
 import { laneKey, spaceKey } from "./space-key.js";
 import type { Ledger, LedgerWrite } from "./stores/ledger.js";
 import type { Promotion } from "./stores/promotions.js";
@@ -50,6 +51,7 @@ const ATTEMPTS = 1_000;
 export class WorkingMemory {
   readonly blocks: MemoryBlocks;
   readonly facts: MemoryFacts;
+  readonly points: MemoryPoints;
   readonly #parts: WorkingMemoryParts;
   readonly #counters: Counters;
   readonly #contexts: ContextPath;
@@ -72,6 +74,7 @@ export class WorkingMemory {
     });
     const resultsMax = options.buffer.query.maxSize;
     this.facts = new MemoryFacts({ store, now, query, resultsMax, write, changed: added, extractor });
+    this.points = new MemoryPoints({ store, now, forget: parts.forget });
     this.#contexts = new ContextPath({
       store,
       query,
@@ -140,8 +143,8 @@ export class WorkingMemory {
   }
 
   /**
-   * Commits one batch. Messages have ids, and a fact is identified by its content, so only edits need a key to be
-   * idempotent.
+   * Commits one batch. Messages and points have ids, and a fact is identified by its content, so only edits need a key to
+   * be idempotent.
    */
   async #commitBatch(place: ParsedScope, { key, given, writes }: Batch, isKeyed: boolean): Promise<Added> {
     const where = writes.some(({ op }) => op === "save_message") ? place : { space: place.space };

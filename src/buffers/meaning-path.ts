@@ -155,6 +155,11 @@ export class MeaningPath {
     this.#outbox?.notify();
   }
 
+  /** Records that points may have been stored or forgotten. */
+  pointsChanged(): void {
+    this.#outbox?.notify();
+  }
+
   /** Resumes parked items that were made pending again. */
   replayed(): void {
     this.#pipeline.rescan();

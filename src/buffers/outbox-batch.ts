@@ -3,8 +3,8 @@
  *
  * For each item in a batch, all deletes come first, then the last upsert, unless a delete follows it. Anything in
  * between would be overwritten. Two calls therefore carry a batch, in the order that each item needs, and a batch that
- * is sent again, in whole or in part, leaves the index in the same state as sending it once. Points of a former vector
- * space are stored separately, so rows about them are handled separately; only their deletes matter.
+ * is sent again, in whole or in part, leaves the index in the same state as sending it once. The points of other vector
+ * spaces are stored separately, so rows about them are handled separately. Of a former vector space only deletes are left.
  */
 import { HoldfastError } from "../errors.js";
 import { chunkId } from "../retrieval/chunks/id.js";
@@ -14,8 +14,8 @@ import type { VectorSpace } from "../types.js";
 
 /** The rows of one item, in order, and their net change. */
 interface ItemChange {
-  /** The vector space of its points, if that space is no longer in use. */
-  readonly former: VectorSpace | undefined;
+  /** The vector space of its points, if it is not the current one. */
+  readonly other: VectorSpace | undefined;
   readonly rows: readonly OutboxRow[];
   /** The ids of the points to delete. */
   readonly deletes: readonly string[];
@@ -38,7 +38,7 @@ export interface BatchResult {
   readonly failure?: unknown;
 }
 
-type Target = Pick<VectorIndex, "upsert" | "delete" | "deleteFormer">;
+type Target = Pick<VectorIndex, "upsert" | "delete" | "upsertIn" | "deleteIn">;
 
 /** Sends a batch. Never rejects. If the index refuses the batch, it is bisected until the items at fault are found. */
 export async function sendBatch(rows: readonly OutboxRow[], index: Target): Promise<BatchResult> {
@@ -98,42 +98,46 @@ class Batch {
   }
 
   async #delete(changes: readonly ItemChange[]): Promise<void> {
-    const ids = changes.flatMap(({ former, deletes }) => (former ? [] : deletes));
-    if (ids.length > 0) await this.#index.delete(ids);
-    for (const [space, left] of formerOf(changes)) await this.#index.deleteFormer?.(space, left);
+    for (const [space, ids] of bySpace(changes, ({ deletes }) => deletes)) {
+      if (space) await this.#index.deleteIn?.(space, ids);
+      else await this.#index.delete(ids);
+    }
   }
 
   async #upsert(changes: readonly ItemChange[]): Promise<void> {
-    const points = changes.flatMap(({ upserts }) => upserts);
-    if (points.length > 0) await this.#index.upsert(points);
+    for (const [space, points] of bySpace(changes, ({ upserts }) => upserts)) {
+      if (space) await this.#index.upsertIn?.(space, points);
+      else await this.#index.upsert(points);
+    }
   }
 }
 
 function changesOf(rows: readonly OutboxRow[]): ItemChange[] {
   const byItem = new Map<string, OutboxRow[]>();
   for (const row of rows) {
-    const name = JSON.stringify([row.key, row.former]);
+    const name = JSON.stringify([row.key, row.other]);
     const others = byItem.get(name);
     if (others) others.push(row);
     else byItem.set(name, [row]);
   }
   return [...byItem.values()].map((own) => {
-    const former = own[0]?.former;
-    return { rows: own, former, deletes: deletesOf(own), upserts: former ? [] : pointsOf(own.at(-1)) };
+    return { rows: own, other: own[0]?.other, deletes: deletesOf(own), upserts: pointsOf(own.at(-1)) };
   });
 }
 
-/** The points to delete, by former space. */
-function formerOf(changes: readonly ItemChange[]): Iterable<readonly [VectorSpace, readonly string[]]> {
-  const spaces = new Map<string, [VectorSpace, string[]]>();
-  for (const { former, deletes } of changes) {
-    if (!former || deletes.length === 0) continue;
-    const name = JSON.stringify(former);
+/** What is to be done with the points of each vector space, the current one (undefined) first. Leaves out empty lists. */
+function bySpace<T>(
+  changes: readonly ItemChange[],
+  of: (change: ItemChange) => readonly T[],
+): Iterable<readonly [VectorSpace | undefined, readonly T[]]> {
+  const spaces = new Map<string, [VectorSpace | undefined, T[]]>([["", [undefined, []]]]);
+  for (const change of changes) {
+    const name = change.other ? JSON.stringify(change.other) : "";
     const known = spaces.get(name);
-    if (known) known[1].push(...deletes);
-    else spaces.set(name, [former, [...deletes]]);
+    if (known) known[1].push(...of(change));
+    else spaces.set(name, [change.other, [...of(change)]]);
   }
-  return spaces.values();
+  return [...spaces.values()].filter(([, list]) => list.length > 0);
 }
 
 function deletesOf(rows: readonly OutboxRow[]): string[] {

@@ -187,7 +187,7 @@ export class OutboxDispatcher {
         continue; // the previous holder of the lane may have sent some of these rows
       }
       this.#state = "sending";
-      if (!(await this.#prepare())) return { state: "blocked", ms: POLL_MS };
+      if (!(await this.#prepare(rows))) return { state: "blocked", ms: POLL_MS };
       const result = await this.#beatingWhile(sendBatch(rows, this.#abandonable()));
       if (!(await this.#acknowledge(result))) return { state: "blocked", ms: POLL_MS };
       if ("failure" in result) throw result.failure;
@@ -217,12 +217,12 @@ export class OutboxDispatcher {
   /**
    * Prepares the index for the store's vector space. Requires that the rows were read before: if their vectors belong
    * to another space, this detects it. An index prepared for a former space is useless; the lane is then released to
-   * processes that have another one.
+   * processes that have another one. Rows of callers' points need no vector space in the store.
    */
-  async #prepare(): Promise<boolean> {
+  async #prepare(rows: readonly OutboxRow[]): Promise<boolean> {
     const { index, vectorSpace } = this.#options;
     const space = await vectorSpace();
-    if (!space) return false;
+    if (!space) return rows.every(({ other }) => other);
     if (!this.#prepared) {
       await this.#unlessClosed(() => index.prepare(space));
       this.#prepared = space;
@@ -306,12 +306,13 @@ export class OutboxDispatcher {
     return { state: "waiting", ms: backOff(this.#failures++, BACK_OFF_MS, BACK_OFF_MAX_MS, this.#random) };
   }
 
-  #abandonable(): Pick<VectorIndex, "upsert" | "delete" | "deleteFormer"> {
+  #abandonable(): Pick<VectorIndex, "upsert" | "delete" | "upsertIn" | "deleteIn"> {
     const { index } = this.#options;
     return {
       upsert: (points) => this.#unlessClosed(() => index.upsert(points)),
       delete: (ids) => this.#unlessClosed(() => index.delete(ids)),
-      deleteFormer: (space, ids) => this.#unlessClosed(async () => index.deleteFormer?.(space, ids)),
+      upsertIn: (space, points) => this.#unlessClosed(async () => index.upsertIn?.(space, points)),
+      deleteIn: (space, ids) => this.#unlessClosed(async () => index.deleteIn?.(space, ids)),
     };
   }
 

@@ -85,6 +85,8 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
       if (!block) throw new HoldfastError("not_found", "the block was forgotten meanwhile");
       return { op: "put_block", block };
     }
+    case "put_point":
+      return { op: "put_point", outcome: "updated" };
     case "put_fact":
     case "end_fact": {
       const request = { spaces: [write.space], ids: [write.id], states: FACT_STATES, limit: 1, now };

@@ -25,6 +25,8 @@ async function doneOf(store: Store, space: SpaceRef | undefined, note: Note, now
       return { ...note, repeated: true };
     case "put_block":
       return space && blockAs(store, space, note);
+    case "put_point":
+      return { op: "put_point", outcome: "unchanged" };
     case "put_fact": {
       const fact = await factNow(store, space, note.id, now);
       return fact && { op: "put_fact", outcome: note.outcome, fact, ended: note.ended };

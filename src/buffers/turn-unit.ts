@@ -1,10 +1,11 @@
-/** Turns a Turn into one unit of writes: its messages as one round, then its facts, then its block edits. */
+/** Turns a Turn into one unit of writes: its messages as one round, then its facts, its points and its block edits. */
 import { parseBlockName, parseEdit } from "../blocks/block-input.js";
 import { planBlock } from "../blocks/block-plan.js";
 import { type MemoryBlocks, stateOf } from "../blocks/memory-blocks.js";
 import { HoldfastError } from "../errors.js";
 import { parseFact } from "../facts/fact-input.js";
 import { parseMessages } from "../input/message.js";
+import { parsePoint } from "../input/points.js";
 import type { ParsedScope } from "../input/scope.js";
 import type { Block } from "../stores/blocks.js";
 import type { Write } from "../stores/store.js";
@@ -36,6 +37,11 @@ export async function turnUnit(
   if (messages.length > 0)
     unit.push({ op: "add", ...place, items: parseMessages(messages, now).rows, existing: "same" });
   for (const write of writes) if (write.op === "upsert_fact") unit.push(factWrite(place, write, now));
+  for (const write of writes) {
+    if (write.op !== "store_embedding") continue;
+    const { op: _, ...point } = write;
+    unit.push(parsePoint(place, point));
+  }
   const edited = new Map<string, Block>();
   for (const write of writes) {
     if (write.op !== "edit_block") continue;

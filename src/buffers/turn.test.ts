@@ -61,12 +61,15 @@ describe("Turn", () => {
     expect(turn.drain()).toEqual([saveMessage("first"), saveMessage("second")]);
   });
 
-  it("refuses store_embedding, which has no part behind it yet, and keeps the rest", () => {
+  it("keeps its own copy of a vector that is a typed array", () => {
     const turn = new Turn();
-    turn.push(saveMessage());
-    const write = { op: "store_embedding", collection: "c", pointId: "p", vector: [1], payload: {} } as const;
-    expect(() => turn.push(write)).toThrow(expect.objectContaining({ code: "unsupported" }));
-    expect(turn.length).toBe(1);
+    const vector = Float32Array.of(1, 0.5);
+    turn.push({ op: "store_embedding", collection: "c", pointId: "p", vector });
+    vector.fill(0);
+    const kept = { op: "store_embedding", collection: "c", pointId: "p", vector: [1, 0.5] } as const;
+    expect(turn.drain()).toEqual([kept]);
+    turn.restore([kept]);
+    expect(turn.take(0).given).toEqual([kept]);
   });
 
   it.each(["nonsense", "constructor", "__proto__", undefined])("refuses the write %o, which it would drop", (op) => {

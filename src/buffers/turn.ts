@@ -13,9 +13,10 @@
 import type { BlockEditInput } from "../blocks/block-input.js";
 import { HoldfastError } from "../errors.js";
 import { newId } from "../ids.js";
+import type { NewPoint } from "../input/points.js";
 import { invalid, objectWith, parseChoice, wrongType } from "../input/refusal.js";
 import type { ParsedScope } from "../input/scope.js";
-import type { Json, NewMessage } from "../types.js";
+import type { NewMessage } from "../types.js";
 
 export type BufferedWrite =
   /** Adds a message to the session. */
@@ -33,14 +34,11 @@ export type BufferedWrite =
       /** The facts that it replaces. */
       readonly supersedes?: string | readonly string[];
     }
-  /** Passes a vector to the vector index after the commit. */
-  | {
-      readonly op: "store_embedding";
-      readonly collection: string;
-      readonly pointId: string;
-      readonly vector: readonly number[];
-      readonly payload: Json;
-    }
+  /**
+   * Stores a vector of the caller's own as a point of a collection, or replaces the point with that id. An external
+   * vector index receives it after the commit.
+   */
+  | ({ readonly op: "store_embedding" } & NewPoint)
   /** Edits a memory block, with any edit that `blocks.edit` accepts. */
   | ({ readonly op: "edit_block"; readonly block: string } & BlockEditInput);
 
@@ -93,7 +91,7 @@ export class Turn {
    */
   push(write: BufferedWrite): boolean {
     requireWrite(write);
-    this.#pending.push(write);
+    this.#pending.push(withList(write));
     return this.length >= this.capacity;
   }
 
@@ -119,7 +117,7 @@ export class Turn {
   /** Puts back writes that could not be committed, in front of those pushed since. */
   restore(writes: readonly BufferedWrite[]): void {
     for (const write of writes) requireWrite(write);
-    this.#pending.unshift(...writes);
+    this.#pending.unshift(...writes.map(withList));
   }
 
   get length(): number {
@@ -136,14 +134,15 @@ function requireWrite(write: BufferedWrite): void {
   if (typeof write !== "object" || write === null) throw wrongType("write", "an object", write);
   const op = parseChoice(write.op, OPS, "write.op");
   if (op === "save_message") objectWith(write, MESSAGE_KEYS, "write"); // other kinds have their own parsers
-  if (op === "store_embedding") {
-    const message =
-      "store_embedding needs an index for vectors of callers' own (what is added is embedded by itself), which this version does not have";
-    throw new HoldfastError("unsupported", message, { hint: "leave this write out; the others are not affected" });
-  }
 }
 
 const placeName = ({ space, session, agent }: ParsedScope): string => JSON.stringify([space, session, agent]);
+
+/** A typed array becomes a list, which has a JSON form, and which later changes by the caller do not affect. */
+function withList(write: BufferedWrite): BufferedWrite {
+  if (write.op !== "store_embedding" || !(write.vector instanceof Float32Array)) return write;
+  return { ...write, vector: Array.from(write.vector) };
+}
 
 /** Ids are assigned before the first attempt, so that a retry cannot add a message twice. */
 function withId(write: BufferedWrite, now: number): BufferedWrite {

@@ -72,6 +72,7 @@ export function bytesOfUnit(unit: Unit): number {
   return unit.reduce((bytes, write) => {
     if (write.op === "add") return bytes + bytesOf(write.items);
     if (write.op === "put_block") return bytes + 256 + write.state.content.length * 2;
+    if (write.op === "put_point") return bytes + 256 + write.vector.byteLength + JSON.stringify(write.payload).length;
     if (write.op === "put_fact" || write.op === "restore_fact") return bytes + 256 + write.content.length * 2;
     if (write.op === "ledger") return bytes + 256 + write.put.length * 128;
     return bytes + 256;

@@ -24,6 +24,7 @@ export type { UpdateOptions, WriteOptions } from "../input/call.js";
 export type { ContextOptions } from "../input/context.js";
 export type { ListOptions } from "../input/list.js";
 export type { PageOptions } from "../input/page.js";
+export type { NewPoint, PointSearchOptions, VectorInput } from "../input/points.js";
 export type { PromoteOptions } from "../input/promotion.js";
 export type { QueryOptions } from "../input/query.js";
 export type { CreatedKey } from "../keys/api-keys.js";
@@ -36,6 +37,7 @@ export type { Block, BlockEdit } from "../stores/blocks.js";
 export type { Fact } from "../stores/facts.js";
 export type { ApiKey } from "../stores/keys.js";
 export type { Ledger } from "../stores/ledger.js";
+export type { PointHit, VectorPoint } from "../stores/points.js";
 export type { Promotion } from "../stores/promotions.js";
 export type { ImportReport, OnConflict } from "../transfer/report.js";
 export type {

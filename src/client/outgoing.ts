@@ -8,6 +8,7 @@ import { parseContent } from "../input/content.js";
 import { parseFilter } from "../input/filter.js";
 import { parseInstant } from "../input/instant.js";
 import { parseMetadata } from "../input/metadata.js";
+import { type NewPoint, parsePayload, parseVector } from "../input/points.js";
 import { wrongType } from "../input/refusal.js";
 
 type Fields = { readonly [key: string]: unknown };
@@ -48,12 +49,18 @@ export function entryOf(fields: Fields, where: string): Fields {
 /** The writes of a turn. Messages are numbered as the engine numbers them. */
 export function turnOf(writes: readonly BufferedWrite[]): { readonly writes: readonly unknown[] } {
   let messages = 0;
-  const written = writes.map((write) =>
-    write.op === "save_message" && isFields(write.message)
-      ? { ...write, message: entryOf(write.message, `messages[${messages++}]`) }
-      : write,
-  );
+  const written = writes.map((write) => {
+    if (write.op === "store_embedding") return pointOf(write);
+    if (write.op !== "save_message" || !isFields(write.message)) return write;
+    return { ...write, message: entryOf(write.message, `messages[${messages++}]`) };
+  });
   return { writes: written };
+}
+
+function pointOf<T extends NewPoint>(point: T) {
+  const { payload } = point;
+  const vector = Array.from(parseVector(point.vector));
+  return { ...point, vector, ...(payload !== undefined && { payload: parsePayload(payload) }) };
 }
 
 /** Refuses values that JSON would change. Keys with the value undefined count as absent, as in the engine. */

@@ -22,6 +22,7 @@ import type { PageOptions } from "../input/page.js";
 import type { PromoteOptions } from "../input/promotion.js";
 import type { QueryOptions } from "../input/query.js";
 import { type ParsedScope, parseScope } from "../input/scope.js";
+import type { Points } from "../points/session-points.js";
 import type { Session } from "../session.js";
 import type { FlushReport } from "../stats.js";
 import type { ParkedItem } from "../stores/indexing.js";
@@ -32,6 +33,7 @@ import { hitsOf } from "./hits.js";
 import { entryOf, roundOf, turnOf, withFilter, withTimes } from "./outgoing.js";
 import { RemoteBlocks } from "./remote-blocks.js";
 import { RemoteFacts } from "./remote-facts.js";
+import { RemotePoints } from "./remote-points.js";
 import type { Transport } from "./transport.js";
 
 export interface RemoteSessionOptions extends SessionOptions {
@@ -45,6 +47,7 @@ export class RemoteSession implements Session {
   readonly scope: Scope;
   readonly blocks: Blocks;
   readonly facts: Facts;
+  readonly points: Points;
   readonly #transport: Transport;
   readonly #place: ParsedScope;
   readonly #grants: Grants;
@@ -57,6 +60,7 @@ export class RemoteSession implements Session {
     this.scope = Object.freeze({ ...scope });
     this.blocks = new RemoteBlocks(this.#transport, this.scope);
     this.facts = new RemoteFacts(this.#transport, this.scope, this.#grants);
+    this.points = new RemotePoints(this.#transport, this.scope, this.#grants);
   }
 
   async add(messages: readonly NewMessage[], options?: WriteOptions): Promise<Added> {

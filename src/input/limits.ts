@@ -47,3 +47,6 @@ export const TEXT_DEPTH_MAX = 64;
 
 /** Elements of all lists and objects in JSON text. Allows for the largest message and for `IDS_MAX` ids. */
 export const TEXT_ELEMENTS_MAX = 110_000;
+
+/** Numbers of a caller's own vector. Qdrant's limit. */
+export const DIMENSIONS_MAX = 65_536;

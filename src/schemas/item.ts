@@ -133,6 +133,7 @@ export const ReceiptSchema = z
     entries: z.number().int(),
     blocks: z.number().int(),
     facts: z.number().int(),
+    points: z.number().int(),
     missing: z.array(z.string()),
     purged: z.boolean().meta({ description: "True if the bytes were verified to be gone from the file." }),
     left: z.array(z.object({ what: z.string(), why: z.string() })),

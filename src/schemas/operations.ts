@@ -6,6 +6,7 @@ import { ENTRIES } from "./operations/entries.js";
 import { FACTS } from "./operations/facts.js";
 import { ITEMS } from "./operations/items.js";
 import { KEYS } from "./operations/keys.js";
+import { POINTS } from "./operations/points.js";
 import { RECALL } from "./operations/recall.js";
 import { SHARING } from "./operations/sharing.js";
 
@@ -14,6 +15,7 @@ export const OPERATIONS = {
   ...RECALL,
   ...BLOCKS,
   ...FACTS,
+  ...POINTS,
   ...SHARING,
   ...BUFFERS,
   ...ENTRIES,

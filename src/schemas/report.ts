@@ -4,6 +4,7 @@ import { CONDITIONS, TARGET_NAMES } from "../buffers/health.js";
 import type { BufferedWrite } from "../buffers/turn.js";
 import { anyBlockEdit } from "./block.js";
 import { NewMessageSchema } from "./item.js";
+import { newPointFields } from "./point.js";
 import { Name, pageOf, SpaceRefSchema } from "./scope.js";
 
 export const FlushReportSchema = z.object({ pending: z.number(), parked: z.number() }).meta({ id: "FlushReport" });
@@ -102,6 +103,7 @@ const BufferedWriteSchema = z
       sourceMessage: Name.exactOptional(),
       supersedes: z.union([Name, z.array(Name)]).exactOptional(),
     }),
+    z.strictObject({ op: z.literal("store_embedding"), ...newPointFields }),
     z.strictObject({ op: z.literal("edit_block"), block: Name, ...anyBlockEdit }),
   ])
   .meta({ id: "BufferedWrite" }) as unknown as z.ZodType<BufferedWrite>;

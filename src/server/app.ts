@@ -20,7 +20,7 @@ import { itemHandlers, recallHandlers } from "./handlers/items.js";
 import { bufferHandlers, keyHandlers } from "./handlers/operation.js";
 import { registryHandlers } from "./handlers/registry.js";
 import { streamHandlers } from "./handlers/streams.js";
-import { blockHandlers, factHandlers, sharingHandlers } from "./handlers/working-memory.js";
+import { blockHandlers, factHandlers, pointHandlers, sharingHandlers } from "./handlers/working-memory.js";
 import { KeyRing } from "./key-ring.js";
 import { ServerLog } from "./log.js";
 import { addMcpRoute } from "./mcp/route.js";
@@ -65,6 +65,7 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     ...recallHandlers,
     ...blockHandlers,
     ...factHandlers,
+    ...pointHandlers,
     ...sharingHandlers,
     ...bufferHandlers,
     ...registryHandlers,

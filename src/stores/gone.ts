@@ -2,6 +2,7 @@
 export class Gone {
   items = 0;
   facts = 0;
+  points = 0;
   /** Whether a receipt still names something that was removed. */
   keysLeft = false;
   /** Facts that lost a source and remain, by number. */

@@ -78,6 +78,16 @@ export { ACCESS } from "./keys.js";
 export type { Ledger, LedgerChange, LedgerDone, LedgerEntry, LedgerReads, LedgerWrite } from "./ledger.js";
 export { LEDGER_MAX } from "./ledger.js";
 export type {
+  NearestRequest,
+  PointHit,
+  PointReads,
+  PointsRequest,
+  PutPointDone,
+  PutPointWrite,
+  VectorPoint,
+} from "./points.js";
+export { pointSpace } from "./points.js";
+export type {
   PromoteDone,
   PromoteWrite,
   Promotion,

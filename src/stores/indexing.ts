@@ -265,12 +265,15 @@ export interface OutboxRow {
   readonly sequence: number;
   /** The space under its current name. Meaningless if the space has been forgotten. */
   readonly space: SpaceRef;
-  /** The space's registry id, which renames do not change. */
+  /** The registry id of the space, which renames do not change. Of a point: that of its collection. */
   readonly spaceId: string;
   readonly key: number;
   readonly attempts: number;
-  /** The vector space of the points, if it is no longer the current one. Then only the row's deletes matter. */
-  readonly former?: VectorSpace;
+  /**
+   * The vector space of the vectors, if it is not the current one: a former one, of which only deletes are left, or that
+   * of points (points.ts).
+   */
+  readonly other?: VectorSpace;
   readonly change:
     | {
         readonly kind: "upsert";

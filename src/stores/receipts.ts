@@ -5,7 +5,7 @@
  * - The receipt is written in the transaction of its unit and kept for seven days of time in use.
  * - Repeating the same key and hash in the same place writes nothing and returns the notes of the first time. A
  *   different hash is a `conflict`.
- * - A receipt holds ids, versions and numbers, no text. When an item, fact or block that it names is forgotten, the
+ * - A receipt holds ids, versions and numbers, no text. When an item, fact, block or point that it names is forgotten, the
  *   receipt loses its hash, and for a fact also the fact's id, because both reveal something about the text. From then
  *   on any request with this key gets the notes, so a late retry cannot bring the content back. Forgetting a session or
  *   a space removes its receipts.
@@ -15,6 +15,7 @@ import type { SpaceRef } from "../types.js";
 import { isFactId } from "./fact-id.js";
 import type { PutFactDone } from "./facts.js";
 import type { LedgerChange } from "./ledger.js";
+import { pointName } from "./points.js";
 import type { Done, RegisterWrite, Unit, Write } from "./store.js";
 
 /** How long a receipt is kept, measured in time in use. */
@@ -61,6 +62,8 @@ export type Note =
   | { readonly op: "add"; readonly ids: readonly string[]; readonly sequences: readonly number[] }
   | { readonly op: "update"; readonly id: string; readonly version: number }
   | { readonly op: "put_block"; readonly id: string; readonly version: number }
+  /** The id is the point's `pointName`. */
+  | { readonly op: "put_point"; readonly id: string }
   | {
       readonly op: "put_fact";
       readonly id: string;
@@ -111,6 +114,8 @@ function noteOf(write: PlainWrite, done: Done): Note {
       return { op: "update", id: write.op === "update" ? write.id : "", version: done.version };
     case "put_block":
       return { op: "put_block", id: done.block.id, version: done.block.version };
+    case "put_point":
+      return { op: "put_point", id: write.op === "put_point" ? pointName(write.collection, write.id) : "" };
     case "put_fact":
       return { op: "put_fact", id: done.fact.id, outcome: done.outcome, ended: done.ended };
     case "end_fact":
@@ -131,12 +136,13 @@ function noteOf(write: PlainWrite, done: Done): Note {
   }
 }
 
-/** The ids of the items, facts and blocks that a receipt names. */
+/** The ids of the items, facts, blocks and points that a receipt names. */
 export function namedIn(notes: readonly Note[]): readonly string[] {
   const ids = notes.flatMap((note): readonly string[] => {
     if (note.op === "add" || note.op === "promote") return note.ids;
     if (note.op === "put_fact") return [note.id, ...note.ended];
-    return note.op === "update" || note.op === "put_block" || note.op === "end_fact" ? [note.id] : [];
+    const isOne = note.op === "update" || note.op === "put_block" || note.op === "put_point" || note.op === "end_fact";
+    return isOne ? [note.id] : [];
   });
   return [...new Set(ids)];
 }

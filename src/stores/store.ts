@@ -16,7 +16,7 @@
  * - No read returns an item outside the given spaces, or an expired one.
  *
  * The other half of the contract, retrieval by meaning (pending items, leases, vectors, outbox), is in indexing.ts.
- * Data that agents edit and carry: blocks.ts, facts.ts, ledger.ts, promotions.ts. Access keys: keys.ts. Idempotent
+ * Data that agents edit and carry: blocks.ts, facts.ts, points.ts, ledger.ts, promotions.ts. Access keys: keys.ts. Idempotent
  * units: receipts.ts.
  */
 import type { ErrorRecord } from "../errors.js";
@@ -41,6 +41,7 @@ import type { FactDone, FactReads, FactWrite } from "./facts.js";
 import type { Indexing, IndexingDone, IndexingWrite } from "./indexing.js";
 import type { KeyReads, PutKeyDone, PutKeyWrite, RevokeKeyDone, RevokeKeyWrite } from "./keys.js";
 import type { LedgerDone, LedgerReads, LedgerWrite } from "./ledger.js";
+import type { PointReads, PutPointDone, PutPointWrite } from "./points.js";
 import type { PromotionDone, PromotionReads, PromotionWrite } from "./promotions.js";
 import type { OnceDone, OnceWrite } from "./receipts.js";
 import type { SearchRequest, SearchResult } from "./search.js";
@@ -102,9 +103,10 @@ export interface UpdateWrite {
  *
  * - `ids`: these items and facts; missing ones are ignored.
  * - `block`: the block with this id and all its versions.
- * - `session`: its items and its ledger, then its registry entry.
- * - `space`: its items, facts, blocks, promotion log and sessions, then its registry entry.
- * - `expired`: all expired items and facts, in any space.
+ * - `points`: these points of a collection; missing ones are ignored.
+ * - `session`: its items, points and ledger, then its registry entry.
+ * - `space`: its items, facts, points, blocks, promotion log and sessions, then its registry entry.
+ * - `expired`: all expired items, facts and points, in any space.
  *
  * With `entry: false` the registry entry stays; for a space, its blocks stay too.
  *
@@ -117,6 +119,7 @@ export interface ForgetWrite {
   readonly target:
     | { readonly space: SpaceRef; readonly ids: readonly string[] }
     | { readonly space: SpaceRef; readonly block: string }
+    | { readonly space: SpaceRef; readonly points: { readonly collection: string; readonly ids: readonly string[] } }
     | { readonly space: SpaceRef; readonly session: string; readonly entry: boolean }
     | { readonly space: SpaceRef; readonly entry: boolean }
     | { readonly expired: true };
@@ -151,6 +154,7 @@ export type Write =
   | RegisterWrite
   | AmendWrite
   | PutBlockWrite
+  | PutPointWrite
   | FactWrite
   | LedgerWrite
   | PromotionWrite
@@ -168,6 +172,7 @@ export interface ForgetDone {
   readonly blocks: number;
   /** Removed facts: those requested, and those that had no other source. */
   readonly facts: number;
+  readonly points: number;
   /** The ids of facts that lost a source and remain, because they have other sources. */
   readonly factsLeft: readonly string[];
   /** The number of copies of the removed items that were promoted to other spaces and still exist there. */
@@ -184,6 +189,7 @@ export const NOTHING_FORGOTTEN: ForgetDone = Object.freeze({
   entries: 0,
   blocks: 0,
   facts: 0,
+  points: 0,
   factsLeft: [],
   copiesLeft: 0,
   keysLeft: false,
@@ -199,6 +205,7 @@ export type Done =
   | { readonly op: "register"; readonly entry: Entry | SessionEntry; readonly created: boolean }
   | { readonly op: "amend"; readonly entry: Entry | SessionEntry }
   | PutBlockDone
+  | PutPointDone
   | FactDone
   | LedgerDone
   | PromotionDone
@@ -327,7 +334,7 @@ export interface KeyedItem extends Item {
   readonly until?: number;
 }
 
-export interface Store extends Indexing, BlockReads, FactReads, LedgerReads, PromotionReads, KeyReads {
+export interface Store extends Indexing, BlockReads, FactReads, PointReads, LedgerReads, PromotionReads, KeyReads {
   /**
    * Commits units in one transaction. `group` names this attempt so that `wasCommitted` can look it up later. An empty
    * name is not recorded; use it for writes that can be repeated. Rejects with `busy` or `store_failed` (nothing was
@@ -381,6 +388,7 @@ export type StoreView = Pick<
   | "facts"
   | "blocks"
   | "blockVersions"
+  | "points"
   | "promotions"
   | "proveWritable"
   | "mirrors"

@@ -18,9 +18,9 @@ export interface Point {
   readonly id: string;
   /** A vector of unit length. */
   readonly vector: Float32Array;
-  /** The space's registry id. */
+  /** The registry id of the space, or of the collection of a caller's own vector. */
   readonly spaceId: string;
-  /** The store's number of the item. */
+  /** The store's number of the item or of the caller's point. */
   readonly key: number;
   readonly version: number;
   readonly part: number;
@@ -52,10 +52,15 @@ export interface VectorIndex {
   /** Ignores missing ids. */
   delete(ids: readonly string[]): Promise<void>;
   /**
-   * Deletes points of a former vector space, which the index stores separately from the current one. Ignores missing
-   * ids. An index that keeps nothing of other vector spaces omits this method.
+   * Writes points of another vector space than the current one, which the index stores separately: those of callers'
+   * own vectors (points.ts). Creates storage for them if none exists. An index that takes no such points omits it.
    */
-  deleteFormer?(space: VectorSpace, ids: readonly string[]): Promise<void>;
+  upsertIn?(space: VectorSpace, points: readonly Point[]): Promise<void>;
+  /**
+   * Deletes points of another vector space: a former one, or that of callers' own vectors. Ignores missing ids. An index
+   * that keeps nothing of other vector spaces omits it.
+   */
+  deleteIn?(space: VectorSpace, ids: readonly string[]): Promise<void>;
   search(request: PointSearch): Promise<readonly FoundPoint[]>;
   close(): Promise<void>;
 }

@@ -28,6 +28,7 @@ import type {
 } from "../stores/indexing.js";
 import type { KeysRequest, StoredKey } from "../stores/keys.js";
 import type { Ledger } from "../stores/ledger.js";
+import type { NearestRequest, PointHit, PointsRequest, VectorPoint } from "../stores/points.js";
 import type { Promotion, PromotionsRequest } from "../stores/promotions.js";
 import type { ToReindex, ToReindexRequest } from "../stores/reindexing.js";
 import type { SearchRequest, SearchResult } from "../stores/search.js";
@@ -196,6 +197,14 @@ export class FaultyStore implements Store {
 
   ledger(space: SpaceRef, session: string): Promise<Ledger> {
     return this.#inner.ledger(space, session);
+  }
+
+  points(request: PointsRequest): Promise<Page<VectorPoint>> {
+    return this.#inner.points(request);
+  }
+
+  nearest(request: NearestRequest): Promise<readonly PointHit[]> {
+    return this.#inner.nearest(request);
   }
 
   promotions(request: PromotionsRequest): Promise<Page<Promotion>> {

@@ -35,6 +35,7 @@ import { neighbours } from "./conformance/neighbours.js";
 import { outbox } from "./conformance/outbox.js";
 import { parking } from "./conformance/parking.js";
 import { pending } from "./conformance/pending.js";
+import { points } from "./conformance/points.js";
 import { Probe } from "./conformance/probe.js";
 import { promotions } from "./conformance/promotions.js";
 import { registry } from "./conformance/registry.js";
@@ -110,6 +111,7 @@ export function storeConformance({ name, open, openPersistent = open }: StoreCon
     describe("expiry of facts", () => factExpiry(check));
     describe("facts and forgetting", () => factForgets(check));
     describe("facts as a plain model has them", () => factModel(check));
+    describe("points", () => points(check, checkPersistent));
     describe("promotions", () => promotions(check, checkPersistent));
     describe("actors", () => actors(check));
     describe("indexing and other handles", () => lasting(check, checkPersistent));

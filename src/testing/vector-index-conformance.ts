@@ -178,6 +178,23 @@ export function vectorIndexConformance({ name, open }: VectorIndexConformance): 
       expect(keys(await search(index, [ADA], axis(1)))).toEqual([1, 2]);
     });
 
+    checkPrepared("keeps points of other vector spaces apart, and needs no preparation for them", async (index) => {
+      const other: VectorSpace = { model: "callers' own", runtime: "test", dimensions: 3 };
+      const near = { ...point(ADA, 9), vector: Float32Array.of(1, 0, 0) };
+      await index.upsert([point(ADA, 1, 1)]);
+      await index.upsertIn?.(other, [near]);
+      await index.upsertIn?.({ ...other, dimensions: SPACE.dimensions }, [point(ADA, 2, 1)]);
+      await index.upsertIn?.(other, [near]);
+      expect(keys(await search(index, [ADA], axis(1)))).toEqual([1]);
+      if (index.upsertIn) {
+        await expect(index.upsertIn(other, [point(ADA, 3)])).rejects.toMatchObject({ code: "vector_space" });
+      }
+      await index.deleteIn?.(other, [near.id, idOf(ADA, 1)]);
+      await index.deleteIn?.(other, [near.id]);
+      await index.deleteIn?.({ ...other, model: "unheard of" }, [near.id]);
+      expect(keys(await search(index, [ADA], axis(1)))).toEqual([1]);
+    });
+
     checkPrepared("accepts a thousand points in one call, and deletes them in one", async (index) => {
       const points = Array.from({ length: 1000 }, (_, at) => ({ ...point(ADA, at + 1), vector: unit(at) }));
       await index.upsert(points);

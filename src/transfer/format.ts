@@ -5,6 +5,7 @@
  */
 import type { BlockVersion } from "../stores/blocks.js";
 import type { Fact, FactSpan } from "../stores/facts.js";
+import type { VectorPoint } from "../stores/points.js";
 import type { Promotion } from "../stores/promotions.js";
 import type { Item, Metadata, Part, SessionEntry, SpaceKind, SpaceRef, Tier } from "../types.js";
 
@@ -75,6 +76,12 @@ export interface SupersededLine {
   readonly by: string;
 }
 
+/** A vector of a caller's own. `storedAt` is for information. */
+export interface PointLine extends Omit<VectorPoint, "vector"> {
+  readonly type: "point";
+  readonly vector: readonly number[];
+}
+
 /** A promotion into the space. Oldest first. */
 export interface PromotionLine extends Omit<Promotion, "to"> {
   readonly type: "promotion";
@@ -82,7 +89,15 @@ export interface PromotionLine extends Omit<Promotion, "to"> {
 }
 
 /** Any line of the body. */
-export type BodyLine = EntryLine | SessionLine | ItemLine | BlockLine | FactLine | SupersededLine | PromotionLine;
+export type BodyLine =
+  | EntryLine
+  | SessionLine
+  | ItemLine
+  | BlockLine
+  | FactLine
+  | SupersededLine
+  | PointLine
+  | PromotionLine;
 export type BodyType = BodyLine["type"];
 
 /** Number of lines of each type so far. */
@@ -95,5 +110,6 @@ export const NO_COUNTS: Counts = {
   block: 0,
   fact: 0,
   superseded: 0,
+  point: 0,
   promotion: 0,
 };

@@ -21,6 +21,7 @@ import { importBlocks } from "./import-blocks.js";
 import { importFacts, importSuperseded } from "./import-facts.js";
 import { importItems } from "./import-items.js";
 import { type ImportOptions, type ParsedImport, parseImport } from "./import-options.js";
+import { importPoints } from "./import-points.js";
 import { importPromotions } from "./import-promotions.js";
 import { importEntries, importSessions } from "./import-registry.js";
 import { type BodyInput, checkHeader, isHeader, jsonOf, notJson, parseLine } from "./line.js";
@@ -248,6 +249,8 @@ function writeBatch(
       return importFacts(service, of(), tally);
     case "superseded":
       return importSuperseded(service, of(), tally);
+    case "point":
+      return importPoints(service, of(), tally);
     case "promotion":
       return importPromotions(service, of(), tally);
     default:

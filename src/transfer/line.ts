@@ -8,9 +8,11 @@ import { parseInstant } from "../input/instant.js";
 import { parseInteger } from "../input/integer.js";
 import { checkJsonBounds } from "../input/json-text.js";
 import { parseItems, parseMessages } from "../input/message.js";
+import { parsePoint } from "../input/points.js";
 import { type Fields, invalid, objectWith, parseChoice, quote, wrongType } from "../input/refusal.js";
 import { parseSpace } from "../input/scope.js";
 import type { BlockState } from "../stores/blocks.js";
+import type { PutPointWrite } from "../stores/points.js";
 import type { Promotion } from "../stores/promotions.js";
 import type { NewRow } from "../stores/store.js";
 import { repairText } from "../text.js";
@@ -63,6 +65,10 @@ export interface SupersededInput {
   readonly by: string;
 }
 
+export interface PointInput extends Omit<PutPointWrite, "op" | "existing"> {
+  readonly type: "point";
+}
+
 export interface PromotionInput extends Omit<Promotion, "to"> {
   readonly type: "promotion";
   readonly space: SpaceRef;
@@ -75,6 +81,7 @@ export type BodyInput =
   | BlockInput
   | FactInput
   | SupersededInput
+  | PointInput
   | PromotionInput;
 export type LineInput = BodyInput | { readonly type: "end"; readonly counts: Counts } | { readonly type: "cursor" };
 
@@ -90,6 +97,7 @@ const BLOCK = keys(
   "space id version name presentName content description maxTokens counter policy readOnly reason actor at",
 );
 const SUPERSEDED = keys("space id from by");
+const POINT = keys("space collection id session vector payload storedAt");
 const PROMOTION = keys("space id from actor reason at");
 const CURSOR = keys("cursor");
 const END = keys("counts");
@@ -134,6 +142,8 @@ export function parseLine(fields: Fields, now: number): LineInput {
       return parseFactLine(fields);
     case "superseded":
       return parseSuperseded(objectWith(fields, SUPERSEDED, "the line"));
+    case "point":
+      return parsePointLine(objectWith(fields, POINT, "the line"));
     case "promotion":
       return parsePromotion(objectWith(fields, PROMOTION, "the line"));
     case "cursor":
@@ -210,6 +220,12 @@ function parseSuperseded({ space, id, from, by }: Fields): SupersededInput {
   };
 }
 
+function parsePointLine({ space, session, collection, id, vector, payload }: Fields): PointInput {
+  const place = { space: parseSpace(space), ...named("session", session) };
+  const { op: _, existing: _existing, ...point } = parsePoint(place, { collection, pointId: id, vector, payload });
+  return { type: "point", ...point };
+}
+
 function parsePromotion({ space, id, from, actor, reason, at }: Fields): PromotionInput {
   for (const [key, text] of Object.entries({ reason, actor: actor ?? "" })) {
     if (typeof text !== "string") throw wrongType(key, "a string", text);
@@ -227,9 +243,10 @@ function parsePromotion({ space, id, from, actor, reason, at }: Fields): Promoti
 
 function parseCounts(value: unknown): Counts {
   const counts = objectWith(value, new Set(Object.keys(NO_COUNTS)), "counts");
+  const { point = 0 } = counts; // earlier exports have none
   const parsed = Object.keys(NO_COUNTS).map((type) => [
     type,
-    parseInteger(counts[type], `counts.${type}`, 0, Number.MAX_SAFE_INTEGER),
+    parseInteger({ ...counts, point }[type], `counts.${type}`, 0, Number.MAX_SAFE_INTEGER),
   ]);
   return Object.fromEntries(parsed) as Counts;
 }

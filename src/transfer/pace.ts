@@ -7,6 +7,8 @@ import type { BodyLine } from "./format.js";
 const FIRST = 32;
 const MOST = 256;
 const PAGE_UNITS = 1024 * 1024;
+/** A number of a vector as JSON. */
+const NUMBER_UNITS = 20;
 
 export class Pace {
   #limit = FIRST;
@@ -25,6 +27,7 @@ export class Pace {
 }
 
 function unitsOf(line: BodyLine): number {
+  if (line.type === "point") return 256 + line.vector.length * NUMBER_UNITS + JSON.stringify(line.payload).length;
   if (!("content" in line)) return 256;
   return 256 + (typeof line.content === "string" ? line.content.length : JSON.stringify(line.content).length);
 }

@@ -13,6 +13,8 @@ export interface ImportReport {
   readonly facts: number;
   /** Spans of facts that were marked as superseded. */
   readonly superseded: number;
+  /** Vectors of callers' own. */
+  readonly points: number;
   /** Entries of the promotion log. */
   readonly promotions: number;
   /** Lines that match existing data. */
@@ -23,7 +25,7 @@ export interface ImportReport {
   readonly skipped: number;
 }
 
-export type Written = "entries" | "sessions" | "items" | "blocks" | "facts" | "superseded" | "promotions";
+export type Written = "entries" | "sessions" | "items" | "blocks" | "facts" | "superseded" | "points" | "promotions";
 export type Outcome = Written | "repeated" | "skipped";
 export type OnConflict = "stop" | "skip";
 
@@ -36,7 +38,7 @@ export interface Numbered<T> {
 export class Tally {
   readonly #onConflict: OnConflict;
   readonly #counts = {
-    ...{ lines: 0, entries: 0, sessions: 0, items: 0, blocks: 0, facts: 0, superseded: 0, promotions: 0 },
+    ...{ lines: 0, entries: 0, sessions: 0, items: 0, blocks: 0, facts: 0, superseded: 0, points: 0, promotions: 0 },
     ...{ repeated: 0, conflicts: 0, skipped: 0 },
   };
 

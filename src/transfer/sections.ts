@@ -6,7 +6,16 @@
 import { FACT_STATES, type Fact, type FactSpan } from "../stores/facts.js";
 import type { StoreView } from "../stores/store.js";
 import type { Item, Page, SpaceRef } from "../types.js";
-import type { BlockLine, BodyLine, FactLine, ItemLine, PromotionLine, SessionLine, SupersededLine } from "./format.js";
+import type {
+  BlockLine,
+  BodyLine,
+  FactLine,
+  ItemLine,
+  PointLine,
+  PromotionLine,
+  SessionLine,
+  SupersededLine,
+} from "./format.js";
 
 export interface SectionRequest {
   readonly store: StoreView;
@@ -31,6 +40,7 @@ export const SECTIONS: readonly Section[] = [
   { name: "blocks", ofSession: false, read: blocks },
   { name: "facts", ofSession: false, read: facts },
   { name: "superseded", ofSession: false, read: superseded },
+  { name: "points", ofSession: true, read: points },
   { name: "promotions", ofSession: false, read: promotions },
 ];
 
@@ -135,6 +145,15 @@ async function superseded(request: SectionRequest): Promise<Page<SupersededLine>
 
 const supersededLine = (space: SpaceRef, id: string, { from, supersededBy: by }: FactSpan): SupersededLine[] =>
   by === undefined ? [] : [{ type: "superseded", space, id, from, by }];
+
+async function points(request: SectionRequest): Promise<Page<PointLine>> {
+  const { store, space, session, now } = request;
+  const page = await store.points({ space, ...(session !== undefined && { session }), ...paged(request), now });
+  return pageWith(
+    page,
+    page.items.map(({ vector, ...point }) => ({ type: "point", ...point, vector: Array.from(vector) }) as const),
+  );
+}
 
 async function promotions(request: SectionRequest): Promise<Page<PromotionLine>> {
   const { store, space } = request;

@@ -112,6 +112,16 @@ describe("acknowledged", () => {
     expect(told(books, { ...CONTEXT, op: 13 }, { given: [factOf(3)] })).toEqual(["lost"]);
   });
 
+  it("sees a point that is lost, or that another call has stored", () => {
+    const { books, file } = written(...ALL);
+    const [point] = file.points;
+    if (!point) throw new Error("a turn stores a point");
+    expect(problems(books, { ...file, points: [] })).toEqual(["lost"]);
+    expect(problems(books, { ...file, points: [{ ...point, vector: [...point.vector, 1] }] })).toEqual(["lost"]);
+    expect(problems(books, { ...file, points: [point, point] })).toEqual(["duplicated"]);
+    expect(problems(books, { ...file, points: [point, { ...point, id: "other" }] })).toEqual(["ghost"]);
+  });
+
   it("sees a version or a sequence that is not the next", () => {
     const { books } = written(CREATE);
     expect(told(books, APPEND, { version: 3 })).toEqual(["lost"]);
@@ -141,6 +151,7 @@ describe("under way", () => {
     const messageOnly = [messageOf(3)];
     const parts: readonly CarriedFound[] = [
       { ...behind, blocks: before.blocks },
+      { ...behind, points: before.points },
       { ...behind, facts: before.facts, listed: messageOnly, searched: messageOnly },
       { ...before, ...items, messages: behind.messages, facts: behind.facts },
       { ...before, blocks: behind.blocks },

@@ -13,8 +13,11 @@ import {
   lineOf,
   messageId,
   messageOf,
+  POINTS,
+  payloadOf,
   reasonOf,
   timeOf,
+  vectorOf,
 } from "./carried-operation.js";
 
 /** Room for all that a lane holds, and time to read it. */
@@ -72,6 +75,8 @@ export class CarriedCalls {
         const fact = { category: CATEGORY, content: factOf(op), confidence: confidenceOf(op), sourceMessage: id };
         turn.push({ op: "save_message", message: { role: "user", content: messageOf(op), id } });
         turn.push({ op: "upsert_fact", ...fact });
+        const point = { collection: POINTS, pointId: operation.name, vector: vectorOf(op), payload: payloadOf(op) };
+        turn.push({ op: "store_embedding", ...point });
         turn.push({ op: "edit_block", block: operation.name, append: lineOf(op), reason });
         const [sequence = 0] = (await session.commit(turn)).sequences;
         return { sequence };

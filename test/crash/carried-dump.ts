@@ -2,7 +2,7 @@
 import type { Memory } from "holdfast";
 import type { SqliteStore } from "holdfast/stores";
 import type { CarriedFound } from "./carried-found.js";
-import { type CARRIED_LANES, COMMON, operationAt } from "./carried-operation.js";
+import { type CARRIED_LANES, COMMON, operationAt, POINTS } from "./carried-operation.js";
 import { digest } from "./operation.js";
 
 type Scope = (typeof CARRIED_LANES)[number];
@@ -18,6 +18,7 @@ export async function dump(memory: Memory, store: SqliteStore, scope: Scope): Pr
   const { items: facts } = await session.facts.list({ state: ANY_STATE, limit: ALL });
   const everything = (await space.list({ limit: ALL })).items;
   const hits = await space.query(COMMON, { topK: ALL });
+  const { items: points } = await space.points.list(POINTS, { limit: ALL });
   const { entries, resets } = await store.ledger({ user: scope.user }, scope.session);
 
   const texts = new Map([...everything, ...facts].map(({ id, content }) => [id, content]));
@@ -38,6 +39,7 @@ export async function dump(memory: Memory, store: SqliteStore, scope: Scope): Pr
             })),
       sources: sources.map(({ message }) => (message === undefined ? "the session" : textOf(message))),
     })),
+    points: points.map(({ id, vector, payload }) => ({ id, vector: Array.from(vector), payload })),
     window: entries.map(({ ref }) => textOf((JSON.parse(ref) as readonly string[]).at(-1) ?? ref)),
     resets,
     listed: everything.map(({ content }) => content),

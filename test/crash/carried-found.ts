@@ -1,5 +1,6 @@
 /** What a file contains of one lane, as its readers see it, and how that differs from what it should contain. */
 
+import { payloadOf, vectorOf } from "./carried-operation.js";
 import { type BlockState, type FactState, type LaneState, shown } from "./carried-state.js";
 import type { Finding, Problem } from "./finding.js";
 import { digest } from "./operation.js";
@@ -8,6 +9,7 @@ export interface CarriedFound {
   readonly messages: readonly { readonly text: string; readonly sequence: number }[];
   readonly blocks: readonly (BlockState & { readonly name: string })[];
   readonly facts: readonly (FactState & { readonly text: string })[];
+  readonly points: readonly { readonly id: string; readonly vector: readonly number[]; readonly payload: unknown }[];
   /** Texts of what the ledger names. */
   readonly window: readonly string[];
   readonly resets: number;
@@ -21,6 +23,7 @@ export const expected = (state: LaneState): CarriedFound => ({
   messages: state.messages.map((text, at) => ({ text, sequence: at + 1 })),
   blocks: Object.entries(state.blocks).map(([name, block]) => ({ name, ...block })),
   facts: Object.entries(state.facts).map(([text, fact]) => ({ text, ...fact })),
+  points: Object.entries(state.points).map(([id, op]) => ({ id, vector: vectorOf(op), payload: payloadOf(op) })),
   window: state.window,
   resets: state.resets,
   listed: shown(state),
@@ -53,6 +56,7 @@ function rowsOf(found: CarriedFound): Row[] {
     ...found.facts.map(({ text, state, confidence, version, spans, sources }) =>
       row(`fact ${wordIn(text)}`, [text, state, confidence, version, spans, sources]),
     ),
+    ...found.points.map(({ id, vector, payload }) => row(`point ${id}`, [vector, payload])),
     ...found.window.map((text) => row(`window ${wordIn(text)}`, text)),
     ...found.listed.map((text) => row(`listed ${wordIn(text)}`, text)),
     ...found.searched.map((text) => row(`searched ${wordIn(text)}`, text, "unfound")),

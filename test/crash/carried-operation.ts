@@ -20,7 +20,7 @@ export type CarriedOperation = { readonly op: number; readonly lane: number } & 
   | { readonly kind: "repeat" | "end" | "retract"; readonly fact: string }
   /** A context with room for all that there is; then the window is full of it, or empty again. */
   | { readonly kind: "context" | "reset" }
-  /** A message, a fact that rests on it, and a line in a block, together. */
+  /** A message, a fact that rests on it, a line in a block, and a point with the id of the block, together. */
   | { readonly kind: "turn"; readonly name: string }
   /** Forgets the whole space, in as many transactions as it takes. */
   | { readonly kind: "forget" }
@@ -50,6 +50,10 @@ export const factOf = (op: number): string => `${textOf({ op, at: 1, size: 40 })
 export const lineOf = (op: number): string => `${textOf({ op, at: 2, size: sizeOf(op) })} ${COMMON}`;
 export const reasonOf = (op: number): string => `operation ${op}`;
 export const messageId = (op: number): string => `note-${op}`;
+/** A point's vector and payload. */
+export const vectorOf = (op: number): readonly number[] => [1, op, ...Array.from({ length: 300 }, (_, at) => at)];
+export const payloadOf = (op: number) => ({ reason: reasonOf(op) });
+export const POINTS = "points";
 export const confidenceOf = (op: number): number => (op % 10) / 10;
 
 /** Some blocks have room for their head only: every line that is added to them overflows, and becomes an item. */

@@ -40,12 +40,22 @@ export interface LaneState {
   readonly overflow: readonly string[];
   /** By text. */
   readonly facts: { readonly [text: string]: FactState };
+  /** By id, with the operation that stored it last. */
+  readonly points: { readonly [id: string]: number };
   /** What stands in the window, as texts. */
   readonly window: readonly string[];
   readonly resets: number;
 }
 
-export const EMPTY: LaneState = { messages: [], blocks: {}, overflow: [], facts: {}, window: [], resets: 0 };
+export const EMPTY: LaneState = {
+  messages: [],
+  blocks: {},
+  overflow: [],
+  facts: {},
+  points: {},
+  window: [],
+  resets: 0,
+};
 
 const SESSION = "the session";
 
@@ -98,6 +108,7 @@ export function after(state: LaneState, operation: CarriedOperation): LaneState 
         ...edited,
         messages: [...state.messages, message],
         facts: { ...facts, [factOf(op)]: newFact(op, 0, message) },
+        points: { ...state.points, [operation.name]: op },
       };
     }
     case "forget":

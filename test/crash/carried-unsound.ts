@@ -26,6 +26,21 @@ const INVARIANTS: readonly { readonly name: string; readonly sql: string }[] = [
           WHERE EXISTS (SELECT 1 FROM fact_span WHERE fact = fact.key AND "end" IS NULL)
           <> EXISTS (SELECT 1 FROM item WHERE item.id = fact.id AND item.space = fact.space)`,
   },
+  { name: "a collection of no space", sql: "SELECT key FROM collection WHERE space NOT IN (SELECT key FROM space)" },
+  {
+    name: "a collection without points",
+    sql: "SELECT key FROM collection WHERE key NOT IN (SELECT collection FROM point)",
+  },
+  {
+    name: "a point of no collection, or of no session",
+    sql: `SELECT key FROM point WHERE collection NOT IN (SELECT key FROM collection)
+          OR session IS NOT NULL AND session NOT IN (SELECT key FROM session)`,
+  },
+  {
+    name: "a vector of other dimensions than its collection",
+    sql: `SELECT point.key FROM point JOIN collection ON collection.key = point.collection
+          WHERE length(vector) <> 4 * dimensions`,
+  },
   { name: "a ledger of no session", sql: "SELECT session FROM ledger WHERE session NOT IN (SELECT key FROM session)" },
 ];
 

@@ -39,7 +39,7 @@ class CollectionIndex implements VectorIndex {
     for (const id of ids) this.#points().delete(id);
   }
 
-  async deleteFormer({ model }: VectorSpace, ids: readonly string[]): Promise<void> {
+  async deleteIn({ model }: VectorSpace, ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#server.get(model)?.delete(id);
   }
 
@@ -116,9 +116,9 @@ describe("an external index", () => {
       await renewed.prepare(space("new"));
       await renewed.upsert([point]);
       expect(counts()).toEqual({ holdfast_old_test_2: 1, holdfast_new_test_2: 1 });
-      await renewed.deleteFormer(space("old"), [id]);
-      await renewed.deleteFormer(space("old"), [id]);
-      await renewed.deleteFormer(space("unheard-of"), [id]);
+      await renewed.deleteIn(space("old"), [id]);
+      await renewed.deleteIn(space("old"), [id]);
+      await renewed.deleteIn(space("unheard-of"), [id]);
       expect(counts()).toEqual({ holdfast_old_test_2: 0, holdfast_new_test_2: 1 });
       await Promise.all([old.close(), renewed.close()]);
     } finally {

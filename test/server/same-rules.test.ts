@@ -101,6 +101,33 @@ const OPERATIONS: { readonly [name: string]: Rules } = {
     inside: "writes",
     call: commit,
   },
+  "a point of a turn": {
+    route: "POST /turns",
+    body: {
+      writes: [{ op: "store_embedding", collection: "c", pointId: "p", vector: [1, 2], payload: { a: 1 } }],
+    },
+    inside: "writes",
+    call: commit,
+  },
+  "a search of points": {
+    positional: true,
+    route: "POST /points/search",
+    body: { collection: "c", vector: [1, 2], topK: 5, spaces: [{ user: "ada" }] },
+    call: (session, { collection, vector, ...options }: { collection: never; vector: never }) =>
+      session.points.search(collection, vector, options),
+  },
+  "a list of points": {
+    positional: true,
+    route: "POST /points/list",
+    body: { collection: "c", limit: 5, cursor: undefined },
+    call: (session, { collection, ...options }: { collection: never }) => session.points.list(collection, options),
+  },
+  "points by id": {
+    positional: true,
+    route: "POST /points/get",
+    body: { collection: "c", ids: ["p"] },
+    call: (session, { collection, ids }: { collection: never; ids: never }) => session.points.get(collection, ids),
+  },
   query: {
     route: "POST /query",
     body: {

@@ -17,7 +17,10 @@ export const exportLines = (user: string): string =>
       ...{ type: "item", id: "imported-1", kind: "message", space: { user }, session: "imported", role: "user" },
       ...{ content: "I like pears.", occurredAt: 1, recordedAt: 1, version: 1 },
     },
-    { type: "end", counts: { entry: 0, session: 1, item: 1, block: 0, fact: 0, superseded: 0, promotion: 0 } },
+    {
+      type: "end",
+      counts: { entry: 0, session: 1, item: 1, block: 0, fact: 0, superseded: 0, point: 0, promotion: 0 },
+    },
   ]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join("");
@@ -31,6 +34,7 @@ export const SAMPLES: { readonly [name in OperationName]: (world: World) => Samp
       writes: [
         { op: "save_message", message },
         { op: "upsert_fact", category: "food", content: "likes figs", confidence: 0.9, sourceMessage: item },
+        { op: "store_embedding", collection: "notes", pointId: "figs", vector: [0, 1], payload: { about: "figs" } },
         { op: "edit_block", block, append: "\nLikes figs." },
       ],
     },
@@ -70,6 +74,11 @@ export const SAMPLES: { readonly [name in OperationName]: (world: World) => Samp
   retractFact: ({ fact }) => ({ params: { id: fact } }),
   endFact: ({ fact }) => ({ params: { id: fact }, body: {} }),
   extractFacts: () => ({ body: { limit: 5 } }),
+
+  searchPoints: () => ({ body: { collection: "notes", vector: [1, 0], topK: 3 } }),
+  getPoints: ({ point }) => ({ body: { collection: "notes", ids: [point] } }),
+  listPoints: () => ({ body: { collection: "notes", limit: 3 } }),
+  deletePoints: ({ point }) => ({ body: { collection: "notes", ids: [point] } }),
 
   promote: ({ item, team }) => ({ body: { ids: [item], to: { team }, reason: "all should know" } }),
   promotions: () => ({ query: { limit: "3" } }),

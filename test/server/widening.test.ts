@@ -103,7 +103,7 @@ describe("an import", () => {
   it("may name no space that the key does not cover, in any line", async () => {
     const lines = before.split("\n").filter((line) => line !== "" && !line.includes('"type":"end"'));
     const types = new Set(lines.map((line) => (JSON.parse(line) as { type: string }).type));
-    expect([...types].sort()).toEqual(["block", "entry", "fact", "item", "session"]);
+    expect([...types].sort()).toEqual(["block", "entry", "fact", "item", "point", "session"]);
     const agent = victim.agent;
     const more = [
       { type: "session", space: { user: mallory.user }, name: "owned", agent },

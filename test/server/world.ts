@@ -14,12 +14,15 @@ export interface World {
   readonly knowledge: string;
   readonly fact: string;
   readonly block: string;
+  /** In the collection "notes", of two dimensions. */
+  readonly point: string;
   /** A key that opens nothing but this user's memory; for the routes that are about keys. */
   readonly key: string;
 }
 
 const SESSION = "talk";
 const BLOCK = "persona";
+const POINT = "point-1";
 
 interface Registered {
   readonly items: readonly { readonly id: string }[];
@@ -48,7 +51,7 @@ export async function makeWorld(admin: Caller, name: string, marker = "plain"): 
     makeKey(admin, { access: "read", spaces: [{ user }] }),
   ]);
   return {
-    ...{ user, team, agent, session: SESSION, block: BLOCK, item, fact: fact.fact.id, key: key.id },
+    ...{ user, team, agent, session: SESSION, block: BLOCK, point: POINT, item, fact: fact.fact.id, key: key.id },
     ...{ userId: users.items[0]?.id ?? "", sessionId: sessions.items[0]?.id ?? "", agentId: agentEntry.id },
     knowledge: knowledge.ids[0] ?? "",
   };
@@ -81,6 +84,8 @@ async function fill(admin: Caller, space: SpaceRef, marker: string): Promise<{ i
     }),
     admin.data("POST /api/v1/blocks", { query: place, body: block }),
   ]);
+  const point = { op: "store_embedding", collection: "notes", pointId: POINT, vector: [1, 0], payload: { of: marker } };
+  await admin.data("POST /api/v1/turns", { query: { ...place, session: SESSION }, body: { writes: [point] } });
   const edit = { append: `\nStill ${marker}.`, reason: marker };
   await admin.data(`POST /api/v1/blocks/${BLOCK}/edits`, { query: place, body: edit });
   return added;

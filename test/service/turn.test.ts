@@ -39,6 +39,61 @@ describe("a turn", () => {
     ]);
   });
 
+  it("stores an embedding with its collection, id, vector and payload, in the transaction of the rest", async () => {
+    const memory = await open({ path: ":memory:" });
+    const session = memory.session({ user: "ada", session: "s" });
+    const turn = session.turn();
+    const payload = { title: "tea", tags: ["drink"] };
+    turn.push({ op: "save_message", message: { role: "user", content: "I like tea" } });
+    turn.push({ op: "store_embedding", collection: "notes", pointId: "p1", vector: [0.5, 0.25, 0], payload });
+    turn.push({ op: "store_embedding", collection: "notes", pointId: "p2", vector: Float32Array.of(0, 0, 1) });
+    expect(await session.commit(turn)).toMatchObject({ sequences: [1], repeated: false });
+    expect((await memory.stats()).write.totalGroups).toBe(1);
+    expect(await session.points.search("notes", [1, 0.5, 0], { topK: 1 })).toEqual([
+      {
+        ...{ space: { user: "ada" }, collection: "notes", id: "p1", session: "s", payload },
+        ...{ storedAt: expect.any(Number), score: expect.closeTo(1, 6) },
+      },
+    ]);
+    expect(await session.points.get("notes", ["p2", "none"])).toMatchObject([
+      { id: "p2", payload: null, vector: Float32Array.of(0, 0, 1) },
+    ]);
+    expect(await session.query("tea"), "a point is no hit").toHaveLength(1);
+    expect(await session.points.delete("notes", ["p1", "none"])).toMatchObject({ points: 1, missing: ["none"] });
+    expect(await session.forget()).toMatchObject({ points: 1, items: 1, purged: true });
+    expect((await session.points.list("notes")).items).toEqual([]);
+  });
+
+  it("with an embedding of other dimensions is kept whole, and nothing of it is written", async () => {
+    const memory = await open({ path: ":memory:" });
+    const session = memory.session({ user: "ada", session: "s" });
+    const turn = session.turn();
+    turn.push({ op: "store_embedding", collection: "notes", pointId: "p1", vector: [1, 2] });
+    turn.push({ op: "save_message", message: { role: "user", content: "must not be half written" } });
+    turn.push({ op: "store_embedding", collection: "notes", pointId: "p2", vector: [1, 2, 3] });
+    await expect(session.commit(turn)).rejects.toMatchObject({ code: "vector_space", hint: expect.any(String) });
+    expect(turn.length).toBe(3);
+    expect(await session.query("half written")).toHaveLength(0);
+    expect((await session.points.list("notes")).items).toEqual([]);
+  });
+
+  it("with an embedding is written once under its key, and not again once the point is forgotten", async () => {
+    const memory = await open({ path: ":memory:" });
+    const session = memory.session({ user: "ada", session: "s" });
+    const commit = async (vector: readonly number[]) => {
+      const turn = session.turn();
+      turn.push({ op: "store_embedding", collection: "notes", pointId: "p1", vector });
+      return session.commit(turn, { idempotencyKey: "k" });
+    };
+    expect(await commit([1, 2])).toMatchObject({ repeated: false });
+    expect(await commit([1, 2])).toMatchObject({ repeated: true });
+    await expect(commit([1, 3])).rejects.toMatchObject({ code: "conflict" });
+    const { left } = await session.points.delete("notes", ["p1"]);
+    expect(left).toMatchObject([{ what: expect.stringContaining("idempotency keys") }]);
+    expect(await commit([1, 2])).toMatchObject({ repeated: true });
+    expect((await session.points.list("notes")).items).toEqual([]);
+  });
+
   it("updates a known fact instead of adding it again", async () => {
     const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });

@@ -1,5 +1,5 @@
 /** Blocks, facts, context and promotions: the same in this process and behind a server. */
-import type { Session } from "holdfast";
+import type { Json, Session } from "holdfast";
 import { expect, it } from "vitest";
 import type { Opened } from "./doors.js";
 
@@ -52,6 +52,54 @@ export function itCarried(opened: () => Opened): void {
     await expect(blocks.delete("c d")).rejects.toMatchObject({ code: "read_only" });
     expect(await blocks.delete("b")).toMatchObject({ blocks: 1, items: 1 });
     await expect(blocks.history("b")).rejects.toMatchObject({ code: "not_found", details: { name: "b" } });
+  });
+
+  it("has points that are stored, replaced, searched, listed, read and deleted", async () => {
+    const ada = session("points");
+    const store = async (of: Session, pointId: string, vector: readonly number[] | Float32Array, payload?: Json) => {
+      const turn = of.turn();
+      turn.push({
+        op: "store_embedding",
+        collection: "n/ö 👍",
+        pointId,
+        vector,
+        ...(payload !== undefined && { payload }),
+      });
+      await of.commit(turn);
+    };
+    const payload = JSON.parse('{"__proto__":{"a":[1,null]},"é":"\\u2028"}') as Json;
+    await store(ada, "p1", [0.1, 3e38], payload);
+    await store(session("points", "second"), "p2", Float32Array.of(-1, 0));
+    await store(ada, "p2", [1, 1], "replaced");
+    const name = "n/ö 👍";
+    const point = { space: { user: "points" }, collection: name, session: "first", storedAt: opened().clock.now() };
+    const [p1, p2] = [
+      { ...point, id: "p1", payload },
+      { ...point, id: "p2", payload: "replaced" },
+    ];
+    const vectors = [Float32Array.of(0.1, 3e38), Float32Array.of(1, 1)];
+    expect(await ada.points.list(name)).toEqual({
+      items: [
+        { ...p1, vector: vectors[0] },
+        { ...p2, vector: vectors[1] },
+      ],
+    });
+    const { items, next } = await ada.points.list(name, { limit: 1 });
+    expect(items).toMatchObject([p1]);
+    expect((await ada.points.list(name, { cursor: String(next) })).items).toMatchObject([p2]);
+    expect(await ada.points.get(name, ["p2", "none", "p1"])).toMatchObject([p2, p1]);
+    expect(await ada.points.search(name, Float32Array.of(0, 2))).toEqual([
+      { ...p1, score: expect.closeTo(1, 6) },
+      { ...p2, score: expect.closeTo(Math.SQRT1_2, 6) },
+    ]);
+    const granted = opened().memory.session({ user: "someone" }, { grants: [{ user: "points" }] });
+    expect(await granted.points.search(name, [1, 1])).toEqual([]);
+    const asked = { topK: 1, spaces: [{ user: "points" }] };
+    expect(await granted.points.search(name, [1, 1], asked)).toMatchObject([{ ...p2, score: expect.closeTo(1, 6) }]);
+    expect(await ada.points.delete(name, ["p1", "none"])).toMatchObject({ points: 1, missing: ["none"], purged: true });
+    expect(await ada.points.get(name, ["p1"])).toEqual([]);
+    expect(await ada.forget()).toMatchObject({ points: 1, sessions: 1 });
+    expect(await ada.points.search(name, [1, 1])).toEqual([]);
   });
 
   it("has facts that hold, end, are superseded, retracted and found", async () => {

@@ -9,6 +9,13 @@ type Calls = { readonly [what: string]: Call };
 
 const SCOPE = { user: "ada", agent: "tutor", session: "s" };
 const SAID = [{ id: "m1", role: "user", content: "I moved to Lisbon" }] as const;
+/** Commits a turn with one point. */
+async function stored(session: Session, more: object): Promise<void> {
+  const turn = session.turn();
+  turn.push({ op: "store_embedding", collection: "c", pointId: "p", vector: [1], ...more } as never);
+  await session.commit(turn);
+}
+
 const message = (more: object) => [{ role: "user", content: "x", ...more }] as never;
 
 /** Refused by the engine, or by the client in the engine's words: code, message, hint and details are equal. */
@@ -56,7 +63,30 @@ const BY_THE_ENGINE: Calls = {
     memory.session(SCOPE, { grants: [{ team: "x" }] }).promote(["none"], { to: { team: "x" }, reason: "r" }),
   "a promotion into the own space": (s) => s.promote(["m1"], { to: { user: "ada" }, reason: "r" }),
   "a turn of no capacity": (s) => s.turn(0),
-  "a vector in a turn": (s) => s.turn().push({ op: "store_embedding" } as never),
+  "a vector of nothing": (s) => stored(s, { vector: [] }),
+  "a vector of zeros": (s) => stored(s, { vector: [0, -0, 1e-60] }),
+  "a vector with NaN": (s) => stored(s, { vector: [1, Number.NaN] }),
+  "a vector with an infinity": (s) => stored(s, { vector: Float32Array.of(1, Number.NEGATIVE_INFINITY) }),
+  "a vector with a number too large for 32 bits": (s) => stored(s, { vector: [1e39] }),
+  "a vector that is too long": (s) => stored(s, { vector: new Float32Array(65_537).fill(1) }),
+  "a vector of other dimensions": async (s) => {
+    await stored(s, { collection: "flat", vector: [1, 2] });
+    await stored(s, { collection: "flat", pointId: "other", vector: [1, 2, 3] });
+  },
+  "a search by a vector of other dimensions": async (s) => {
+    await stored(s, { collection: "flat", vector: [1, 2] });
+    await s.points.search("flat", [1]);
+  },
+  "a search by a vector of zeros": (s) => s.points.search("c", [0]),
+  "a search of points in a space that was not granted": (s) => s.points.search("c", [1], { spaces: [{ user: "bob" }] }),
+  "a payload that is too large": (s) => stored(s, { payload: "x".repeat(70_000) }),
+  "a payload that is too deep": (s) => stored(s, { payload: nested(40) }),
+  "a payload with a Date": (s) => stored(s, { payload: { at: new Date() } }),
+  "a payload with NaN": (s) => stored(s, { payload: [Number.NaN] }),
+  "a collection without a name": (s) => stored(s, { collection: "" }),
+  "a collection with a broken name": (s) => stored(s, { collection: "a\ud800" }),
+  "a point without an id": (s) => stored(s, { pointId: "" }),
+  "a point with a broken id": (s) => s.points.get("c", ["a\0"]),
   "a filter by undefined": (s) => s.query("x", { metadata: { tenant: undefined as never } }),
   "a list filtered by undefined": (s) => s.list({ metadata: { tenant: undefined as never } }),
   "a filter that is a Map": (s) => s.query("x", { metadata: new Map([["tenant", "a"]]) as never }),

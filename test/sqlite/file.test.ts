@@ -11,9 +11,10 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { HoldfastError, openMemory } from "holdfast";
+import { SqliteStore } from "holdfast/stores";
 import { describe, expect, it } from "vitest";
 import { alter, newFolder, newPath, open } from "../support/opened.js";
-import { openRaw } from "../support/raw.js";
+import { openRaw, unsoundness } from "../support/raw.js";
 import { until } from "../support/until.js";
 
 async function refusal(path: string): Promise<HoldfastError> {
@@ -28,6 +29,9 @@ async function refusal(path: string): Promise<HoldfastError> {
 
 /** Without an embedder every commit is an add. */
 const BY_WORDS = { buffer: { hybridBuffer: { embeddingModel: "none" } } };
+
+const ADA = { user: "ada" } as const;
+const EVERYTHING = { spaces: [ADA], filter: {}, sortBy: "arrival", order: "asc", limit: 10 } as const;
 
 /** So often the locked file is looked at: long enough for dozens of tries to open it. */
 const LOOKS = 200;
@@ -50,6 +54,19 @@ function journalOfEmptyFile(): Buffer {
 }
 
 describe("the file", () => {
+  it("of the first schema is upgraded when it is opened, keeps what it holds, and takes points", async () => {
+    const path = await usedFile();
+    alter(path, "DROP TABLE point; DROP TABLE collection; UPDATE head SET schema = 1; PRAGMA user_version = 1");
+    const store = await SqliteStore.open({ path, busyTimeoutMs: 10_000 });
+    const now = Date.now();
+    expect((await store.list({ ...EVERYTHING, now })).items).toMatchObject([{ content: "hello" }]);
+    const point = { collection: "c", id: "p", vector: Float32Array.of(1, 2), payload: { a: 1 } };
+    await store.commit([[{ op: "put_point", space: ADA, existing: "replace", ...point }]], now, "");
+    expect((await store.points({ space: ADA, limit: 10, now })).items).toMatchObject([point]);
+    await store.close();
+    expect(unsoundness(path)).toEqual([]);
+  });
+
   it("is made with mode 0600, its log too, whatever the umask", async () => {
     const path = newPath();
     const before = process.umask(0);

@@ -3,7 +3,11 @@ import { existsSync, readFileSync } from "node:fs";
 
 /** Which of the texts can still be read in the file, its log or its shared memory. */
 export function stillInFiles(path: string, texts: readonly string[]): string[] {
-  const files = ["", "-wal", "-shm"].map((suffix) => path + suffix).filter(existsSync);
-  const bytes = files.map((file) => readFileSync(file));
+  const bytes = bytesOfFiles(path);
   return texts.filter((text) => bytes.some((file) => file.includes(text)));
+}
+
+export function bytesOfFiles(path: string): readonly Buffer[] {
+  const files = ["", "-wal", "-shm"].map((suffix) => path + suffix).filter(existsSync);
+  return files.map((file) => readFileSync(file));
 }

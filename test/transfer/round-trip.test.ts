@@ -39,6 +39,7 @@ describe("a round trip", () => {
       sessions: 0,
       entries: 0,
       superseded: 0,
+      points: 0,
       promotions: 0,
     });
     expect(again).toMatchObject({ repeated: bodies, conflicts: 0 });

@@ -45,7 +45,17 @@ class World {
     const space = this.#random.pick(SPACES);
     if (step <= LARGE_ROUND) return this.#add(space, step);
     switch (
-      this.#random.weighted({ add: 40, knowledge: 8, edit: 6, drop: 2, block: 14, fact: 22, promote: 3, session: 3 })
+      this.#random.weighted({
+        add: 40,
+        knowledge: 8,
+        edit: 6,
+        drop: 2,
+        block: 14,
+        fact: 22,
+        point: 10,
+        promote: 3,
+        session: 3,
+      })
     ) {
       case "add":
         return this.#add(space, step);
@@ -59,6 +69,8 @@ class World {
         return this.#block(space, step);
       case "fact":
         return this.#fact(space, step);
+      case "point":
+        return this.#point(space, step);
       case "promote":
         return this.#promote(space);
       case "session":
@@ -169,6 +181,22 @@ class World {
     if (outcome && !known.includes(outcome.fact.id)) known.push(outcome.fact.id);
   }
 
+  async #point(space: SpaceRef, step: number): Promise<void> {
+    const random = this.#random;
+    const session = this.#memory.session(this.#scope(space));
+    const collection = random.pick(["notes", "Bilder 🖼️"]);
+    const { items } = await session.points.list(collection);
+    if (items.length > 0 && random.chance(0.2)) {
+      await session.points.delete(collection, [random.pick(items).id]);
+      return;
+    }
+    const turn = session.turn();
+    const vector = Array.from({ length: collection.length }, () => random.between(-1_000, 1_000) / 999 + 1e-9);
+    const payload = random.pick([null, 5, random.pick(TEXTS).toWellFormed(), { list: [1, { "": false }] }]);
+    turn.push({ op: "store_embedding", collection, pointId: `p${random.between(0, step)}`, vector, payload });
+    await session.commit(turn);
+  }
+
   async #promote(space: SpaceRef): Promise<void> {
     const id = this.#anId(space);
     const to = this.#random.pick(SPACES);
@@ -223,7 +251,7 @@ export function lasting(lines: readonly string[]): readonly Fields[] {
   return lines
     .map((line) => JSON.parse(line) as Fields)
     .filter(({ type }) => type !== "cursor" && type !== "holdfast")
-    .map(({ recordedAt: _, ...fields }) => {
+    .map(({ recordedAt: _, storedAt: _stored, ...fields }) => {
       if (fields["type"] === "block") return { ...fields, at: 0 };
       if (fields["type"] !== "item") return fields;
       const { version: _version, round, ...item } = fields;

@@ -10,6 +10,7 @@ const COUNTS = [
   ["entries", "entry"],
   ["blocks", "block"],
   ["facts", "fact"],
+  ["points", "point"],
 ] as const;
 
 export async function printReceipt(call: Call, receipt: ForgetReceipt): Promise<void> {

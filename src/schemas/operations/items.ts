@@ -53,7 +53,7 @@ export const ITEMS = {
   commitTurn: operation({
     ...ROUTES.commitTurn,
     tag: "Messages",
-    summary: "Commit the writes of one turn (messages, facts, block edits) in one transaction.",
+    summary: "Commit the writes of one turn (messages, facts, points, block edits) in one transaction.",
     access: "write",
     scope: "own",
     body: TurnSchema,

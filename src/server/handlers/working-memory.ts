@@ -1,10 +1,12 @@
-/** Handlers for blocks, facts and promotions. */
+/** Handlers for blocks, facts, points and promotions. */
 
 import { type Handlers, keyed } from "../../calls/call.js";
 import { HoldfastError } from "../../errors.js";
 import type { BLOCKS } from "../../schemas/operations/blocks.js";
 import type { FACTS } from "../../schemas/operations/facts.js";
+import type { POINTS } from "../../schemas/operations/points.js";
 import type { SHARING } from "../../schemas/operations/sharing.js";
+import type { VectorPoint } from "../../stores/points.js";
 
 export const blockHandlers: Handlers<typeof BLOCKS> = {
   createBlock: ({ session, body, idempotencyKey }) => session.blocks.create(body, keyed(idempotencyKey)),
@@ -47,6 +49,20 @@ export const factHandlers: Handlers<typeof FACTS> = {
     session.facts.end(params.id, { ...body, ...keyed(idempotencyKey) }),
   extractFacts: ({ session, body }) => session.facts.extract(body),
 };
+
+export const pointHandlers: Handlers<typeof POINTS> = {
+  searchPoints: ({ session, body: { collection, vector, ...options } }) =>
+    session.points.search(collection, vector, options),
+  getPoints: async ({ session, body }) => (await session.points.get(body.collection, body.ids)).map(wirePoint),
+  listPoints: async ({ session, body: { collection, ...options } }) => {
+    const page = await session.points.list(collection, options);
+    return { ...page, items: page.items.map(wirePoint) };
+  },
+  deletePoints: ({ session, body }) => session.points.delete(body.collection, body.ids),
+};
+
+/** JSON has no typed arrays. */
+const wirePoint = (point: VectorPoint) => ({ ...point, vector: Array.from(point.vector) });
 
 export const sharingHandlers: Handlers<typeof SHARING> = {
   promote: async ({ session, body: { ids, ...options }, idempotencyKey }) => ({

@@ -52,6 +52,8 @@ export class QdrantIndex implements VectorIndex {
   readonly #requests: Requests;
   #api: Promise<Api> | undefined;
   #prepared: Prepared | undefined;
+  /** The collections of other vector spaces that are prepared. */
+  readonly #others = new Set<string>();
 
   constructor({ url, apiKey, collection = "holdfast", timeoutMs = 10_000, batchSize = 128 }: QdrantIndexOptions) {
     this.#endpoint = endpointOf(url, apiKey);
@@ -77,6 +79,10 @@ export class QdrantIndex implements VectorIndex {
   async upsert(points: readonly Point[]): Promise<void> {
     const { collection, space } = this.#requirePrepared();
     for (const { vector } of points) requireDimensions(vector, space);
+    await this.#upsert(collection, points);
+  }
+
+  async #upsert(collection: string, points: readonly Point[]): Promise<void> {
     for (const batch of this.#batches(points)) {
       await this.#send({ what: "take points", isChange: true }, (api, init) =>
         api.upsertPoints({ collection_name: collection, wait: true, points: batch.map(toStruct) }, init),
@@ -93,7 +99,19 @@ export class QdrantIndex implements VectorIndex {
     }
   }
 
-  async deleteFormer(space: VectorSpace, ids: readonly string[]): Promise<void> {
+  async upsertIn(space: VectorSpace, points: readonly Point[]): Promise<void> {
+    const collection = collectionName(this.#prefix, space);
+    for (const { vector } of points) requireDimensions(vector, space);
+    if (!this.#others.has(collection)) {
+      await this.#send({ what: "prepare a collection", isChange: false }, (api, init) =>
+        prepareCollection(api, collection, space.dimensions, init),
+      );
+      this.#others.add(collection);
+    }
+    await this.#upsert(collection, points);
+  }
+
+  async deleteIn(space: VectorSpace, ids: readonly string[]): Promise<void> {
     const collection = collectionName(this.#prefix, space);
     for (const batch of this.#batches(ids)) {
       await this.#send({ what: "delete points", isChange: true }, async (api, init) => {

@@ -21,6 +21,7 @@ import type { Actors } from "./records/actors.js";
 import type { Blocks } from "./records/blocks.js";
 import type { Keys } from "./records/keys.js";
 import type { Ledgers } from "./records/ledgers.js";
+import type { Points } from "./records/points.js";
 import type { Promotions } from "./records/promotions.js";
 import type { SpaceRow } from "./rows/codec.js";
 import type { Receipts } from "./rows/receipts.js";
@@ -29,7 +30,7 @@ import type { Residue } from "./rows/residue.js";
 import type { Transaction } from "./rows/transaction.js";
 
 const SLICE_MS = 5;
-const SLICE_ITEMS = 256;
+export const SLICE_ITEMS = 256;
 /** A slice ends once this many tokens are to be removed from the index immediately: those of about eight messages. */
 const SLICE_TOKENS = 250;
 /** For more items than this, words are removed by marks and a merge. */
@@ -38,6 +39,7 @@ const LARGE = 64;
 /** The components that hold other data to be forgotten with a session or space. */
 export interface Records {
   readonly blocks: Blocks;
+  readonly points: Points;
   readonly ledgers: Ledgers;
   readonly promotions: Promotions;
   readonly receipts: Receipts;
@@ -101,7 +103,7 @@ export class Forgetter {
   }
 
   forget({ target }: ForgetWrite, transaction: Transaction): ForgetDone {
-    if ("expired" in target) return this.#forgetThings(this.#expiredThings(transaction.now), transaction);
+    if ("expired" in target) return this.#forgetExpired(transaction);
     const space = this.#registry.findSpace(target.space);
     if (!space) return NOTHING_FORGOTTEN;
     if ("ids" in target) {
@@ -113,6 +115,14 @@ export class Forgetter {
     if ("session" in target) {
       const session = this.#registry.findSession(space.key, target.session);
       return session ? this.#forgetSession(space.key, session.key, target, transaction) : NOTHING_FORGOTTEN;
+    }
+    if ("points" in target) {
+      const { collection, ids } = target.points;
+      const gone = new Gone();
+      return doneOf(
+        gone,
+        this.#forgetPoints(this.#records.points.named(space.key, collection, ids), transaction, gone),
+      );
     }
     if ("block" in target) {
       const isForgotten = this.#records.blocks.forget(space.key, target.block, transaction);
@@ -126,6 +136,15 @@ export class Forgetter {
     return doneOf(gone, this.#removeSlice(things, false, transaction, gone));
   }
 
+  #forgetExpired(transaction: Transaction): ForgetDone {
+    const { now } = transaction;
+    const gone = new Gone();
+    const remaining =
+      this.#removeSlice(this.#expiredThings(now), false, transaction, gone) ||
+      this.#forgetPoints(this.#records.points.expired(now), transaction, gone);
+    return doneOf(gone, remaining);
+  }
+
   #forgetSession(
     space: number,
     session: number,
@@ -136,7 +155,9 @@ export class Forgetter {
     const gone = new Gone();
     const things = this.#bySession.all(session);
     const remaining =
-      this.#removeSlice(things, false, transaction, gone) || this.#leaveSession(session, transaction, gone);
+      this.#removeSlice(things, false, transaction, gone) ||
+      this.#leaveSession(session, transaction, gone) ||
+      this.#forgetPoints(this.#records.points.ofSession(session), transaction, gone);
     const done = doneOf(gone, remaining);
     if (remaining) return done;
     this.#records.ledgers.forgetSession(session);
@@ -154,7 +175,8 @@ export class Forgetter {
     const gone = new Gone();
     const remaining =
       this.#removeSlice(this.#bySpace.all(key), items > LARGE, transaction, gone) ||
-      this.#removeSlice(this.#factsOfSpace.all(key), items > LARGE, transaction, gone);
+      this.#removeSlice(this.#factsOfSpace.all(key), items > LARGE, transaction, gone) ||
+      this.#forgetPoints(this.#records.points.ofSpace(key), transaction, gone);
     // No fact remains in the end, whatever one slice reports.
     const done = { ...doneOf(gone, remaining), factsLeft: [] };
     if (remaining) return done;
@@ -184,6 +206,11 @@ export class Forgetter {
     return this.#forgetSome(facts, ({ fact }) =>
       this.#items.cascade.loseSession(Number(fact), session, transaction, how, gone),
     );
+  }
+
+  /** Returns true if there is more to do. */
+  #forgetPoints(points: readonly Row[], transaction: Transaction, gone: Gone): boolean {
+    return this.#forgetSome(points, ({ key }) => this.#records.points.forget(Number(key), transaction, gone));
   }
 
   /** Forgets as many as fit into a slice, at least one. Returns true if there are more. */
@@ -231,6 +258,6 @@ export class Forgetter {
   }
 }
 
-function doneOf({ items, facts, factsLeft, copiesLeft, keysLeft }: Gone, remaining: boolean): ForgetDone {
-  return { ...NOTHING_FORGOTTEN, items, facts, factsLeft, copiesLeft, keysLeft, remaining };
+function doneOf({ items, facts, points, factsLeft, copiesLeft, keysLeft }: Gone, remaining: boolean): ForgetDone {
+  return { ...NOTHING_FORGOTTEN, items, facts, points, factsLeft, copiesLeft, keysLeft, remaining };
 }

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Backlog } from "./embedding/backlog.js";
+import { Leases } from "./embedding/leases.js";
+import { OutboxWriter } from "./embedding/outbox.js";
 import { VectorTables } from "./embedding/vector-table.js";
 import { connect, Statements } from "./file/connection.js";
 import type { Database } from "./file/driver.js";
@@ -13,8 +15,11 @@ import { BlockReader } from "./records/block-reader.js";
 import { KeyReader } from "./records/key-reader.js";
 import { LedgerReader } from "./records/ledger-reader.js";
 import { Ledgers } from "./records/ledgers.js";
+import { FIRST_PLACE, PointReader } from "./records/point-reader.js";
+import { Points } from "./records/points.js";
 import { ChangeReader } from "./rows/change-reader.js";
 import { Headers, ItemReader } from "./rows/item-reader.js";
+import { Receipts } from "./rows/receipts.js";
 import { Registry } from "./rows/registry.js";
 import { Residue } from "./rows/residue.js";
 import { SearchScope } from "./rows/scope.js";
@@ -226,6 +231,52 @@ describe("a ledger", () => {
     new Ledgers(watched, new Registry(database), new Residue()).forgetSpace(1);
     expect(plans().filter((detail) => detail.startsWith("SEARCH ledger")).length).toBeGreaterThan(3);
     expect(plans().filter((detail) => /^SCAN (?!SUBQUERY|CONSTANT)|TEMP B-TREE/.test(detail))).toEqual([]);
+  });
+});
+
+describe("points", () => {
+  /** Two collections, so that a page visits both. */
+  function addPoints(): void {
+    database.exec(`
+      INSERT INTO collection (key, id, space, name, dimensions) VALUES (1, 'x', 1, 'c', 1), (2, 'y', 1, 'd', 1);
+      INSERT INTO point (key, collection, id, session, stored_at, vector, payload)
+        VALUES (7, 1, 'p', 1, 0, x'0000803f', 'null'), (8, 2, 'p', 1, 0, x'0000803f', 'null');
+    `);
+  }
+  const page = { ...lane, limit: 10, now: 0 };
+  const ofPoints = (): string[] => plans().filter((detail) => /point|TEMP B-TREE|SCAN/.test(detail));
+  const reader = () => new PointReader(new Statements(watched), new Registry(database));
+
+  it("are paged by collection and by session in the order of their keys, and found by id", () => {
+    addPoints();
+    expect(reader().points({ space: lane.space, limit: 10, now: 0 }).items).toHaveLength(2);
+    expect(reader().points(page).items).toHaveLength(2);
+    expect(reader().points({ ...page, collection: "c", ids: ["p"] }).items).toHaveLength(1);
+    expect(ofPoints()).toEqual([
+      "SEARCH point USING INDEX point_collection (collection=? AND rowid>?)",
+      "SEARCH point USING INDEX point_session (session=? AND rowid>?)",
+      "SEARCH point USING INDEX point_id (id=? AND collection=?)",
+    ]);
+  });
+
+  it("are compared in the order of their keys, without those of other collections", () => {
+    addPoints();
+    const request = { spaces: [lane.space], collection: "c", vector: Float32Array.of(1), limit: 10, now: 0 };
+    expect(reader().nearest(request, FIRST_PLACE, -1).hits).toHaveLength(1);
+    expect(ofPoints()).toEqual([
+      "SEARCH point USING INDEX point_collection (collection=? AND rowid>?)",
+      "SEARCH point USING INTEGER PRIMARY KEY (rowid=?)",
+    ]);
+  });
+
+  it("are forgotten without a look at those of others", () => {
+    const [registry, residue] = [new Registry(database), new Residue()];
+    const receipts = new Receipts(database, registry);
+    const outbox = new OutboxWriter(database, new Leases(database, registry));
+    new Points(watched, { registry, residue, receipts, outbox }, 10);
+    const kinds = ["point_collection", "point_session", "point_stored", "point_id"];
+    for (const index of kinds) expect(ofPoints().join()).toContain(index);
+    expect(ofPoints().filter((detail) => /^SCAN (point|collection)|TEMP B-TREE/.test(detail))).toEqual([]);
   });
 });
 

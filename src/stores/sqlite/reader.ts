@@ -25,6 +25,7 @@ import type {
 } from "../indexing.js";
 import type { KeysRequest, StoredKey } from "../keys.js";
 import type { Ledger } from "../ledger.js";
+import type { NearestRequest, PointsRequest, VectorPoint } from "../points.js";
 import type { Promotion, PromotionsRequest } from "../promotions.js";
 import type { ToReindex, ToReindexRequest } from "../reindexing.js";
 import type {
@@ -48,6 +49,7 @@ import { BlockReader } from "./records/block-reader.js";
 import { FactReader } from "./records/fact-reader.js";
 import { KeyReader } from "./records/key-reader.js";
 import { LedgerReader } from "./records/ledger-reader.js";
+import { type NearestPlace, type NearestStep, PointReader } from "./records/point-reader.js";
 import { PromotionReader } from "./records/promotion-reader.js";
 import { ChangeReader } from "./rows/change-reader.js";
 import { spaceCode } from "./rows/codec.js";
@@ -73,6 +75,7 @@ export class Reader {
   readonly #outbox: OutboxReader;
   readonly #blocks: BlockReader;
   readonly #facts: FactReader;
+  readonly #points: PointReader;
   readonly #ledgers: LedgerReader;
   readonly #promotions: PromotionReader;
   readonly #keys: KeyReader;
@@ -93,6 +96,7 @@ export class Reader {
       this.#outbox = new OutboxReader(this.#database, tables);
       this.#blocks = new BlockReader(this.#statements, this.#registry);
       this.#facts = new FactReader(this.#statements, this.#registry);
+      this.#points = new PointReader(this.#statements, this.#registry);
       this.#ledgers = new LedgerReader(this.#statements, this.#registry);
       this.#promotions = new PromotionReader(this.#statements, this.#registry);
       this.#keys = new KeyReader(this.#statements, this.#registry);
@@ -266,6 +270,14 @@ export class Reader {
 
   extracted(space: SpaceRef, session: string): number {
     return this.#snapshot(() => this.#facts.extracted(space, session));
+  }
+
+  points(request: PointsRequest): Page<VectorPoint> {
+    return this.#snapshot(() => this.#points.points(request));
+  }
+
+  nearest(request: NearestRequest, place: NearestPlace, floor: number): NearestStep {
+    return this.#snapshot(() => this.#points.nearest(request, place, floor));
   }
 
   ledger(space: SpaceRef, session: string): Ledger {

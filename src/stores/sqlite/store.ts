@@ -33,6 +33,7 @@ import type {
 } from "../indexing.js";
 import type { KeysRequest, StoredKey } from "../keys.js";
 import type { Ledger } from "../ledger.js";
+import type { NearestRequest, PointHit, PointsRequest, VectorPoint } from "../points.js";
 import type { Promotion, PromotionsRequest } from "../promotions.js";
 import type { ToReindex, ToReindexRequest } from "../reindexing.js";
 import type { SearchRequest, SearchResult } from "../search.js";
@@ -54,6 +55,7 @@ import { Connections } from "./connections.js";
 import { Checkpoints } from "./file/checkpoints.js";
 import { IN_MEMORY } from "./file/driver.js";
 import { absolutePath } from "./file/file.js";
+import { FIRST_PLACE, type NearestPlace, type NearestStep } from "./records/point-reader.js";
 import { descriptorOf, type Traces } from "./rows/residue.js";
 import { LostThread } from "./thread.js";
 import type { ReadingRole } from "./threads.js";
@@ -187,6 +189,23 @@ export class SqliteStore implements Store {
 
   extracted(space: SpaceRef, session: string): Promise<number> {
     return this.#connections.brief("extracted", space, session);
+  }
+
+  points(request: PointsRequest): Promise<Page<VectorPoint>> {
+    return this.#connections.brief("points", request);
+  }
+
+  /** Compares in steps of a few milliseconds, so that other reads run in between. */
+  async nearest(request: NearestRequest): Promise<readonly PointHit[]> {
+    let best: readonly PointHit[] = [];
+    for (let place: NearestPlace | undefined = FIRST_PLACE; place; ) {
+      const floor = best.length < request.limit ? Number.NEGATIVE_INFINITY : (best.at(-1)?.score ?? 0);
+      const step: NearestStep = await this.#connections.brief("nearest", request, place, floor);
+      if (step.hits.length > 0)
+        best = [...best, ...step.hits].sort((a, b) => b.score - a.score).slice(0, request.limit);
+      place = step.next;
+    }
+    return best;
   }
 
   ledger(space: SpaceRef, session: string): Promise<Ledger> {

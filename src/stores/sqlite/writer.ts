@@ -13,13 +13,14 @@ import { SpaceSwitch } from "./embedding/reindex-switch.js";
 import { type Database, isRefusal, type Statement } from "./file/driver.js";
 import { asStoreError } from "./file/failure.js";
 import { WriteConnection, type WriteConnectionOptions } from "./file/write-connection.js";
-import { Forgetter } from "./forget.js";
+import { Forgetter, SLICE_ITEMS } from "./forget.js";
 import { Items } from "./items/items.js";
 import { Actors } from "./records/actors.js";
 import { Blocks } from "./records/blocks.js";
 import { Facts } from "./records/facts.js";
 import { Keys } from "./records/keys.js";
 import { Ledgers } from "./records/ledgers.js";
+import { Points } from "./records/points.js";
 import { Promotions } from "./records/promotions.js";
 import { Registrar } from "./records/registrar.js";
 import { Receipts } from "./rows/receipts.js";
@@ -44,6 +45,7 @@ export class Writer {
   readonly #words: WordWriter;
   readonly #blocks: Blocks;
   readonly #facts: Facts;
+  readonly #points: Points;
   readonly #ledgers: Ledgers;
   readonly #promotions: Promotions;
   readonly #keys: Keys;
@@ -82,11 +84,13 @@ export class Writer {
     this.#items = new Items(database, registry, { words: this.#words, embeddings, parking, residue, receipts });
     this.#blocks = new Blocks(database, registry, residue, receipts);
     this.#facts = new Facts(database, registry, this.#items);
+    this.#points = new Points(database, { registry, residue, receipts, outbox }, SLICE_ITEMS);
     this.#ledgers = new Ledgers(database, registry, this.#residue);
     this.#promotions = new Promotions(database, registry, this.#items, this.#facts, this.#residue);
     this.#keys = new Keys(database, registry, this.#residue);
-    const [blocks, ledgers, promotions, keys] = [this.#blocks, this.#ledgers, this.#promotions, this.#keys];
-    const records = { blocks, ledgers, promotions, receipts, keys, actors };
+    const [blocks, points, ledgers] = [this.#blocks, this.#points, this.#ledgers];
+    const [promotions, keys] = [this.#promotions, this.#keys];
+    const records = { blocks, points, ledgers, promotions, receipts, keys, actors };
     this.#forgetter = new Forgetter(database, registry, this.#items, leases, this.#residue, records);
     this.#head = new Head(database, options.path);
     this.#savepoint = database.prepare("SAVEPOINT unit");
@@ -208,6 +212,8 @@ export class Writer {
         return this.#registrar.amend(write, transaction);
       case "put_block":
         return this.#blocks.put(write, transaction);
+      case "put_point":
+        return this.#points.put(write, transaction);
       case "put_fact":
         return this.#facts.put(write, transaction);
       case "end_fact":

@@ -96,6 +96,7 @@ export class FactProbe {
         entries: sum.entries + done.entries,
         blocks: sum.blocks + done.blocks,
         facts: sum.facts + done.facts,
+        points: sum.points + done.points,
         factsLeft: [...sum.factsLeft, ...done.factsLeft],
         copiesLeft: sum.copiesLeft + done.copiesLeft,
         keysLeft: sum.keysLeft || done.keysLeft,

@@ -1,6 +1,7 @@
 /** The outbox: every change of vectors, in order per item, until the external index has acknowledged it. */
 import { expect } from "vitest";
 import { OUTBOX, type OutboxRow } from "../../stores/indexing.js";
+import { type PutPointWrite, pointSpace } from "../../stores/points.js";
 import type { Check } from "./check.js";
 import { BETWEEN, EAST, embedded, Indexer, LANE, NORTH, OUTSIDE, UP } from "./indexer.js";
 import { Mirror } from "./mirror.js";
@@ -263,6 +264,49 @@ export function outbox(check: Check): void {
     expect(await rows(probe)).toMatchObject([{ space, change: { kind: "upsert", id: "x" } }]);
     await mirror.drain(indexer);
     await mirror.expectItems(indexer, [space], ["x"]);
+  });
+
+  check("queues each change of a point, as a vector of length 1 under the id of its collection", async (probe) => {
+    const indexer = new Indexer(probe);
+    const storing = (id: string, vector: readonly number[], collection = "c"): PutPointWrite => ({
+      ...{ op: "put_point", space: ADA, session: "s", existing: "replace", collection, id, payload: "text" },
+      vector: Float32Array.from(vector),
+    });
+    await probe.unit(storing("before", [0, 2]));
+    expect(await rows(probe), "nobody is to be told").toEqual([]);
+    await attach(probe, "remote");
+    await probe.unit(storing("p", [3, 4]), storing("q", [1, 0, 0], "d"));
+    const upsert = { kind: "upsert", version: 1, parts: 1 } as const;
+    const [before, p, q] = await rows(probe);
+    expect([before, p, q]).toMatchObject([
+      { space: ADA, other: pointSpace(2), change: { ...upsert, id: "before", vectors: Float32Array.of(0, 1) } },
+      { space: ADA, other: pointSpace(2), change: { ...upsert, id: "p", vectors: Float32Array.of(0.6, 0.8) } },
+      { space: ADA, other: pointSpace(3), change: { ...upsert, id: "q", vectors: Float32Array.of(1, 0, 0) } },
+    ]);
+    const [entry] = (await probe.store.entries({ kind: "user", name: "ada", limit: 1 })).items;
+    expect(p?.spaceId).toBe(before?.spaceId);
+    expect(new Set([entry?.id, p?.spaceId, q?.spaceId]).size).toBe(3);
+    expect(new Set([before?.key, p?.key, q?.key]).size).toBe(3);
+    await attach(probe, "remote");
+    await probe.unit(storing("p", [3, 4]));
+    expect(await rows(probe), "nothing changed").toHaveLength(3);
+
+    await probe.unit(storing("p", [1, 0]));
+    await probe.unit({ op: "forget", target: { space: ADA, points: { collection: "c", ids: ["before"] } } });
+    await probe.fails("not_found", storing("r", [1, 1]), { op: "update", space: ADA, id: "not there", patch: {} });
+    const later = (await rows(probe)).slice(3);
+    expect(later).toMatchObject([
+      { spaceId: p?.spaceId, key: p?.key, change: { ...upsert, vectors: Float32Array.of(1, 0) } },
+      { spaceId: p?.spaceId, key: before?.key, other: pointSpace(2), change: { kind: "delete", parts: 1 } },
+    ]);
+    const fence = await indexer.claim(OUTBOX);
+    const sent = (await rows(probe)).map(({ sequence }) => sequence);
+    await probe.unit({ op: "acknowledge", owner: indexer.owner.id, fence, sent, failed: [] });
+    await probe.unit({ op: "forget", target: { space: ADA, entry: true } });
+    expect((await rows(probe)).map(({ spaceId, key, change }) => [spaceId, key, change.kind])).toEqual([
+      [p?.spaceId, p?.key, "delete"],
+      [q?.spaceId, q?.key, "delete"],
+    ]);
   });
 
   check("queues nothing of a unit that is undone", async (probe) => {

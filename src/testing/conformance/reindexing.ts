@@ -340,12 +340,11 @@ export function reindexing(check: Check, checkPersistent: CheckPersistent): void
     await attach();
     await probe.store.maintain(probe.now);
     const told = (await rows()).filter(({ change }) => change.kind === "delete" || change.vectors);
-    const upserts = told.flatMap(({ change, former }) => (change.kind === "upsert" ? { ...change, former } : []));
+    const upserts = told.flatMap(({ change, other }) => (change.kind === "upsert" ? { ...change, other } : []));
     expect(upserts.map(({ id }) => id)).toEqual(["x", "empty", "z"]);
-    for (const { vectors, former } of upserts)
-      expect({ vectors, former }).toEqual({ vectors: new Float32Array(NORTH) });
+    for (const { vectors, other } of upserts) expect({ vectors, other }).toEqual({ vectors: new Float32Array(NORTH) });
     const deletes = told.filter(({ change }) => change.kind === "delete");
-    expect(deletes.map(({ former }) => former)).toEqual([SPACE, SPACE, SPACE]);
+    expect(deletes.map(({ other }) => other)).toEqual([SPACE, SPACE, SPACE]);
     expect(deletes.map(({ change }) => change.parts)).toEqual([1, 2, 1]);
     expect(await indexer.nearIds([ADA], NORTH, { ...OF_NEXT, unsent: true })).toEqual(["empty", "x"]);
     await probe.forget({ space: ADA, ids: ["x"] });

@@ -233,7 +233,7 @@ export class PlainStore {
       for (const item of expired) this.#remove(item);
       return { ...done, items: expired.length };
     }
-    if ("block" in target) throw new Error("the model has no blocks");
+    if ("block" in target || "points" in target) throw new Error("the model has no blocks and no points");
     const space = this.#space(target.space);
     if (!space) return done;
     const session = "session" in target ? this.#session(space, target.session) : undefined;

@@ -74,6 +74,18 @@ const DANGLING: readonly { readonly what: string; readonly sql: string }[] = [
     sql: `SELECT count(*) FROM block WHERE NOT EXISTS
       (SELECT 1 FROM block_edit WHERE block_edit.block = block.key AND block_edit.version = block.version)`,
   },
+  {
+    what: "collection without a space",
+    sql: "SELECT count(*) FROM collection WHERE space NOT IN (SELECT key FROM space)",
+  },
+  {
+    what: "point without a collection",
+    sql: "SELECT count(*) FROM point WHERE collection NOT IN (SELECT key FROM collection)",
+  },
+  {
+    what: "point without a session",
+    sql: "SELECT count(*) FROM point WHERE session IS NOT NULL AND session NOT IN (SELECT key FROM session)",
+  },
   { what: "fact without a space", sql: "SELECT count(*) FROM fact WHERE space NOT IN (SELECT key FROM space)" },
   {
     what: "current fact without its item",

@@ -17,7 +17,7 @@ import {
   PARTS,
   PLACE,
   packSpans,
-  REMOVED,
+  TABLELESS,
   type VectorTable,
   type VectorTableRole,
   VectorTables,
@@ -60,7 +60,7 @@ export class Embeddings {
     this.#giveBack = database.prepare("DELETE FROM borrow WHERE borrower = ?");
     this.#giveBackUnlessOthers = database.prepare(
       `DELETE FROM borrow WHERE borrower = ?
-         AND (SELECT count(*) FROM vector_space WHERE state <> ${REMOVED}) = 1`,
+         AND (SELECT count(*) FROM vector_space WHERE state <> ${TABLELESS}) = 1`,
     );
     this.#unindex = database.prepare("UPDATE item SET indexed = 0 WHERE key = ?");
   }

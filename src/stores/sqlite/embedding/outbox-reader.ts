@@ -1,9 +1,9 @@
 /** Reads the outbox rows to send next to an external index. Requires a snapshot. */
 import { decode } from "../../../retrieval/vectors/codes.js";
 import type { OutboxRow } from "../../indexing.js";
+import { unitVector } from "../../point-rules.js";
 import type { Database, Row } from "../file/driver.js";
-import type { SpaceRow } from "../rows/codec.js";
-import { spaceRef } from "../rows/codec.js";
+import { floatsOf, type SpaceRow, spaceRef } from "../rows/codec.js";
 import { UPSERT } from "./outbox.js";
 import { ITEM_PLACE, PARTS, readVectorSpace, type VectorTables } from "./vector-table.js";
 
@@ -67,11 +67,12 @@ export class OutboxReader {
       : ["NULL AS vectors, NULL AS parts_now", ""];
     return `
       SELECT outbox.seq, outbox.item, outbox.space_id, outbox.op, outbox.parts, outbox.attempts,
-        item.id, item.version, space.kind AS space_kind, space.name AS space_name, ${vectors},
-        former.model, former.runtime, former.dimensions
+        item.id, item.version, point.vector AS point_vector, point.id AS point_id, space.kind AS space_kind, space.name AS space_name, ${vectors},
+        other.model, other.runtime, other.dimensions
       FROM outbox LEFT JOIN item ON item.key = outbox.item AND outbox.op = ${UPSERT} ${join}
+      LEFT JOIN point ON point.key = outbox.item AND outbox.op = ${UPSERT}
       LEFT JOIN space ON space.key = outbox.space
-      LEFT JOIN vector_space AS former ON former.key = outbox.vector_space AND former.key <> (SELECT vector_space FROM head)
+      LEFT JOIN vector_space AS other ON other.key = outbox.vector_space AND other.key <> (SELECT vector_space FROM head)
       WHERE NOT ${waits("outbox")} AND outbox.seq > ?2 AND NOT EXISTS (
         SELECT 1 FROM outbox AS before WHERE before.item = outbox.item AND before.seq < outbox.seq AND ${waits("before")})
       ORDER BY outbox.seq LIMIT ${PAGE}`;
@@ -87,13 +88,17 @@ function readRow(row: Row): OutboxRow {
     spaceId: String(row["space_id"]),
     key: Number(row["item"]),
     attempts: Number(row["attempts"]),
-    ...(row["model"] !== null && { former: readVectorSpace(row) }),
+    ...(row["model"] !== null && { other: readVectorSpace(row) }),
     change: row["op"] === UPSERT ? readUpsert(row) : { kind: "delete", parts: Number(row["parts"]) },
   };
 }
 
 /** Includes items that are gone: their ids are forgotten, and a later row deletes their points. */
 function readUpsert(row: Row): OutboxRow["change"] {
+  if (row["point_vector"] !== null) {
+    const vectors = unitVector(floatsOf(row["point_vector"]));
+    return { kind: "upsert", id: String(row["point_id"]), version: 1, vectors, parts: 1 };
+  }
   const id = row["id"] === null ? "" : String(row["id"]);
   const version = Number(row["version"] ?? 0);
   if (row["vectors"] === null) return { kind: "upsert", id, version, parts: 0 };

@@ -7,11 +7,12 @@
  */
 import { HoldfastError } from "../../../errors.js";
 import type { AcknowledgeWrite, AttachWrite, IndexingDone } from "../../indexing.js";
+import { pointSpace } from "../../points.js";
 import type { Database, Statement } from "../file/driver.js";
 import { OUTBOX_LANE } from "../rows/lanes.js";
 import type { Transaction } from "../rows/transaction.js";
 import type { Leases } from "./leases.js";
-import { ITEM_PLACE, PARTS, VectorTables } from "./vector-table.js";
+import { ITEM_PLACE, PARTS, TABLELESS, VectorTables } from "./vector-table.js";
 
 /** Codes of `outbox.op`. */
 export const UPSERT = 0;
@@ -26,12 +27,23 @@ interface Changed {
   readonly space: number;
 }
 
+/** The point whose vector changed. Its collection is given by its registry id. */
+interface ChangedPoint {
+  readonly key: number;
+  readonly space: number;
+  readonly collection: string;
+  readonly dimensions: number;
+}
+
 export class OutboxWriter {
   readonly #database: Database;
   readonly #leases: Leases;
   readonly #tables: VectorTables;
   readonly #queue: Statement;
   readonly #attached: Statement;
+  readonly #queuePoint: Statement;
+  readonly #findSpace: Statement;
+  readonly #addSpace: Statement;
   readonly #sent: Statement;
   readonly #failed: Statement;
 
@@ -45,6 +57,16 @@ export class OutboxWriter {
        WHERE key = ?4 AND outbox_index IS NOT NULL`,
     );
     this.#attached = database.prepare("SELECT outbox_index, outbox_cursor FROM head");
+    this.#queuePoint = database.prepare(
+      "INSERT INTO outbox (item, space, space_id, op, parts, vector_space) VALUES (?, ?, ?, ?, 1, ?)",
+    );
+    this.#findSpace = database.prepare(
+      `SELECT key FROM vector_space WHERE model = ? AND runtime = ? AND dimensions = ? AND state = ${TABLELESS}`,
+    );
+    this.#addSpace = database.prepare(
+      `INSERT INTO vector_space (model, runtime, dimensions, created_at, state) VALUES (?, ?, ?, 0, ${TABLELESS})
+       RETURNING key`,
+    );
     this.#sent = database.prepare("DELETE FROM outbox WHERE seq = ?");
     this.#failed = database.prepare(
       "UPDATE outbox SET attempts = attempts + 1, failed_at = ?, retry_at = ?, error = ? WHERE seq = ?",
@@ -59,6 +81,28 @@ export class OutboxWriter {
   /** Queues the removal of an item's vectors of this vector space. */
   delete({ key, space }: Changed, parts: number, vectorSpace: number): void {
     this.#queue.run(key, DELETE, parts, space, vectorSpace);
+  }
+
+  /** Queues the vector of a point. Does nothing if no index is attached. */
+  upsertPoint(point: ChangedPoint): void {
+    this.#pointChanged(point, UPSERT);
+  }
+
+  /** Queues the removal of a point. */
+  deletePoint(point: ChangedPoint): void {
+    this.#pointChanged(point, DELETE);
+  }
+
+  #pointChanged({ key, space, collection, dimensions }: ChangedPoint, op: number): void {
+    if (this.#attached.get()?.["outbox_index"] === null) return;
+    this.#queuePoint.run(key, space, collection, op, this.#pointSpace(dimensions));
+  }
+
+  /** The key of the vector space of points of so many dimensions. */
+  #pointSpace(dimensions: number): number {
+    const { model, runtime } = pointSpace(dimensions);
+    const found = this.#findSpace.get(model, runtime, dimensions) ?? this.#addSpace.get(model, runtime, dimensions);
+    return Number(found?.["key"]);
   }
 
   attach({ index }: AttachWrite, transaction: Transaction): IndexingDone {
@@ -83,26 +127,47 @@ export class OutboxWriter {
     transaction.kept();
   }
 
-  /** Queues existing vectors in item order, except for items that already have a row in the outbox. */
+  /**
+   * Queues existing vectors of items and points in the order of their keys, except for those that already have a row in
+   * the outbox.
+   */
   #queueSlice(index: string, after: number): boolean {
     const table = this.#tables.current();
-    const slice = `SELECT key, space FROM item WHERE key > ? ORDER BY key LIMIT ${SLICE_ITEMS}`;
-    const last = this.#database.prepare(`SELECT max(key) AS key, count(*) AS items FROM (${slice})`).get(after);
+    const slice = `SELECT key FROM item WHERE key > ?1 UNION ALL SELECT key FROM point WHERE key > ?1
+      ORDER BY key LIMIT ${SLICE_ITEMS}`;
+    const last = this.#database.prepare(`SELECT max(key) AS key, count(*) AS count FROM (${slice})`).get(after);
+    const to = Number(last?.["key"] ?? after);
     if (table) {
       this.#database
         .prepare(
           `INSERT INTO outbox (item, space, space_id, op, parts, vector_space)
            SELECT item.key, space.key, space.id, ${UPSERT}, ${PARTS}, ${table.key}
-           FROM (${slice}) AS item JOIN ${table.name} ON place = ${ITEM_PLACE} JOIN space ON space.key = item.space
-           WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.item = item.key AND outbox.vector_space = ${table.key})
+           FROM item JOIN ${table.name} ON place = ${ITEM_PLACE} JOIN space ON space.key = item.space
+           WHERE item.key > ? AND item.key <= ? AND NOT EXISTS
+             (SELECT 1 FROM outbox WHERE outbox.item = item.key AND outbox.vector_space = ${table.key})
            ORDER BY item.key`,
         )
-        .run(after);
+        .run(after, to);
     }
-    const remaining = table !== undefined && Number(last?.["items"]) === SLICE_ITEMS;
+    this.#queuePoints(after, to);
+    const remaining = Number(last?.["count"]) === SLICE_ITEMS;
     const cursor = remaining ? Number(last?.["key"]) : null;
     this.#database.prepare("UPDATE head SET outbox_index = ?, outbox_cursor = ?").run(index, cursor);
     return remaining;
+  }
+
+  #queuePoints(after: number, to: number): void {
+    const points = this.#database
+      .prepare(
+        `SELECT point.key, collection.space, collection.id, collection.dimensions
+         FROM point JOIN collection ON collection.key = point.collection
+         WHERE point.key > ? AND point.key <= ? AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.item = point.key)
+         ORDER BY point.key`,
+      )
+      .all(after, to);
+    for (const { key, space, id, dimensions } of points) {
+      this.#queuePoint.run(Number(key), Number(space), String(id), UPSERT, this.#pointSpace(Number(dimensions)));
+    }
   }
 
   acknowledge({ owner, fence, sent, failed }: AcknowledgeWrite, transaction: Transaction): IndexingDone {

@@ -18,8 +18,8 @@ import {
   FORMER,
   ITEM_PLACE,
   PARTS,
-  REMOVED,
   SPACE_OF_PLACE,
+  TABLELESS,
   type VectorTable,
   VectorTables,
 } from "./vector-table.js";
@@ -164,6 +164,6 @@ export class SpaceSwitch {
   }
 
   #drop({ key, name }: Pick<VectorTable, "key" | "name">): void {
-    this.#database.exec(`DROP TABLE ${name}; UPDATE vector_space SET state = ${REMOVED} WHERE key = ${key}`);
+    this.#database.exec(`DROP TABLE ${name}; UPDATE vector_space SET state = ${TABLELESS} WHERE key = ${key}`);
   }
 }

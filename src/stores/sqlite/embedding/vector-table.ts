@@ -50,7 +50,8 @@ export type VectorTableRole = "served" | "next" | "former" | "abandoned";
 /** Codes of `vector_space.state`. */
 export const FORMER = 1;
 export const ABANDONED = 2;
-export const REMOVED = 3;
+/** Its table was removed, or it is that of points, which are in the table `point`. */
+export const TABLELESS = 3;
 
 /** Looks up the vector tables that currently exist, within the open transaction, if any. */
 export class VectorTables {
@@ -72,7 +73,7 @@ export class VectorTables {
     this.#all = database.prepare(
       `${select}, CASE WHEN state = ${FORMER} THEN 'former' WHEN state = ${ABANDONED} THEN 'abandoned'
          WHEN key = head.next_space THEN 'next' ELSE 'served' END AS role
-       FROM vector_space CROSS JOIN head WHERE state <> ${REMOVED}`,
+       FROM vector_space CROSS JOIN head WHERE state <> ${TABLELESS}`,
     );
   }
 

@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { pragma } from "./connection.js";
 import { type Database, openDatabase } from "./driver.js";
-import { type Migration, migrate, SCHEMA_VERSION } from "./schema.js";
-import { TABLES } from "./tables.js";
+import { MIGRATIONS, type Migration, migrate, SCHEMA_VERSION } from "./schema.js";
 
 describe("migrations", () => {
   const fillSpaces: Migration = (database) => {
     database.exec("ALTER TABLE space ADD COLUMN size INTEGER NOT NULL DEFAULT 0");
     database.prepare("UPDATE space SET size = length(name)").run();
   };
-  const newer: readonly Migration[] = [TABLES, "CREATE TABLE extra (one INTEGER)", fillSpaces];
+  const newer: readonly Migration[] = [...MIGRATIONS, "CREATE TABLE extra (one INTEGER)", fillSpaces];
   const addSpace = "INSERT INTO space (key, id, kind, name, created_at, updated_at) VALUES (1, 'id', 0, 'ada', 0, 0)";
 
   it("take a file of an older version step by step to the newest, and keep what it holds", () => {
@@ -20,11 +19,29 @@ describe("migrations", () => {
     migrate(database, newer);
     expect(database.prepare("SELECT name, version FROM block").all()).toEqual([{ name: "persona", version: 1 }]);
     expect(database.prepare("SELECT name, size FROM space").all()).toEqual([{ name: "ada", size: 3 }]);
-    expect(database.prepare("SELECT schema, count(*) AS rows FROM head").get()).toEqual({ schema: 3, rows: 1 });
-    expect(pragma(database, "user_version")).toBe(3);
+    expect(database.prepare("SELECT schema, count(*) AS rows FROM head").get()).toEqual({
+      schema: newer.length,
+      rows: 1,
+    });
+    expect(pragma(database, "user_version")).toBe(newer.length);
     migrate(database, newer); // a second time changes nothing
     expect(database.prepare("SELECT count(*) AS n FROM extra").get()).toEqual({ n: 0 });
     database.close();
+  });
+
+  it.each(MIGRATIONS.map((_, at) => at + 1))("bring a file of version %i to the present one", (version) => {
+    const tables = (from: number) => {
+      const database = openDatabase(":memory:", false);
+      migrate(database, MIGRATIONS.slice(0, from));
+      database.exec(addSpace);
+      migrate(database);
+      expect(database.prepare("SELECT schema FROM head").get()).toEqual({ schema: SCHEMA_VERSION });
+      expect(database.prepare("SELECT name FROM space").all()).toEqual([{ name: "ada" }]);
+      const rows = database.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name").all();
+      database.close();
+      return rows;
+    };
+    expect(tables(version)).toEqual(tables(MIGRATIONS.length));
   });
 
   it("make a new file the same as an upgraded one", () => {

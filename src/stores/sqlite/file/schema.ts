@@ -2,6 +2,7 @@
 import { HoldfastError } from "../../../errors.js";
 import { pragma } from "./connection.js";
 import type { Database } from "./driver.js";
+import { POINT_TABLES } from "./point-tables.js";
 import { TABLES } from "./tables.js";
 
 /** Marks a file as Holdfast's ("Hold" in ASCII). */
@@ -11,7 +12,7 @@ export const APPLICATION_ID = 0x486f6c64;
 export type Migration = string | ((database: Database) => void);
 
 /** Each entry migrates a file from the previous version to its own. A released entry is never edited. */
-const MIGRATIONS: readonly Migration[] = [TABLES];
+export const MIGRATIONS: readonly Migration[] = [TABLES, POINT_TABLES];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -31,8 +31,9 @@
  * - `head.next_space` is the vector space being filled (0: none). Every item up to `next_cursor` has its vectors there,
  *   or a row in `next_due`; later items have not been processed. `next_passed` counts the items up to there;
  *   `next_embedded` and `next_chunks` become `embedded` and `chunks` at the switch.
- * - `vector_space.state`: 0 in use; 1 formerly served and 2 abandoned, both with vectors being removed; 3 removed. Rows
- *   stay, so that keys are never reused.
+ * - `vector_space.state`: 0 in use; 1 formerly served and 2 abandoned, both with vectors being removed; 3 without a table
+ *   of its own, because it was removed, or because its vectors are points (point-tables.ts). Rows stay, so that keys are
+ *   never reused.
  * - `borrow` covers all vector spaces together: a lender's text may be in some vectors of the borrower.
  */
 import { ANALYSIS_VERSION } from "../../../retrieval/words/analyse.js";

@@ -194,3 +194,10 @@ export function unpackWords(packed: string): Map<string, number> {
   }
   return words;
 }
+
+/** The numbers of a vector of float32. A driver may return bytes that are not aligned. */
+export function floatsOf(value: Row[string] | undefined): Float32Array {
+  const bytes = value as Uint8Array;
+  if (bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT > 0) return floatsOf(new Uint8Array(bytes));
+  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / Float32Array.BYTES_PER_ELEMENT);
+}

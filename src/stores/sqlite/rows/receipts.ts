@@ -3,7 +3,7 @@
  *
  * Invariants:
  * - Receipt keys come from the item key counter, so they are never reused and the oldest receipt has the lowest key.
- * - `receipt_part` has a row for each item, fact and block that a receipt names, while both exist. If the receipt was
+ * - `receipt_part` has a row for each item, fact, block and point that a receipt names, while both exist. If the receipt was
  *   removed with its session, the row remains without effect until the thing that it names is forgotten.
  */
 import { type Note, namedIn, notesWithout, type OnceWrite, RECEIPT_MS, refuseOtherRequest } from "../../receipts.js";
@@ -93,7 +93,7 @@ export class Receipts {
     for (const receipt of this.#leaving.all()) if (isOver(receipt, transaction)) this.#remove(receipt);
   }
 
-  /** Called when an item, fact or block is forgotten. Returns true if a receipt names it. */
+  /** Called when an item, fact, block or point is forgotten. Returns true if a receipt names it. */
   forget(id: string, space: number): boolean {
     const naming = this.#naming.all(id, space);
     for (const receipt of naming) {
