@@ -20,6 +20,9 @@ import { openService, type Setting } from "./service.js";
 const DAY = 86_400_000;
 /** The number of pending items that are embedded before a question; with more, the answer may be partial. */
 const TAIL_MAX = 16;
+/** At least as long as an announcement waits for more typing. */
+const TYPING_MS = 200;
+const ANNOUNCED_TURNS = 200;
 
 /** What occurred over all runs, to verify the coverage. */
 export interface Tally {
@@ -27,6 +30,8 @@ export interface Tally {
   partial: number;
   cached: number;
   victims: number;
+  /** Answers that were made ahead of time. */
+  ahead: number;
   searched: number;
 }
 
@@ -66,9 +71,10 @@ export class Comparison {
 
   async close(): Promise<void> {
     for (const memory of this.#memories) {
-      const { answers, victims, misses, queries } = memory.service.buffers.query;
+      const { answers, victims, ahead, misses, queries } = memory.service.buffers.query;
       this.#tally.cached += answers.hits;
       this.#tally.victims += victims.hits;
+      this.#tally.ahead += ahead.hits;
       this.#tally.searched += misses;
       expect(queries).toBeGreaterThanOrEqual(answers.hits + misses);
       await memory.close();
@@ -92,6 +98,8 @@ export class Comparison {
         return this.#ask(operation.by, operation.question);
       case "again":
         return this.#again(operation.by, operation.which);
+      case "announce":
+        return this.#announce(operation.by, operation.which);
       case "race":
         return this.#race(operation.by, operation.which, operation.write);
     }
@@ -136,6 +144,16 @@ export class Comparison {
   async #again(by: number, which: number): Promise<void> {
     const question = this.#questions[which % Math.max(1, this.#questions.length)];
     if (question) await this.#ask(by, question);
+  }
+
+  /** The answer made ahead may be ready, or still be in the making, when the next operation begins. */
+  async #announce(by: number, which: number): Promise<void> {
+    const question = this.#questions[which % Math.max(1, this.#questions.length)];
+    if (!question) return;
+    const { scope, options } = this.#put(question);
+    await this.#memory(by).session(scope, grantsFor(options)).anticipate(question.text, options);
+    this.#clock.advance(TYPING_MS);
+    for (let turn = 0; turn < ANNOUNCED_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** While something is written an answer may or may not show it, but nothing else; afterwards it must. */

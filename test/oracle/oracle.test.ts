@@ -52,14 +52,16 @@ async function compare(
 }
 
 async function compareAll(services: number, settings: fc.Arbitrary<Setting>, runs: number): Promise<Tally> {
-  const tally = { answers: 0, partial: 0, cached: 0, victims: 0, searched: 0 };
+  const tally = { answers: 0, partial: 0, cached: 0, victims: 0, ahead: 0, searched: 0 };
   const property = fc.asyncProperty(settings, operations, (one, sequence) => compare(services, one, sequence, tally));
   await fc.assert(property, {
     numRuns: runs,
     interruptAfterTimeLimit: LIMIT_MS,
     markInterruptAsFailure: true,
   });
-  console.log(`oracle: ${runs} sequences of operations, ${tally.answers} answers compared`);
+  console.log(
+    `oracle: ${runs} sequences of operations, ${tally.answers} answers compared, ${tally.ahead} of them made ahead`,
+  );
   return tally;
 }
 
