@@ -99,7 +99,7 @@ export class Comparison {
       case "again":
         return this.#again(operation.by, operation.which);
       case "announce":
-        return this.#announce(operation.by, operation.which);
+        return this.#announce(operation);
       case "race":
         return this.#race(operation.by, operation.which, operation.write);
     }
@@ -146,14 +146,17 @@ export class Comparison {
     if (question) await this.#ask(by, question);
   }
 
-  /** The answer made ahead may be ready, or still be in the making, when the next operation begins. */
-  async #announce(by: number, which: number): Promise<void> {
+  /** The answer made ahead may be ready, outdated, or still in the making, when the question is asked. */
+  async #announce({ by, which, write, late }: Extract<Operation, { readonly do: "announce" }>): Promise<void> {
+    await this.#write(this.#memory(by), write);
     const question = this.#questions[which % Math.max(1, this.#questions.length)];
     if (!question) return;
     const { scope, options } = this.#put(question);
     await this.#memory(by).session(scope, grantsFor(options)).anticipate(question.text, options);
     this.#clock.advance(TYPING_MS);
     for (let turn = 0; turn < ANNOUNCED_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+    if (late) await this.#write(this.#memory(by + 1), late);
+    await this.#ask(by, question);
   }
 
   /** While something is written an answer may or may not show it, but nothing else; afterwards it must. */

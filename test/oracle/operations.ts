@@ -63,8 +63,15 @@ export type Operation =
   | { readonly do: "ask"; readonly by: number; readonly question: Question }
   /** A question that was asked before, again. */
   | { readonly do: "again"; readonly by: number; readonly which: number }
-  /** A question that was asked before is announced, so that its answer is made ahead of time. */
-  | { readonly do: "announce"; readonly by: number; readonly which: number }
+  /** Something is written, then a question that was asked before is announced, so that its answer is made ahead, and asked. */
+  | {
+      readonly do: "announce";
+      readonly by: number;
+      readonly which: number;
+      readonly write: Write;
+      /** Written between the announcement and the question. */
+      readonly late?: Write;
+    }
   /** A question is asked while something is written. */
   | { readonly do: "race"; readonly by: number; readonly which: number; readonly write: Write };
 
@@ -231,7 +238,13 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ do: fc.constant("write"), by, write }) },
   { weight: 10, arbitrary: fc.record({ do: fc.constant("ask"), by, question }) },
   { weight: 12, arbitrary: fc.record({ do: fc.constant("again"), by, which: fc.nat(7) }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant("announce"), by, which: fc.nat(2) }) },
+  {
+    weight: 4,
+    arbitrary: record<object>(
+      fc.record({ do: fc.constant("announce"), by, which: fc.nat(7), write }),
+      maybe("late", write, 2),
+    ),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("race"), by, which: fc.nat(7), write }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wait"), ms: fc.constantFrom(HOUR, DAY, 7 * DAY) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("pass"), minutes: fc.integer({ min: 1, max: 3 }) }) },
