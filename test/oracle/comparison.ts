@@ -154,7 +154,10 @@ export class Comparison {
     const { scope, options } = this.#put(question);
     await this.#memory(by).session(scope, grantsFor(options)).anticipate(question.text, options);
     this.#clock.advance(TYPING_MS);
-    for (let turn = 0; turn < ANNOUNCED_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < ANNOUNCED_TURNS; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (turn % 20 === 0) this.#clock.advance(1); // what waits for embedding begins after it
+    }
     if (late) await this.#write(this.#memory(by + 1), late);
     await this.#ask(by, question);
   }
