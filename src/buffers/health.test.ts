@@ -16,7 +16,7 @@ function measured(given: Partial<Measured> = {}): Measured {
   return { write, query, latencies, transferRate, ...given };
 }
 
-/** After so many transfers, spread over so many minutes, and questions that took so long. */
+/** The measurements after `transfers` within `minutes`, and after `questions` of `ms` each. */
 function seen({ transfers = 0, minutes = 0, questions = 0, ms = 1 }): Measured {
   const clock = new FakeClock();
   const meter = new Meter(clock);

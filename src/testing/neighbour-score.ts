@@ -2,7 +2,7 @@
 import { roundScore, termWeight } from "../retrieval/words/bm25.js";
 import { lendable, shareAt } from "../retrieval/words/neighbours.js";
 
-/** A message with its counts of the question's terms, in the order of the terms. An empty array stands for zeros. */
+/** A message with its counts of the question's terms, in the order of the terms. An empty array means that all counts are zero. */
 export interface Text {
   /** Its sequence number in its session; undefined outside any session. */
   readonly sequence?: number | undefined;

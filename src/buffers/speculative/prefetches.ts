@@ -16,6 +16,7 @@ import type { TrackRecord } from "./track-record.js";
 
 /** How often one request is searched. Whatever is written to its spaces outdates its answer. */
 const SEARCHES_MAX = 3;
+/** Requests known at a time; the oldest is cancelled. */
 const QUEUE_MAX = 64;
 
 /** A question that a predictor expects. */

@@ -234,6 +234,26 @@ describe("other predictors", () => {
     expect((await desk.of("topic"))?.served).toBeGreaterThan(3);
   });
 
+  it("expect no question that is too long to be asked", async () => {
+    const desk = await Desk.open({ predictors: "topic", contextWindow: 20 });
+    const session = desk.session();
+    const said: string[] = [];
+    const say = async (text: string) => {
+      said.push(text);
+      await session.add([{ role: "user", content: text }]);
+      await desk.idle();
+    };
+    const long = (at: number) => String.fromCodePoint(0x6f22 + at).repeat(3_900);
+    for (let at = 0; at < 20; at++) {
+      await say(at < 15 ? `${TURNS[at % 4]}, part ${at}` : long(at));
+      if (at >= 5) await session.query(said.slice(-6).join("\n"));
+      await desk.idle();
+    }
+    expect(await desk.of("topic")).toMatchObject({ isThrottled: false });
+    await say(long(20)); // six long messages, together longer than a question may be
+    await expect(session.query(said.slice(-6).join("\n"))).rejects.toMatchObject({ code: "too_large" });
+  });
+
   it("read a space into memory when its first session comes into use, once", async () => {
     const desk = await Desk.open({ predictors: "opening" });
     for (let at = 0; at < 50; at++) await desk.service.add({ user: "ada" }, [{ role: "user", content: `note ${at}` }]);

@@ -284,12 +284,15 @@ export class SpeculativeBuffer {
     });
   }
 
-  /** Undefined if the session could not ask so: options of another session may need what this one lacks. */
+  /**
+   * Undefined if a query would be refused: another session's options may need what this one lacks, and joined messages
+   * may be too long.
+   */
   #parse(place: ParsedScope, text: string, options: QueryOptions): ParsedQuery | undefined {
     try {
       return this.#options.parse(place, text, options);
     } catch (error) {
-      if (error instanceof HoldfastError && error.code === "invalid_input") return undefined;
+      if (error instanceof HoldfastError) return undefined;
       throw error;
     }
   }

@@ -127,7 +127,7 @@ class Life implements ContextoBackend<Message> {
       this.#pending = [];
       return;
     }
-    // The window is what is left of the turns: fewer tokens than allowed, or one turn.
+    // The window holds the remaining turns: they fit the token limit, or there is only one.
     this.#pending = this.#pending.slice(this.#pending.length - this.#buffer.count());
     expect(this.#pending.length).toBeLessThan(before.length);
     expect(result.messages).toEqual(this.#buffer.getAll().flatMap(({ payload }) => payload.data.messages));

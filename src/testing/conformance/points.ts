@@ -191,7 +191,7 @@ export function points(check: Check, checkPersistent: CheckPersistent): void {
     expect(await probe.sessionNames(ADA)).toEqual([]);
   });
 
-  check("expire with the retention of their space, and may be stored anew", async (probe) => {
+  check("expire with the retention of their space, and may be stored again", async (probe) => {
     await put(probe, { id: "old" });
     probe.now += DAY;
     await put(probe, { id: "new" });

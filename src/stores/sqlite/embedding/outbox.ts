@@ -98,7 +98,7 @@ export class OutboxWriter {
     this.#queuePoint.run(key, space, collection, op, this.#pointSpace(dimensions));
   }
 
-  /** The key of the vector space of points of so many dimensions. */
+  /** The key of the vector space of points with this number of dimensions. */
   #pointSpace(dimensions: number): number {
     const { model, runtime } = pointSpace(dimensions);
     const found = this.#findSpace.get(model, runtime, dimensions) ?? this.#addSpace.get(model, runtime, dimensions);

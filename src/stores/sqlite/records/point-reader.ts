@@ -7,10 +7,10 @@ import type { Row } from "../file/driver.js";
 import { floatsOf, type SpaceRow } from "../rows/codec.js";
 import type { Registry } from "../rows/registry.js";
 
-/** One step of a comparison reads at most so many bytes of vectors and so many points, a few milliseconds of work. */
+/** Upper bounds on the bytes of vectors and on the points that one step of a comparison reads: a few milliseconds of work. */
 const STEP_BYTES = 1024 * 1024;
 const STEP_POINTS = 4_096;
-/** A page of a list has at most so many bytes of vectors, and at least one point. */
+/** Upper bound on the bytes of vectors in a page of a list. A page has at least one point. */
 const PAGE_BYTES = 1024 * 1024;
 
 /** Where a comparison is: the index of a space, and the key of the last point that was compared there. */
