@@ -13,7 +13,9 @@ export function notAFile(path: string): string | undefined {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat) return kindOf(stat);
-    return lstatSync(path, { throwIfNoEntry: false }) ? "is a link to a file that does not exist" : undefined;
+    const link = lstatSync(path, { throwIfNoEntry: false });
+    if (!link) return undefined;
+    return link.isSymbolicLink() ? "is a link to a file that does not exist" : kindOf(link); // created meanwhile
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ELOOP") return "is a link that refers to itself";

@@ -150,6 +150,7 @@ export class BufferService {
         ...{ store, clock, events: this.events, ...buffer.speculative },
         parse: (place, text, asked) => this.#parse(place, text, asked),
         prefetch: (place, query) => this.#queries.prefetch(place, query),
+        interrupt: () => this.#queries.interrupt(),
         isBusy: () => this.#meaning?.isBusy === true,
       });
     }
@@ -194,7 +195,6 @@ export class BufferService {
 
   async #addRound(place: ParsedScope, round: ParsedRound, key: string | undefined): Promise<Added> {
     const started = performance.now();
-    this.#queries.interrupt();
     const added = await this.#writes.add(place, round, key);
     this.#meter.added(performance.now() - started);
     await this.#meaning?.added(laneIn(place), 1);

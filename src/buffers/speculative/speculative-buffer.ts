@@ -8,8 +8,8 @@
  * Invariants:
  * - Speculation changes when work is done, never what an answer contains: an answer made ahead is served under the same
  *   rule as a cached one, for the same question at the same versions of its spaces.
- * - It delays no caller. The service reports what happened after the caller has its result (`Later`), and a question or
- *   an add interrupts a search.
+ * - It delays no caller. The service reports what happened after the caller has its result (`Later`). A question, and
+ *   the report of an add, interrupt a search.
  * - It is bounded: answers by number and bytes, sessions by number and text, guesses per session.
  */
 import { LRUCache } from "lru-cache";
@@ -53,6 +53,8 @@ export interface SpeculativeBufferOptions extends Omit<PrefetchesOptions, "recor
   /** The predictors in use, comma-separated. */
   readonly predictors: string;
   readonly parse: (place: ParsedScope, text: string, options: QueryOptions) => ParsedQuery;
+  /** Stops a search in progress. */
+  readonly interrupt: () => void;
   /** Told what becomes of each search. */
   readonly events: Pick<Events, "tell">;
 }
@@ -122,6 +124,7 @@ export class SpeculativeBuffer {
     place: ParsedScope,
     messages: readonly { readonly role?: string | undefined; readonly content: string }[],
   ): void {
+    this.#options.interrupt(); // what it finds would be outdated
     const session = this.#session(place);
     const said = messages.flatMap(({ role, content }) =>
       content.length > TEXT_CHARACTERS_MAX ? [] : [{ role, text: normaliseQuestion(content) }],
