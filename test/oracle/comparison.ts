@@ -22,8 +22,8 @@ const DAY = 86_400_000;
 const TAIL_MAX = 16;
 /** At least as long as an announcement waits for more typing. */
 const TYPING_MS = 200;
-/** Some answers are never made ahead, such as those that depend on the clock. */
-const ANNOUNCED_READS = 30;
+/** Bounded, because some answers are never made ahead, such as those that depend on the clock. */
+const ANNOUNCED_LOOKS = 50;
 
 /** What occurred over all runs, to verify the coverage. */
 export interface Tally {
@@ -148,16 +148,18 @@ export class Comparison {
   }
 
   /** The answer made ahead may be ready, outdated, or still in the making, when the question is asked. */
-  async #announce({ by, which, write, late }: Extract<Operation, { readonly do: "announce" }>): Promise<void> {
+  async #announce({ by, which, write, settled, late }: Extract<Operation, { readonly do: "announce" }>): Promise<void> {
     await this.#write(this.#memory(by), write);
+    if (settled) await this.#flush(by);
     const question = this.#questions[which % Math.max(1, this.#questions.length)];
     if (!question) return;
     const { scope, options } = this.#put(question);
+    const made = () => this.#memory(by).service.buffers.speculative?.predictors.anticipate?.issued ?? 0;
+    const before = made();
     await this.#memory(by).session(scope, grantsFor(options)).anticipate(question.text, options);
     this.#clock.advance(TYPING_MS);
-    const isMade = () => (this.#memory(by).service.buffers.speculative?.entries ?? 0) > 0;
-    for (let reads = 0; reads < ANNOUNCED_READS && !isMade(); reads++) {
-      await this.#memory(by).stats(); // gives the threads time
+    for (let looks = 0; looks < ANNOUNCED_LOOKS && made() === before; looks++) {
+      await new Promise((resolve) => setTimeout(resolve, 1)); // the threads' time
       this.#clock.advance(1); // what waits for embedding begins after it
     }
     if (late) await this.#write(this.#memory(by + 1), late);

@@ -69,6 +69,8 @@ export type Operation =
       readonly by: number;
       readonly which: number;
       readonly write: Write;
+      /** Nothing waits to be embedded when the question is announced. */
+      readonly settled?: true;
       /** Written between the announcement and the question. */
       readonly late?: Write;
     }
@@ -234,17 +236,16 @@ const question = record<Question>(
 );
 
 const by = fc.nat(1);
+const announcement = record<object>(
+  fc.record({ do: fc.constant("announce"), by, which: fc.nat(7), write }),
+  maybe("settled", fc.constant(true), 1),
+  maybe("late", write, 2),
+);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ do: fc.constant("write"), by, write }) },
   { weight: 10, arbitrary: fc.record({ do: fc.constant("ask"), by, question }) },
   { weight: 12, arbitrary: fc.record({ do: fc.constant("again"), by, which: fc.nat(7) }) },
-  {
-    weight: 4,
-    arbitrary: record<object>(
-      fc.record({ do: fc.constant("announce"), by, which: fc.nat(7), write }),
-      maybe("late", write, 2),
-    ),
-  },
+  { weight: 4, arbitrary: announcement },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("race"), by, which: fc.nat(7), write }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wait"), ms: fc.constantFrom(HOUR, DAY, 7 * DAY) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("pass"), minutes: fc.integer({ min: 1, max: 3 }) }) },
@@ -253,3 +254,35 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 ) as fc.Arbitrary<Operation>;
 
 export const operations = fc.array(operation, { minLength: 10, maxLength: 45, size: "max" });
+
+/**
+ * Mostly questions that are announced, some with a write between the announcement and the question. Nothing expires and no
+ * question depends on the clock, because such answers are never made ahead.
+ */
+export const announcements = fc
+  .array(
+    fc.oneof(
+      { weight: 2, arbitrary: fc.record({ do: fc.constant("ask"), by, question }) },
+      { weight: 8, arbitrary: announcement },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant("flush"), by }) },
+    ) as fc.Arbitrary<Operation>,
+    { minLength: 20, maxLength: 40, size: "max" },
+  )
+  .map((sequence) => sequence.map(timeless));
+
+function timeless(operation: Operation): Operation {
+  if (operation.do === "ask") {
+    const { recency: _recency, explain: _explain, ...shown } = operation.question.shown;
+    return { ...operation, question: { ...operation.question, shown } };
+  }
+  if (operation.do !== "announce") return operation;
+  const { write, late } = operation;
+  return { ...operation, write: lasting(write), ...(late && { late: lasting(late) }) };
+}
+
+function lasting(write: Write): Write {
+  if (write.do === "retain") return { ...write, forMs: null };
+  if (write.do === "edit") return { ...write, livesMs: null };
+  if (write.do !== "add") return write;
+  return { ...write, items: write.items.map(({ livesMs: _livesMs, ...item }) => item) };
+}

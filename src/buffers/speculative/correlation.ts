@@ -9,6 +9,8 @@ import type { Guess, Predictor, Trace } from "./predictor.js";
 
 const SPACES_MAX = 64;
 const QUESTIONS_MAX = 128;
+/** Per space. */
+const CHARACTERS_MAX = 32_000;
 const SIMILAR = 0.5;
 
 interface Followed {
@@ -41,9 +43,12 @@ export class Correlation implements Predictor {
   learn({ space, asked }: Trace): void {
     const [before, last] = asked.slice(-2);
     if (!before || !last || before.text === last.text) return;
-    const followed = this.#spaces.get(space) ?? new LRUCache<string, Followed>({ max: QUESTIONS_MAX });
+    const size = before.text.length + last.text.length + 1; // an empty text has a size, too
+    if (size > CHARACTERS_MAX) return;
+    const followed =
+      this.#spaces.get(space) ?? new LRUCache<string, Followed>({ max: QUESTIONS_MAX, maxSize: CHARACTERS_MAX });
     this.#spaces.set(space, followed);
-    followed.set(before.text, { terms: termsOf(before.text), next: last.text });
+    followed.set(before.text, { terms: termsOf(before.text), next: last.text }, { size });
   }
 
   forget(space?: string): void {

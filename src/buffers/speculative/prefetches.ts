@@ -82,10 +82,10 @@ export class Prefetches {
     if (this.#slots.size > QUEUE_MAX && oldest !== undefined) this.cancel(oldest);
   }
 
-  /** The question came and was answered, from here if its answer was ready. */
-  asked(id: string): void {
+  /** The question came and was answered, from here if its answer was ready. Returns false if it was not requested. */
+  asked(id: string): boolean {
     const slot = this.#slots.get(id);
-    if (!slot) return;
+    if (!slot) return false;
     this.#slots.delete(id);
     const record = this.#recordOf(slot);
     const isTaken = slot.entry !== undefined && this.#entries.get(slot.entry.key) !== slot.entry;
@@ -97,28 +97,30 @@ export class Prefetches {
       slot.isJoined = slot.state === "running";
       this.#drop(slot);
     }
+    return true;
   }
 
-  /** The question is no longer expected. */
-  cancel(id: string): void {
+  /** The question is no longer expected. Returns whether it was searched. `isWrong`: the guess counts as a miss. */
+  cancel(id: string, isWrong = true): boolean {
     const slot = this.#slots.get(id);
-    if (!slot) return;
+    if (!slot) return false;
     this.#slots.delete(id);
-    this.#drop(slot);
+    this.#drop(slot, isWrong);
+    return slot.searches > 0;
   }
 
   /** Something was written to the space, or to any: answers are checked, and searched again if they are outdated. */
   outdated(space?: string): void {
     for (const slot of [...this.#slots.values()]) {
       if (slot.state !== "done" || slot.isWarming || !isAbout(slot, space)) continue;
-      if (slot.searches < SEARCHES_MAX) slot.state = "queued";
+      if (slot.searches < SEARCHES_MAX && !this.#recordOf(slot).isThrottled) slot.state = "queued";
       else this.cancel(slot.id);
     }
   }
 
   /** Drops all requests and answers about the space, or all. */
   forget(space?: string): void {
-    for (const slot of [...this.#slots.values()]) if (isAbout(slot, space)) this.cancel(slot.id);
+    for (const slot of [...this.#slots.values()]) if (isAbout(slot, space)) this.cancel(slot.id, false);
   }
 
   /** Runs what is queued, until nothing is or a real question is in progress. */
@@ -193,22 +195,22 @@ export class Prefetches {
   }
 
   /** Counts what a slot holds as wasted. */
-  #drop(slot: Slot): void {
-    if (slot.isWarming && slot.searches > 0) this.#waste(slot);
-    else this.#release(slot);
+  #drop(slot: Slot, isWrong = true): void {
+    if (slot.isWarming && slot.searches > 0) this.#waste(slot, isWrong);
+    else this.#release(slot, isWrong);
   }
 
   /** Lets go of a slot's answer, unserved. */
-  #release(slot: Slot): void {
+  #release(slot: Slot, isWrong = true): void {
     const { entry } = slot;
     if (!entry) return;
     slot.entry = undefined;
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
-    this.#waste(slot);
+    this.#waste(slot, isWrong);
   }
 
-  #waste(slot: Slot): void {
-    this.#recordOf(slot).wasted();
+  #waste(slot: Slot, isWrong = true): void {
+    this.#recordOf(slot).wasted(isWrong);
     this.#options.tell(slot, "wasted");
   }
 

@@ -110,6 +110,13 @@ describe("the next line", () => {
     expect(await without.ahead()).toBe(0);
   });
 
+  it("is answered again when the same is said again", async () => {
+    const desk = await Desk.open({ predictors: "next_line" });
+    const session = desk.session();
+    for (let time = 0; time < 4; time++) await desk.turn(session, "what is new?");
+    expect(await desk.of("next_line")).toMatchObject({ served: 3, late: 0, wasted: 0 });
+  });
+
   it("is asked with the options of the session's last question, and in all of its forms", async () => {
     const desk = await Desk.open();
     const session = desk.session();
@@ -121,6 +128,26 @@ describe("the next line", () => {
       await desk.idle();
     }
     expect(await desk.of("next_line")).toMatchObject({ served: 2 * (TURNS.length - 1), wasted: 0 });
+  });
+
+  it("is asked as next lines were, whatever other questions come between", async () => {
+    const desk = await Desk.open({ predictors: "next_line" });
+    const session = desk.session();
+    for (const [at, text] of [...TURNS, ...TURNS].entries()) {
+      await desk.turn(session, `${text}, part ${at}`, { topK: 4, role: "user" });
+      for (const offset of [0, 10]) await session.query(`what about ${text}?`, { topK: 10, offset });
+      await desk.idle();
+    }
+    expect(await desk.of("next_line")).toMatchObject({ served: 2 * TURNS.length - 1, wasted: 0, isThrottled: false });
+  });
+
+  it("asked with other options each time is soon not searched any more", async () => {
+    const desk = await Desk.open({ predictors: "next_line" });
+    const session = desk.session();
+    for (let at = 0; at < 20; at++) await desk.turn(session, `${TURNS[at % 4]}, part ${at}`, { topK: 20 + at });
+    const stats = await desk.of("next_line");
+    expect(stats).toMatchObject({ served: 0, isThrottled: true });
+    expect(stats?.issued).toBeLessThan(5);
   });
 
   it("of a new session is asked as other sessions asked", async () => {
@@ -290,6 +317,20 @@ describe("what is announced", () => {
     await desk.idle();
     expect(await desk.of("anticipate")).toMatchObject({ issued: 1, served: 1, late: 0, wasted: 0 });
     expect(desk.searches).toBe(before + 1);
+  });
+
+  it("is answered again when it is announced again after something was written", async () => {
+    const desk = await Desk.open({ predictors: "anticipate" });
+    const session = desk.session();
+    for (const content of ["Bruno sleeps in the garden", "Bruno sleeps on the sofa"]) {
+      await session.add([{ role: "assistant", content }]);
+      await desk.idle();
+      await session.anticipate("where does Bruno sleep?", {});
+      await desk.idle(200);
+      expect(contents(await session.query("where does Bruno sleep?"))).toContain(content);
+      await desk.idle();
+    }
+    expect(await desk.of("anticipate")).toMatchObject({ issued: 2, served: 2, wasted: 0 });
   });
 
   it("is refused if a query would be, and does nothing if speculation is off", async () => {

@@ -24,9 +24,11 @@ import type { Store } from "../../stores/store.js";
 import type { SpaceRef } from "../../types.js";
 import type { Entry } from "../query/answer-cache.js";
 import { Correlation } from "./correlation.js";
+import { elsewhere, type Forms, formsOf, withForm } from "./forms.js";
 import { NextLine } from "./next-line.js";
+import { Openings } from "./openings.js";
 import type { Asked, Guess, Predictor, Said, Trace } from "./predictor.js";
-import { Prefetches, type PrefetchesOptions } from "./prefetches.js";
+import { Prefetches, type PrefetchesOptions, type Request } from "./prefetches.js";
 import { Stride } from "./stride.js";
 import { Topic } from "./topic.js";
 import { type PredictorStats, TrackRecord } from "./track-record.js";
@@ -38,12 +40,6 @@ const TRACE_CHARACTERS_MAX = 1_000_000;
 /** Longer messages are not expected as questions. */
 const TEXT_CHARACTERS_MAX = 4_000;
 const ASKED_MAX = 4;
-/** Different options with which one text is asked: `context` asks for items and for facts. */
-const FORMS_MAX = 3;
-/** A space with fewer commits is read into memory in no time. */
-const LARGE_VERSION = 50;
-/** Spaces that wait for their first question. */
-const OPENINGS_MAX = 16;
 
 export interface SpeculativeBufferOptions extends Omit<PrefetchesOptions, "records" | "tell"> {
   readonly clock: Clock;
@@ -69,20 +65,28 @@ export interface SpeculativeStats {
   readonly predictors: { readonly [name in PredictorName]?: PredictorStats };
 }
 
+interface Added {
+  readonly role?: string | undefined;
+  readonly content: string;
+}
+
 interface Session {
   readonly place: ParsedScope;
   readonly said: readonly Said[];
   readonly asked: readonly Asked[];
-  /** The options with which the newest text was asked. */
-  readonly forms: readonly QueryOptions[];
+  readonly forms: Forms;
   readonly guesses: readonly StandingGuess[];
 }
 
 /** A guess that the next question will confirm or refute. */
 interface StandingGuess extends Guess {
   readonly predictor: PredictorName;
+  /** One for each form that is expected. Empty as long as no form is known. */
   readonly requests: readonly string[];
-  readonly isScored: boolean;
+  /** The text was asked. */
+  readonly isConfirmed: boolean;
+  /** The requests that came. */
+  readonly asked: readonly string[];
 }
 
 export class SpeculativeBuffer {
@@ -95,13 +99,12 @@ export class SpeculativeBuffer {
     maxSize: TRACE_CHARACTERS_MAX,
     sizeCalculation: ({ said, asked }) => [...said, ...asked].reduce((size, { text }) => size + text.length, 1),
   });
-  /** Spaces in use in this process; with the request that reads them into memory, until they are asked. */
-  readonly #opened = new LRUCache<string, { readonly warming?: string }>({ max: SESSIONS_MAX });
+  readonly #openings: Openings | undefined;
   /** How questions were asked last in any session, for sessions that have asked none. */
-  #forms: readonly QueryOptions[] = [];
+  #forms: Forms = {};
   /** By lane: how to cancel an announcement that waits for more typing. */
   readonly #typing = new Map<string, { readonly place: ParsedScope; readonly cancel: () => void }>();
-  #isClosed = false;
+  #isConstrained = false;
 
   /** `entries` is shared with the QueryBuffer, which takes the answers that it serves. */
   constructor(entries: Map<string, Entry>, options: SpeculativeBufferOptions) {
@@ -117,13 +120,20 @@ export class SpeculativeBuffer {
       tell: ({ place, predictor }, outcome) =>
         events.tell({ type: "prefetched", ...laneIn(place), predictor, outcome }),
     });
+    const opening = this.#records.get("opening");
+    this.#openings =
+      opening &&
+      new Openings({
+        store: options.store,
+        record: opening,
+        prefetches: this.#prefetches,
+        parse: (place, text) => this.#parse(place, text, { topK: 1 }),
+        run: () => this.#run(),
+      });
   }
 
   /** Observes messages that were added. */
-  added(
-    place: ParsedScope,
-    messages: readonly { readonly role?: string | undefined; readonly content: string }[],
-  ): void {
+  added(place: ParsedScope, messages: readonly Added[]): void {
     this.#options.interrupt(); // what it finds would be outdated
     const session = this.#session(place);
     const said = messages.flatMap(({ role, content }) =>
@@ -132,32 +142,33 @@ export class SpeculativeBuffer {
     const window = this.#options.contextWindow;
     this.#save({ ...session, said: [...session.said, ...said.filter(({ text }) => text !== "")].slice(-window) });
     this.#guess(place, "added");
-    this.#open(place);
+    this.#openings?.open(place, this.#session(place).said.at(-1)?.text);
     this.#prefetches.outdated(spaceKey(place.space));
-    this.#prefetches.run();
+    this.#run();
   }
 
   /** Observes a question that was answered, with the options that it was asked with. */
   answered(place: ParsedScope, query: ParsedQuery, options: QueryOptions): void {
     if (query.presentation.explain) return; // such answers are never cached
     const asked = { text: query.question.text, options };
-    this.#prefetches.asked(requestId(place, query));
-    this.#reached(place);
-    this.#score(place, asked);
+    const id = requestId(place, query);
+    const isScored = this.#prefetches.asked(id);
+    this.#openings?.asked(place);
+    this.#score(place, asked, id, isScored);
     this.#note(place, asked);
     this.#guess(place, "answered");
-    this.#prefetches.run();
+    this.#run();
   }
 
   /** Observes that items were embedded or vectors written, which gives spaces new versions. */
   settled(): void {
     this.#prefetches.outdated();
-    this.#prefetches.run();
+    this.#run();
   }
 
   /** Observes that a session is in use. */
   opened(place: ParsedScope): void {
-    this.#open(place);
+    this.#openings?.open(place, undefined);
   }
 
   /** Takes the text that a user is typing as a guess. Without options, it is expected to be asked as questions were before. */
@@ -168,9 +179,19 @@ export class SpeculativeBuffer {
       this.#typing.delete(lane);
       const text = normaliseQuestion(question);
       this.#stand(place, "anticipate", text === "" ? [] : [{ text, ...(options && { options }) }]);
-      this.#prefetches.run();
+      this.#run();
     });
     this.#typing.set(lane, { place, cancel });
+  }
+
+  /** Holds no answers and searches nothing while the process is short of memory. Guesses are still scored. */
+  constrain(isConstrained: boolean): void {
+    this.#isConstrained = isConstrained;
+    if (isConstrained) this.#prefetches.forget();
+  }
+
+  #run(): void {
+    if (!this.#isConstrained) this.#prefetches.run();
   }
 
   /** Drops everything known of a space, or everything. */
@@ -200,49 +221,48 @@ export class SpeculativeBuffer {
 
   /** Drops everything and waits for the search in progress. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     this.forget();
     await this.#prefetches.close();
   }
 
   #session(place: ParsedScope): Session {
-    return this.#sessions.get(laneKey(place)) ?? { place, said: [], asked: [], forms: [], guesses: [] };
+    return this.#sessions.get(laneKey(place)) ?? { place, said: [], asked: [], forms: {}, guesses: [] };
   }
 
   #save(session: Session): void {
     this.#sessions.set(laneKey(session.place), session);
   }
 
-  /** Scores the standing guesses against a question. Those refuted are dropped. */
-  #score(place: ParsedScope, asked: Asked): void {
+  /** Scores the standing guesses against a question, unless its search was scored. Those refuted are dropped. */
+  #score(place: ParsedScope, asked: Asked, id: string, isScored: boolean): void {
     const session = this.#session(place);
-    const last = session.asked.at(-1);
-    if (last && isSameStep(last, asked)) return;
+    const isNext = isNextStep(session, asked);
     const guesses = session.guesses.flatMap((guess): readonly StandingGuess[] => {
-      const isHit = !guess.isScored && guess.text === asked.text && (!guess.options || isSameStep(guess, asked));
-      if (!guess.isScored) this.#recordOf(guess.predictor).scored(isHit);
-      if (isHit) return [{ ...guess, isScored: true }];
-      for (const id of guess.requests) this.#prefetches.cancel(id);
-      return [];
+      if (!isAnswering(guess, asked)) {
+        if (isNext) this.#end(guess);
+        return isNext ? [] : [guess];
+      }
+      const isExpected = guess.requests.includes(id) && !guess.asked.includes(id);
+      const isHit = isExpected || (guess.requests.length === 0 && !guess.isConfirmed);
+      if (isHit && !isScored) this.#recordOf(guess.predictor).scored(true);
+      return [{ ...guess, isConfirmed: true, asked: isExpected ? [...guess.asked, id] : guess.asked }];
     });
-    this.#save({ ...session, guesses });
+    const confirming = session.guesses.filter((guess) => isAnswering(guess, asked));
+    const forms = confirming.reduce(
+      (all, { predictor, isConfirmed }) => withForm(all, predictor, asked.options, !isConfirmed),
+      session.forms,
+    );
+    this.#save({ ...session, guesses, forms });
   }
 
   #note(place: ParsedScope, asked: Asked): void {
     const session = this.#session(place);
-    const last = session.asked.at(-1);
-    const isNext = !last || !isSameStep(last, asked);
-    const isOther = last?.text !== asked.text;
-    const known = isOther ? [] : session.forms;
-    const isForm = isOther || !isNext;
-    const forms = isForm ? [asked.options, ...known.filter((form) => !isEqual(form, asked.options))] : known;
-    this.#save({
-      ...session,
-      forms: forms.slice(0, FORMS_MAX),
-      asked: isNext ? [...session.asked, asked].slice(-ASKED_MAX) : session.asked,
-    });
-    if (isNext) for (const predictor of this.#predictors) predictor.learn?.(traceOf(this.#session(place)));
-    this.#forms = forms.flatMap((form) => elsewhere(form, place)).slice(0, FORMS_MAX);
+    const isNext = isNextStep(session, asked);
+    const forms = withForm(session.forms, "any", asked.options, session.asked.at(-1)?.text !== asked.text);
+    const noted = { ...session, forms, asked: isNext ? [...session.asked, asked].slice(-ASKED_MAX) : session.asked };
+    this.#save(noted);
+    this.#forms = { ...this.#forms, ...elsewhere(forms, place) };
+    if (isNext) for (const predictor of this.#predictors) predictor.learn?.(traceOf(noted));
   }
 
   #guess(place: ParsedScope, after: Predictor["after"]): void {
@@ -259,31 +279,34 @@ export class SpeculativeBuffer {
     if (!record) return; // not in use
     const session = this.#session(place);
     const known = session.guesses.filter((guess) => guess.predictor === predictor);
-    const kept = known.filter((guess) => guesses.some((other) => isSameGuess(guess, other)));
-    for (const guess of known) {
-      if (kept.includes(guess)) continue;
-      if (!guess.isScored && predictor !== "anticipate") record.scored(false); // text being typed is not wrong
-      for (const id of guess.requests) this.#prefetches.cancel(id);
-    }
+    // A guess that came true has done its work: the same guess again is a new one.
+    const kept = known.filter((guess) => !guess.isConfirmed && guesses.some((other) => isSameGuess(guess, other)));
+    for (const guess of known) if (!kept.includes(guess)) this.#end(guess);
     const added = guesses
       .filter((guess) => !kept.some((other) => isSameGuess(guess, other)))
       .map((guess): StandingGuess => {
-        const requests = record.isThrottled ? [] : this.#request(session, predictor, guess);
-        return { ...guess, predictor, requests, isScored: false };
+        const requests = this.#requests(session, predictor, guess);
+        if (!record.isThrottled) for (const request of requests) this.#prefetches.add(request);
+        return { ...guess, predictor, requests: requests.map(({ id }) => id), isConfirmed: false, asked: [] };
       });
     const others = session.guesses.filter((guess) => guess.predictor !== predictor);
     this.#save({ ...session, guesses: [...others, ...kept, ...added] });
   }
 
-  /** Queues the searches that answer a guess. */
-  #request({ place, forms }: Session, predictor: PredictorName, { text, options }: Guess): readonly string[] {
-    const asked = options ? [options] : forms.length > 0 ? forms : this.#forms;
+  /** Ends a guess. Each request that did not come was wrong, searched or not. */
+  #end({ predictor, requests, asked, isConfirmed }: StandingGuess): void {
+    const isWrong = predictor !== "anticipate" || isConfirmed; // text being typed is not wrong
+    const searched = requests.filter((id) => !asked.includes(id)).map((id) => this.#prefetches.cancel(id, isWrong));
+    const misses = requests.length === 0 && !isConfirmed ? [false] : searched;
+    for (const wasSearched of misses) if (isWrong && !wasSearched) this.#recordOf(predictor).scored(false);
+  }
+
+  /** The searches that answer a guess. */
+  #requests({ place, forms }: Session, predictor: PredictorName, { text, options }: Guess): readonly Request[] {
+    const asked = options ? [options] : formsOf(predictor, forms, this.#forms);
     return asked.flatMap((form) => {
       const query = this.#parse(place, text, form);
-      if (!query) return [];
-      const id = requestId(place, query);
-      this.#prefetches.add({ id, predictor, place, query });
-      return [id];
+      return query ? [{ id: requestId(place, query), predictor, place, query }] : [];
     });
   }
 
@@ -300,49 +323,6 @@ export class SpeculativeBuffer {
     }
   }
 
-  /** Reads a space into memory that this process has not used yet, if that takes noticeable time. */
-  #open(place: ParsedScope): void {
-    const space = spaceKey(place.space);
-    if (!this.#records.has("opening") || this.#opened.has(space)) return;
-    this.#opened.set(space, {});
-    this.#options.store.versions([place.space]).then(
-      ([known]) => {
-        if (known && known.version >= LARGE_VERSION) this.#warm(place);
-      },
-      () => undefined, // the question will report it
-    );
-  }
-
-  #warm(place: ParsedScope): void {
-    const space = spaceKey(place.space);
-    const record = this.#recordOf("opening");
-    const text = this.#session(place).said.at(-1)?.text ?? space;
-    const query = this.#parse(place, text, { topK: 1 });
-    if (this.#isClosed || !query) return;
-    const warming = `opening ${space}`;
-    this.#opened.set(space, { warming });
-    if (!record.isThrottled) {
-      this.#prefetches.add({ id: warming, predictor: "opening", place, query, isWarming: true });
-      this.#prefetches.run();
-    }
-    const unasked = [...this.#opened.entries()].filter(([, { warming }]) => warming !== undefined);
-    for (const [other, { warming: id = "" }] of unasked.slice(OPENINGS_MAX)) {
-      this.#opened.set(other, {});
-      this.#prefetches.cancel(id);
-      record.scored(false);
-    }
-  }
-
-  /** The space is asked. */
-  #reached({ space }: ParsedScope): void {
-    const name = spaceKey(space);
-    const { warming } = this.#opened.get(name) ?? {};
-    this.#opened.set(name, {});
-    if (warming === undefined) return;
-    this.#prefetches.asked(warming);
-    this.#records.get("opening")?.scored(true);
-  }
-
   #recordOf(predictor: PredictorName): TrackRecord {
     const record = this.#records.get(predictor);
     if (!record) throw new Error(`${predictor} is not in use`);
@@ -357,22 +337,22 @@ const TRUSTED: ReadonlySet<PredictorName> = new Set(["anticipate", "opening"]);
 const requestId = (place: ParsedScope, { question, presentation }: ParsedQuery): string =>
   JSON.stringify([laneKey(place), question, presentation]);
 
-const isEqual = (a: QueryOptions, b: QueryOptions): boolean => JSON.stringify(a) === JSON.stringify(b);
-
 /** Whether both ask for the same page of the same text, in whatever form. */
 const isSameStep = (a: Guess, b: Asked): boolean =>
   a.text === b.text &&
   (a.options?.offset ?? 0) === (b.options.offset ?? 0) &&
   JSON.stringify(a.options?.session) === JSON.stringify(b.options.session);
 
+const isNextStep = ({ asked }: Session, question: Asked): boolean => {
+  const last = asked.at(-1);
+  return !last || !isSameStep(last, question);
+};
+
+/** Whether a question is the one that was guessed, in whatever form. */
+const isAnswering = (guess: Guess, asked: Asked): boolean =>
+  guess.text === asked.text && (!guess.options || isSameStep(guess, asked));
+
 const isSameGuess = (a: Guess, b: Guess): boolean =>
   a.text === b.text && JSON.stringify(a.options) === JSON.stringify(b.options);
 
 const traceOf = ({ place, said, asked }: Session): Trace => ({ space: spaceKey(place.space), said, asked });
-
-/** The form for sessions of other spaces, if it does not name spaces besides its own. */
-function elsewhere(form: QueryOptions, { space }: ParsedScope): readonly QueryOptions[] {
-  const { spaces, ...rest } = form;
-  if (spaces === undefined) return [form];
-  return spaces.length === 1 && spaces.every((one) => spaceKey(one) === spaceKey(space)) ? [rest] : [];
-}

@@ -1,7 +1,8 @@
 /**
- * TrackRecord: what a predictor's guesses were worth. Every guess is scored against the question that came, whether it
- * was searched or not. A predictor whose guesses come true less often than `WORTH` is throttled: it goes on guessing,
- * which costs almost nothing, and is searched for again as soon as its guesses come true.
+ * TrackRecord: what a predictor's guesses are worth. Each search counts as a hit if a question took it, and as a miss if
+ * it was wasted, also when a guess was searched again after a write. A predictor below `WORTH` is throttled: it goes on
+ * guessing, which costs almost nothing, its guesses are scored without being searched, and as soon as they come true it
+ * is searched for again.
  */
 
 /** A search ahead of time costs as much as the one that it saves, so fewer hits than this cost more than they save. */
@@ -22,7 +23,7 @@ export interface PredictorStats {
   readonly wasted: number;
   /** The duration of the searches that questions did not have to wait for, in milliseconds. */
   readonly savedMs: number;
-  /** The share of guesses that came true, weighted towards the newest. */
+  /** The share of searches that questions took, weighted towards the newest. */
   readonly usefulness: number;
   readonly isThrottled: boolean;
 }
@@ -48,7 +49,7 @@ export class TrackRecord {
     return this.#usefulness < WORTH;
   }
 
-  /** A guess came true, or did not. */
+  /** A question came that was expected but not searched, or did not come. */
   scored(isHit: boolean): void {
     this.#usefulness += NEWEST * (Number(isHit) - this.#usefulness);
   }
@@ -59,15 +60,19 @@ export class TrackRecord {
 
   served(savedMs: number): void {
     this.#served++;
+    this.scored(true);
     this.#savedMs += savedMs;
   }
 
   late(): void {
     this.#late++;
+    this.scored(true);
   }
 
-  wasted(): void {
+  /** `isWrong`: the guess was, or it was outdated. */
+  wasted(isWrong: boolean): void {
     this.#wasted++;
+    if (isWrong) this.scored(false);
   }
 
   get stats(): PredictorStats {

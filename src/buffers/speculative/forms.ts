@@ -1,0 +1,44 @@
+/**
+ * Forms: the options with which a session asks, which are part of a guess. A next line usually goes into a context and a
+ * follow-up into a plain query, so they are kept per predictor: the options with which the text that it guessed was
+ * asked last. One text may be asked in several forms: `context` asks for items and for facts.
+ */
+import type { QueryOptions } from "../../input/query.js";
+import type { ParsedScope } from "../../input/scope.js";
+import type { PredictorName } from "../../options.js";
+import { spaceKey } from "../../space-key.js";
+
+const FORMS_MAX = 3;
+
+/** By predictor, and of the newest text whoever guessed it. */
+export type Forms = { readonly [expected in PredictorName | "any"]?: readonly QueryOptions[] };
+
+/** Adds the form of a question. If its text is new, it replaces the forms of the text before. The page is no part of a form. */
+export function withForm(
+  forms: Forms,
+  expected: keyof Forms,
+  { offset: _page, ...form }: QueryOptions,
+  isNewText: boolean,
+): Forms {
+  const others = isNewText ? [] : (forms[expected] ?? []).filter((other) => !isEqual(other, form));
+  return { ...forms, [expected]: [form, ...others].slice(0, FORMS_MAX) };
+}
+
+/** The forms in which a predictor's guess is expected, from the first source that knows any. */
+export const formsOf = (predictor: PredictorName, ...sources: readonly Forms[]): readonly QueryOptions[] =>
+  [...sources.map((forms) => forms[predictor]), ...sources.map(({ any }) => any)].find((forms) => forms?.length) ?? [];
+
+/** The forms for sessions of other spaces, without those that name spaces besides their own. */
+export function elsewhere(forms: Forms, { space }: ParsedScope): Forms {
+  const moved = Object.entries(forms).map(([expected, all]) => [
+    expected,
+    all.flatMap((form): readonly QueryOptions[] => {
+      const { spaces, ...rest } = form;
+      if (spaces === undefined) return [form];
+      return spaces.length === 1 && spaces.every((one) => spaceKey(one) === spaceKey(space)) ? [rest] : [];
+    }),
+  ]);
+  return Object.fromEntries(moved);
+}
+
+const isEqual = (a: QueryOptions, b: QueryOptions): boolean => JSON.stringify(a) === JSON.stringify(b);
