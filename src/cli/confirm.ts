@@ -4,13 +4,12 @@ import { createInterface } from "node:readline/promises";
 import { Option } from "commander";
 import { HoldfastError } from "../errors.js";
 import type { Call } from "./call.js";
-import { printableLine } from "./output/printable.js";
 
 export const yesFlag = (): Option => new Option("-y, --yes", "do not ask first");
 
-/** Requires a command with the flag above. Throws if the answer is not yes. `what` starts with a verb. */
-export async function confirm(call: Call, what: string): Promise<void> {
-  if (call.flags<{ yes?: boolean }>().yes) return;
+/** Requires a command with the flag above. Returns whether to go on. `what` starts with a verb. */
+export async function confirm(call: Call, what: string): Promise<boolean> {
+  if (call.flags<{ yes?: boolean }>().yes) return true;
   const { stdin, stderr, signal } = call.io;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw new HoldfastError("invalid_input", `not confirmed: ${what}`, {
@@ -21,10 +20,13 @@ export async function confirm(call: Call, what: string): Promise<void> {
   const reader = createInterface({ input: stdin, output: stderr, terminal: false });
   const closed = once(reader, "close").then(() => ""); // end of input counts as no
   try {
-    const asked = reader.question(`Really ${printableLine(what)}? This cannot be undone. [y/N] `, { signal });
-    if (/^y(es)?$/i.test((await Promise.race([asked, closed])).trim())) return;
+    const asked = reader.question(`${call.printer.question(`Really ${what}? This cannot be undone. [y/N]`)} `, {
+      signal,
+    });
+    if (/^y(es)?$/i.test((await Promise.race([asked, closed])).trim())) return true;
   } finally {
     reader.close();
   }
-  throw new HoldfastError("invalid_input", "nothing was forgotten", { hint: "answer y to continue" });
+  call.printer.note("nothing was done");
+  return false;
 }

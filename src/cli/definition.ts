@@ -5,6 +5,8 @@ import { scopeOptions } from "./scope-flags.js";
 
 export interface Definition {
   readonly name: string;
+  /** Another name for it, as other tools call it. */
+  readonly alias?: string;
   /** In commander's notation: `<name> [text...]`. */
   readonly args?: string;
   /** Help for the arguments, by name. */
@@ -30,6 +32,7 @@ export interface Definition {
 /** A command that only has subcommands. */
 export interface Group {
   readonly name: string;
+  readonly alias?: string;
   readonly purpose: string;
   readonly about?: string;
   readonly commands: readonly Definition[];
@@ -46,8 +49,9 @@ export function choiceFlag(flags: string, description: string, choices: readonly
 }
 
 export function commandOf(definition: Definition, act: (command: Command) => Promise<void>): Command {
-  const { name, args, purpose, about, options = [], isScoped, isKeyed, examples } = definition;
+  const { name, alias, args, purpose, about, options = [], isScoped, isKeyed, examples } = definition;
   const command = new Command(name).description(about ? `${purpose}\n\n${about}` : purpose).summary(purpose);
+  if (alias !== undefined) command.alias(alias);
   for (const written of args?.split(" ") ?? []) command.addArgument(argumentOf(written, definition));
   for (const option of options) command.addOption(option);
   if (isKeyed)
@@ -64,8 +68,9 @@ function argumentOf(written: string, { argHelp = {}, argChoices = {} }: Definiti
   return choices ? argument.choices(choices) : argument;
 }
 
-export function groupOf({ name, purpose, about }: Group, commands: readonly Command[]): Command {
+export function groupOf({ name, alias, purpose, about }: Group, commands: readonly Command[]): Command {
   const group = new Command(name).description(about ? `${purpose}\n\n${about}` : purpose).summary(purpose);
+  if (alias !== undefined) group.alias(alias);
   for (const command of commands) group.addCommand(command);
   return group;
 }

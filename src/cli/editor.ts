@@ -7,12 +7,12 @@ import { HoldfastError } from "../errors.js";
 import { decodeUtf8 } from "../text.js";
 import type { Call } from "./call.js";
 
-/** The edited text. The temporary file is in a private folder and is removed afterwards. */
-export async function editText(call: Call, text: string, name: string): Promise<string> {
+/** The edited text. `otherwise` says what to do without an editor. The temporary file is in a private folder and is removed afterwards. */
+export async function editText(call: Call, text: string, name: string, otherwise: string): Promise<string> {
   const editor = call.io.env["VISUAL"] || call.io.env["EDITOR"];
   if (!editor) {
     throw new HoldfastError("invalid_input", "no editor is configured", {
-      hint: "set EDITOR, or use --content, --append or --replace",
+      hint: `set EDITOR, or ${otherwise}`,
     });
   }
   const folder = mkdtempSync(join(tmpdir(), "holdfast-edit-"));

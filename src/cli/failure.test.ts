@@ -6,7 +6,19 @@ import { reportFailure } from "./failure.js";
 import type { Io } from "./io.js";
 import { Printer } from "./output/printer.js";
 
-function reported(error: unknown, json = false): { readonly code: number; readonly err: string } {
+/** stderr is a terminal if it has columns. */
+interface Setting {
+  readonly json?: boolean;
+  readonly isTTY?: true;
+  readonly columns?: number;
+}
+
+interface Reported {
+  readonly code: number;
+  readonly err: string;
+}
+
+function reported(error: unknown, { json = false, ...terminal }: Setting = {}): Reported {
   let err = "";
   const stderr = new Writable({
     write(chunk, _, done) {
@@ -14,7 +26,7 @@ function reported(error: unknown, json = false): { readonly code: number; readon
       done();
     },
   });
-  const io = { stdout: stderr, stderr, env: {} } as unknown as Io;
+  const io = { stdout: stderr, stderr: Object.assign(stderr, terminal), env: { NO_COLOR: "1" } } as unknown as Io;
   return { code: reportFailure(error, new Printer(io, json)), err };
 }
 
@@ -51,11 +63,18 @@ describe("a failure is told in two lines", () => {
     const { err } = reported(new HoldfastError("not_found", "no\n\u001b[31mfile", { hint: "a\nb" }));
     expect(err).toBe("holdfast: no\\n\\e[31mfile\n  a\\nb\n");
   });
+
+  it("that are broken between words on a terminal, where they broke mid-word", () => {
+    const error = new HoldfastError("not_found", "there is no memory here", { hint: "add something to create it" });
+    const { err } = reported(error, { isTTY: true, columns: 20 });
+    expect(err).toBe("holdfast: there is\nno memory here\n  add something to\n  create it\n");
+    expect(reported(error).err).toBe("holdfast: there is no memory here\n  add something to create it\n");
+  });
 });
 
 it("with --json it is one value, with all that a program needs", () => {
   const error = new HoldfastError("busy", "what", { hint: "do", details: { line: 3 } });
-  const { err, code } = reported(error, true);
+  const { err, code } = reported(error, { json: true });
   expect(code).toBe(5);
   expect(JSON.parse(err)).toEqual({
     error: { code: "busy", message: "what", hint: "do", retryable: true, details: { line: 3 } },

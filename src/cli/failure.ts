@@ -27,11 +27,11 @@ function failureOf(error: unknown): Failure {
     return { code, message, hint, retryable, details, exitCode: exitCodeOf(code) };
   }
   if (error instanceof CommanderError) return { ...wordsOf(error), retryable: false, exitCode: EXIT.usage };
-  const { message, code } = asError(error);
+  const { message, code, path } = asError(error);
   const known = code === undefined ? undefined : SYSTEM[code];
   return {
     code: known?.code ?? "internal",
-    message,
+    message: code === "ENOENT" && path !== undefined ? `${path} does not exist` : message,
     hint: known?.hint ?? "this is a bug; please report it together with the command",
     retryable: false,
     exitCode: known?.exitCode ?? EXIT.internal,
@@ -55,10 +55,8 @@ const SYSTEM: { readonly [code: string]: Pick<Failure, "code" | "exitCode"> & { 
   EADDRINUSE: { code: "conflict", exitCode: EXIT.usage, hint: "choose another port with --port" },
 };
 
-function asError(error: unknown): { readonly message: string; readonly code?: string } {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { code } = error as NodeJS.ErrnoException;
-  return { message: error.message, ...(code !== undefined && { code }) };
+function asError(error: unknown): Pick<NodeJS.ErrnoException, "message" | "code" | "path"> {
+  return error instanceof Error ? error : { message: String(error) };
 }
 
 /** commander reports the error on one line, and a suggestion in parentheses on another. */

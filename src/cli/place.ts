@@ -38,6 +38,8 @@ export interface FilePlace {
   readonly kind: "file";
   readonly path: string;
   readonly config?: string;
+  /** Whether it is the default file of this user account. */
+  readonly isDefault: boolean;
   /** Variables that look like options but are not. */
   readonly ignored: readonly string[];
 }
@@ -85,7 +87,8 @@ export async function filePlaceOf({ path, config }: PlaceFlags, env: Environment
   const resolved = loadConfig({ file: config, env, code, fallback: { path: usual } });
   if (resolved.path === usual && usual.includes("\uFFFD")) throw noDataFolder();
   const ignored = ignoredVariables(env);
-  return { kind: "file", path: resolved.path, ...(config !== undefined && { config }), ignored };
+  const isDefault = resolved.path === usual;
+  return { kind: "file", path: resolved.path, ...(config !== undefined && { config }), isDefault, ignored };
 }
 
 /** The configured embedding model. */
@@ -94,27 +97,36 @@ export async function embeddingModelAt({ path, config }: FilePlace, env: Environ
   return loadConfig({ file: config, env, code: { path } }).buffer.hybridBuffer.embeddingModel;
 }
 
-export async function openFile({ path, config }: FilePlace, { meaning, create, resting }: Need): Promise<Memory> {
-  if (create) await makeFolderOf(path);
+export async function openFile(place: FilePlace, { meaning, create, resting }: Need): Promise<Memory> {
+  const { path, config } = place;
+  if (create) await prepareFolderOf(place);
   else requireFile(path);
   const { openWithFallback } = await import("../memory.js");
   const options = {
     path,
     ...(config !== undefined && { config }),
-    // A one-shot command does not continue embedding after it has answered; `flush` and a server do.
-    buffer: meaning ? { closeMs: 0 } : { hybridBuffer: { embeddingModel: "none" } },
+    buffer: meaning ? { closeMs: resting ? 0 : CLOSE_MS } : { hybridBuffer: { embeddingModel: "none" } },
   };
   return openWithFallback(options, resting ? RESTING : {});
 }
+
+/**
+ * How long a one-shot command goes on embedding what waits, after it has answered: some 50 kB with the native runtime, 14
+ * kB without. If it embedded nothing, texts that are too long for a query to embed would wait forever, and every query
+ * would be partial.
+ */
+const CLOSE_MS = 2_000;
 
 /** Added items wait for a query, or until there are so many rounds that a query would have to wait for them. */
 const RESTING: Options = {
   buffer: { roundBuffer: { eager: false, maxSize: 20, maxTokens: 1_000_000, idleMs: 24 * 3_600_000 } },
 };
 
-/** Creates the folder of a new file. */
-export async function makeFolderOf(path: string): Promise<void> {
-  if (path !== IN_MEMORY) await makeFolder(dirname(absolutePath(path)), 0o700);
+/** Creates the folder of the default file. A folder that the user named has to exist, because the name may be mistyped. */
+export async function prepareFolderOf({ path, isDefault }: FilePlace): Promise<void> {
+  if (path === IN_MEMORY) return;
+  if (isDefault) await makeFolder(dirname(absolutePath(path)), 0o700);
+  else requireFolder(path);
 }
 
 /** Requires the folder of a new file to exist. */
@@ -122,7 +134,7 @@ export function requireFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   throw new HoldfastError("not_found", `the folder ${folder} does not exist`, {
-    hint: "create it first, or use another path",
+    hint: `create it first: mkdir -p ${folder}`,
   });
 }
 

@@ -3,6 +3,7 @@
 import { Command, Option } from "commander";
 import { VERSION } from "../version.js";
 import { addCommand } from "./commands/add.js";
+import { parkedCommand, replayCommand } from "./commands/backlog.js";
 import { blocksGroup } from "./commands/blocks.js";
 import { completionCommand } from "./commands/completion.js";
 import { contextCommand } from "./commands/context.js";
@@ -12,10 +13,12 @@ import { flushCommand } from "./commands/flush.js";
 import { forgetCommand } from "./commands/forget.js";
 import { graphGroup } from "./commands/graph.js";
 import { installCommand } from "./commands/install.js";
+import { editCommand, getCommand } from "./commands/items.js";
 import { keyGroup } from "./commands/keys.js";
 import { mcpCommand } from "./commands/mcp.js";
 import { queryCommand } from "./commands/query.js";
 import { reindexCommand } from "./commands/reindex.js";
+import { retainCommand } from "./commands/retain.js";
 import { serveCommand } from "./commands/serve.js";
 import { sessionsGroup } from "./commands/sessions.js";
 import { statsCommand } from "./commands/stats.js";
@@ -31,7 +34,10 @@ type Act = (command: Command, definition: Definition) => Promise<void>;
 
 /** In the order of the help text. */
 export const COMMANDS: readonly (readonly [heading: string, commands: readonly (Definition | Group)[]])[] = [
-  ["Remember and find:", [addCommand, queryCommand, contextCommand, tailCommand, forgetCommand]],
+  [
+    "Remember and find:",
+    [addCommand, queryCommand, contextCommand, tailCommand, getCommand, editCommand, forgetCommand, retainCommand],
+  ],
   ["Blocks and facts:", [blocksGroup, factsGroup]],
   ["Registry:", [sessionsGroup, ...entryGroups]],
   ["Server:", [serveCommand, mcpCommand, installCommand, keyGroup]],
@@ -45,6 +51,8 @@ export const COMMANDS: readonly (readonly [heading: string, commands: readonly (
       restoreCommand,
       reindexCommand,
       flushCommand,
+      parkedCommand,
+      replayCommand,
       doctorCommand,
       statsCommand,
     ],

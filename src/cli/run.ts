@@ -5,6 +5,7 @@ import { Call } from "./call.js";
 import type { Definition } from "./definition.js";
 import { EXIT, exitCodeAt } from "./exit-code.js";
 import { reportFailure } from "./failure.js";
+import { inFlags } from "./in-flags.js";
 import { endReasonOf, type Io, isEnding } from "./io.js";
 import { Printer } from "./output/printer.js";
 import { hasColor, painted } from "./output/style.js";
@@ -44,7 +45,7 @@ async function runOne(command: Command, definition: Definition, io: Io): Promise
   try {
     await definition.run(call);
   } catch (error) {
-    if (!isEnding(error, io.signal)) throw error;
+    if (!isEnding(error, io.signal)) throw inFlags(error, command);
   }
   const reason = endReasonOf(io.signal);
   return reason && !definition.endsByInterrupt ? exitCodeAt(reason) : call.exitCode;

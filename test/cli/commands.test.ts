@@ -230,7 +230,7 @@ describe("wrong usage", () => {
   it("of the system is reported in the same way", async () => {
     const path = freshCopy();
     const cases: readonly (readonly [readonly string[], number, string])[] = [
-      [["import", join(folder, "nowhere.jsonl"), "--path", path], 3, "ENOENT"],
+      [["import", join(folder, "nowhere.jsonl"), "--path", path], 3, "nowhere.jsonl does not exist"],
       [["export", folder, "--path", path], 1, "already exists"],
       [["stats", "--path", folder], 2, "is a folder"],
       [["backup", join(folder, "no", "such", "b.db"), "--path", path], 3, "does not exist"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openMemory } from "holdfast";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { noting, startChatServer } from "../support/chat-server.js";
-import { EmbeddingsServer } from "../support/embeddings-server.js";
+import { EmbeddingsServer, rightly } from "../support/embeddings-server.js";
 import { newFolder, newPath } from "../support/opened.js";
 import { holdfast, jsonOf, Process } from "./cli.js";
 
@@ -47,6 +47,26 @@ describe("the model", () => {
     await run("facts", "query", "something hot");
     await run("context", "another question");
     expect(server.requests.length).toBeGreaterThan(before);
+  });
+
+  it("embeds a long message after a query has answered; it waited forever, and every query was partial", async () => {
+    const server = await withModel("model-one");
+    const path = newPath();
+    const long = "a cup of tea ".repeat(315); // 4 kB: a query does not wait for it
+    await holdfast(["add", long, "--path", path]);
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    server.usually = async (request, response) => {
+      if (request.body.input.some((text) => text.length > 100)) await answered;
+      await rightly(request, response);
+    };
+    const query = async (): Promise<string> =>
+      (await holdfast(["query", "tea", "--path", path], { onOut: answer })).err;
+    expect(await query()).toContain("partial");
+    expect((await holdfast(["stats", "--path", path])).out).toContain("waiting to be embedded\t0\n");
+    expect(await query()).not.toContain("partial");
   });
 
   it("that is off does not make flush fail; one that does not answer does, and can be retried", async () => {
@@ -168,7 +188,7 @@ describe("copies and checks", () => {
       items: 1,
     });
     expect((await holdfast(["query", "after", "--path", path])).out).toBe("");
-    const fresh = join(newFolder(), "deep", "memory.db");
+    const fresh = newPath();
     expect((await holdfast(["restore", backup, "--path", fresh])).code).toBe(0);
   });
 

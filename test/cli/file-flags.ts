@@ -4,6 +4,8 @@ export const FILE_FLAGS: readonly string[] = [
   ...["query --words", "facts query --words", "facts extract --limit"],
   ...["export --resume", "export --cursor", "backup --overwrite", "restore --overwrite"],
   ...["reindex --model", "reindex --abandon", "doctor --repair", "doctor --deep"],
+  // items.test.ts
+  ...["parked --limit", "parked --cursor"],
   // live.test.ts
   "tail --no-follow",
   ...["serve --port", "serve --host", "serve --require-key", "serve --allow-host", "serve --allow-origin"],

@@ -137,6 +137,16 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     await as.json("add", "tea new");
     expect(await as.found("tea", "--to", "2021-01-01")).toEqual(["tea old"]);
   },
+  "query --metadata": async (as) => {
+    await as.json("add", "tea green", "--metadata", '{"topic":"drinks","rank":1,"origin":{"country":"jp"}}');
+    await as.json("add", "tea black", "--metadata", '{"topic":"drinks","rank":2,"origin":{"country":"in"}}');
+    await as.json("add", "tea rooms");
+    expect(await as.found("tea", "--metadata", "rank=2")).toEqual(["tea black"]);
+    expect(await as.found("tea", "--metadata", "topic=drinks", "--metadata", "origin.country=jp")).toEqual([
+      "tea green",
+    ]);
+    expect(await as.found("tea", "--metadata", "rank=1", "--metadata", "rank=2")).toHaveLength(2);
+  },
   "query --recency": async (as) => {
     await as.json("add", "tea tea tea", "--at", "2020-01-01");
     await as.json("add", "a cup of tea in the evening");
@@ -161,7 +171,7 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     await as.json("add", text);
     const terminal = { columns: 60, env: { NO_COLOR: "1" } };
     expect((await as.run(["query", "tea"], terminal)).out).not.toContain("end");
-    expect((await as.run(["query", "tea", "--full"], terminal)).out).toContain(text);
+    expect((await as.run(["query", "tea", "--full"], terminal)).out.replaceAll("\n", " ")).toContain(text);
   },
 
   "context --budget": async (as) => {
@@ -223,13 +233,49 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
         .trim()
         .split("\n")
         .map((line) => line.split("\t").at(-1)),
-    ).toEqual(["two", "three"]);
+    ).toEqual(["CONTENT", "two", "three"]);
+  },
+  "tail --metadata": async (as) => {
+    await as.json("add", "one", "--metadata", '{"topic":"travel"}');
+    await as.json("add", "two");
+    const { out } = await as.run(["tail", "--no-follow", "--metadata", "topic=travel", "--json"]);
+    expect(out.trim().split("\n")).toHaveLength(1);
+    expect(JSON.parse(out)).toMatchObject({ content: "one" });
   },
   "tail --full": async (as) => {
     await as.json("add", `${"word ".repeat(50)}end`);
     const terminal = { columns: 60, env: { NO_COLOR: "1" } };
     expect((await as.run(["tail", "--no-follow"], terminal)).out).not.toContain("end");
     expect((await as.run(["tail", "--no-follow", "--full"], terminal)).out).toContain("word end");
+  },
+
+  "edit --expect-version": async (as) => {
+    const { ids } = await as.json<{ ids: readonly [string] }>("add", "tea");
+    expect(await as.json("edit", ids[0], "coffee", "--expect-version", "1")).toEqual({ id: ids[0], version: 2 });
+    expect(await as.run(["edit", ids[0], "milk", "--expect-version", "1"])).toMatchObject({ code: 1, out: "" });
+    expect(await as.newest()).toMatchObject({ content: "coffee" });
+  },
+  "edit --idempotency-key": async (as) => {
+    const { ids } = await as.json<{ ids: readonly [string] }>("add", "tea");
+    for (let time = 0; time < 2; time++) {
+      expect(await as.json("edit", ids[0], "coffee", "--idempotency-key", "k")).toMatchObject({ version: 2 });
+    }
+  },
+  "retain --yes": async (as) => {
+    await as.json("add", "tea");
+    const asked = await as.run(["retain", "30d"]);
+    expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("30 days after it was recorded") });
+    expect(await as.json("retain")).not.toHaveProperty("retentionMs");
+    expect(await as.json("retain", "30d", "--yes")).toMatchObject({ retentionMs: 30 * 86_400_000 });
+    expect((await as.run(["retain"])).out).toBe(`items of user ${as.user} are kept for 30 days\n`);
+    expect(await as.json("retain", "forever")).not.toHaveProperty("retentionMs");
+  },
+  "retain --idempotency-key": async (as) => {
+    await as.json("add", "tea");
+    await as.json("retain", "30d", "--yes", "--idempotency-key", "k");
+    await as.json("retain", "forever");
+    await as.json("retain", "30d", "--yes", "--idempotency-key", "k"); // a retry writes nothing
+    expect(await as.json("retain")).not.toHaveProperty("retentionMs");
   },
 
   "forget --yes": async (as) => {
@@ -395,7 +441,7 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     await as.block("one");
     for (const text of ["two", "three"]) await as.edited("--append", text);
     expect(await as.json("blocks", "history", "b", "--limit", "1")).toHaveLength(1);
-    expect(await as.json("blocks", "history", "b")).toHaveLength(2);
+    expect(await as.json("blocks", "history", "b")).toHaveLength(3);
   },
   "stats --targets": async (as) => {
     await as.run(["add", "a cup of tea"]);

@@ -21,7 +21,7 @@ describe("holdfast tail", () => {
         .trim()
         .split("\n")
         .map((line) => line.split("\t").at(-1));
-      expect(rows).toEqual(["before", "from another process"]);
+      expect(rows).toEqual(["CONTENT", "before", "from another process"]);
       expect(tail.err).toBe(`user default · session s in ${path}\n`);
     });
   });
@@ -84,7 +84,7 @@ describe("holdfast serve", () => {
 
   it("as a process prints where it listens and where the data is, with a command that works, and shuts down cleanly", async () => {
     await inFolder(async (folder) => {
-      const path = `${folder}/new/memory.db`;
+      const path = `${folder}/memory.db`;
       const server = Process.holdfast(["serve", "--port", "0", "--path", path]);
       await server.until("or:");
       expect(server.out).toContain(`memory: ${path}\n`);

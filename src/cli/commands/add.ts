@@ -32,7 +32,7 @@ export const addCommand: Definition = {
   argHelp: { text: "the message; - or nothing: read stdin" },
   purpose: "Store a message. It is durable and searchable when the command returns.",
   about:
-    "Prints the ids. The message can be found by words at once. It is embedded later: by a server, by holdfast flush, or by the next query if little is waiting.",
+    "Prints the ids. The message can be found by words at once. It is embedded later: by a server, by the next queries, or by holdfast flush.",
   options: [
     choiceFlag("--role <role>", "who speaks", ROLES).default("user"),
     flag("--name <name>", "the speaker's name, if the role is not enough"),

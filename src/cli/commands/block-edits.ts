@@ -157,7 +157,7 @@ async function changeOf(call: Call): Promise<BlockEditInput | undefined> {
 /** The edit made in an editor. Concurrent edits that do not overlap are merged. */
 async function edited(call: Call, block: Block | undefined): Promise<BlockEditInput | undefined> {
   if (!block) return { content: "" }; // the engine reports that there is no such block
-  const content = await editText(call, block.content, `${block.name}.md`);
+  const content = await editText(call, block.content, `${block.name}.md`, "use --content, --append or --replace");
   const note = noteOf(call.flags<EditFlags>());
   return content === block.content ? undefined : { content, expectVersion: block.version, merge: true, ...note };
 }
@@ -230,7 +230,8 @@ const remove: Definition = {
   isScoped: true,
   examples: ["holdfast blocks delete persona --user ada"],
   async run(call) {
-    await confirm(call, `forget the block ${call.arg(0)} of ${scopeText(call.scope)} and all its versions`);
+    if (!(await confirm(call, `forget the block ${call.arg(0)} of ${scopeText(call.scope)} and all its versions`)))
+      return;
     await call.withSession({}, async (session) => printReceipt(call, await session.blocks.delete(call.arg(0))));
   },
 };

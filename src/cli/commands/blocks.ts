@@ -57,17 +57,17 @@ const history: Definition = {
   name: "history",
   args: "<name>",
   argHelp: { name: "the block" },
-  purpose: "List the edits of a block: when, by whom, and why.",
-  options: [flag("-n, --limit <n>", "number of edits; 0: all (default: 20)", wholeNumber)],
+  purpose: "List the versions of a block: when, by whom, and why.",
+  options: [flag("-n, --limit <n>", "number of versions, newest first; 0: all (default: 20)", wholeNumber)],
   isScoped: true,
   examples: ["holdfast blocks history persona --user ada", "holdfast blocks history persona --user ada -n 0 --json"],
   async run(call) {
     const { limit } = call.flags<{ limit?: number }>();
     const { printer } = call;
     await call.withSession({}, async (session) => {
-      const edits = await session.blocks.history(call.arg(0), limit === undefined ? {} : { limit });
+      const options = { creation: true, ...(limit !== undefined && { limit }) };
+      const edits = await session.blocks.history(call.arg(0), options);
       if (printer.json) return printer.value(edits);
-      if (edits.length === 0) return printer.note("never edited");
       const names = ["VERSION", "WHEN", "WHO", "LENGTH", "WHY"];
       const rows = edits.map((edit) => [
         String(edit.version),

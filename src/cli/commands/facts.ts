@@ -212,8 +212,8 @@ async function printFacts(call: Call, facts: readonly Fact[]): Promise<void> {
 async function printFact(call: Call, fact: Fact): Promise<void> {
   const { id, category, state, spans, confidence, pinned, content } = fact;
   const sure = confidence === 1 ? [] : [`sure ${confidence.toFixed(2)}`];
-  const marks = [state, ...(pinned ? ["pinned"] : []), `since ${call.time(spans.at(-1)?.from ?? 0)}`, ...sure, id];
-  await call.printer.line(styled("bold", category), styled("dim", `  ${marks.join("  ")}`));
+  const marks = [state, ...(pinned ? ["pinned"] : []), `since ${call.time(spans.at(-1)?.from ?? 0)}`, ...sure];
+  await call.printer.head(marks, id, { mark: `${category}  `, indent: 3 });
   await call.printer.cutLine("   ", shortOf(content));
 }
 

@@ -13,7 +13,7 @@ interface ForgetFlags extends ScopeFlags {
 export const forgetCommand: Definition = {
   name: "forget",
   args: "[ids...]",
-  argHelp: { ids: "ids of items, as printed by query" },
+  argHelp: { ids: "ids of items, as printed by query and tail" },
   purpose: "Forget items, a session, or a whole memory.",
   about:
     "This cannot be undone. Text, index entries, vectors and derived facts are removed, and their bytes are erased from the file.",
@@ -38,7 +38,7 @@ export const forgetCommand: Definition = {
     }
     const { session: _, ...whole } = scope;
     const target = all ? whole : scope;
-    await confirm(call, `forget everything in ${all ? spaceText(spaceOf(scope)) : scopeText(scope)}`);
+    if (!(await confirm(call, `forget everything in ${all ? spaceText(spaceOf(scope)) : scopeText(scope)}`))) return;
     await call.withSession({}, async (_session, memory) => {
       const receipt = await memory.handle.forget(target);
       await printReceipt(call, receipt);

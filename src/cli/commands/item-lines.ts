@@ -1,6 +1,15 @@
-/** How lists show items. */
+/** How lists choose and show items. */
 import { leading } from "../../graphemes.js";
 import type { Item } from "../../types.js";
+import { flag } from "../definition.js";
+import { metadataFilter } from "../flag-values.js";
+
+export const metadataFlag = () =>
+  flag(
+    "--metadata <key=value>",
+    "only items with this metadata; a dot reaches into objects; repeatable",
+    metadataFilter,
+  );
 
 /** More than any terminal shows on a line. */
 const SHORT_UNITS = 2_000;

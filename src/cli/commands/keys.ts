@@ -135,6 +135,7 @@ const spacesText = ({ spaces }: ApiKey): string =>
 
 export const keyGroup: Group = {
   name: "key",
+  alias: "keys",
   purpose: "Create, list and revoke a server's API keys.",
   commands: [create, list, revoke],
 };

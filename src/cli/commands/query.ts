@@ -4,11 +4,11 @@ import type { QueryOptions } from "../../input/query.js";
 import { type Hit, type Hits, KINDS, type Kind, ROLES, type Role } from "../../types.js";
 import type { Call } from "../call.js";
 import { choiceFlag, type Definition, flag } from "../definition.js";
-import { moment, share, TIME_FORM, wholeNumber } from "../flag-values.js";
+import { type MetadataFilter, moment, share, TIME_FORM, wholeNumber } from "../flag-values.js";
 import { styled } from "../output/style.js";
 import { PATIENCE_MS } from "../patience.js";
 import { textFrom } from "../stdin.js";
-import { shortOf, speakerOf } from "./item-lines.js";
+import { metadataFlag, shortOf, speakerOf } from "./item-lines.js";
 
 interface QueryFlags {
   readonly limit?: number;
@@ -18,6 +18,7 @@ interface QueryFlags {
   readonly kind?: Kind;
   readonly from?: string | number;
   readonly to?: string | number;
+  readonly metadata?: MetadataFilter;
   readonly recency?: number;
   readonly sort?: "score" | "timestamp";
   readonly explain?: boolean;
@@ -26,6 +27,7 @@ interface QueryFlags {
 
 export const queryCommand: Definition = {
   name: "query",
+  alias: "search",
   args: "[text...]",
   argHelp: { text: "the question; - or nothing: read stdin" },
   purpose: "Search the memory by words and by meaning.",
@@ -37,6 +39,7 @@ export const queryCommand: Definition = {
     choiceFlag("--kind <kind>", "only items of this kind", KINDS),
     flag("--from <time>", `only from this time on: ${TIME_FORM} ago`, moment),
     flag("--to <time>", "only before this time", moment),
+    metadataFlag(),
     flag("--recency <share>", "weight of recency, 0 to 1 (default: 0)", share),
     choiceFlag("--sort <by>", "order of the hits (default: score)", ["score", "timestamp"]),
     flag("--explain", "explain each score"),
@@ -63,7 +66,18 @@ export const queryCommand: Definition = {
   },
 };
 
-function optionsOf({ limit, within, role, kind, from, to, recency, sort, explain }: QueryFlags): QueryOptions {
+function optionsOf({
+  limit,
+  within,
+  role,
+  kind,
+  from,
+  to,
+  metadata,
+  recency,
+  sort,
+  explain,
+}: QueryFlags): QueryOptions {
   return {
     ...(limit !== undefined && { topK: limit }),
     ...(within !== undefined && { within }),
@@ -71,6 +85,7 @@ function optionsOf({ limit, within, role, kind, from, to, recency, sort, explain
     ...(kind !== undefined && { kind }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
+    ...(metadata !== undefined && { metadata }),
     ...(recency !== undefined && { recency }),
     ...(sort !== undefined && { sortBy: sort }),
     ...(explain && { explain }),
@@ -101,8 +116,8 @@ async function print(call: Call, hits: Hits): Promise<void> {
 
 async function printHit(call: Call, hit: Hit, rank: number): Promise<void> {
   const { printer } = call;
-  const facts = [hit.score.toFixed(3), speakerOf(hit), call.time(hit.occurredAt), hit.session ?? "", hit.id];
-  await printer.line(styled("bold", `${rank}. `), styled("dim", facts.filter((fact) => fact !== "").join("  ")));
+  const facts = [hit.score.toFixed(3), speakerOf(hit), call.time(hit.occurredAt), hit.session ?? ""];
+  await printer.head(facts, hit.id, { mark: `${rank}. `, indent: 3 });
   if (call.flags<QueryFlags>().full) await printer.text(hit.content);
   else await printer.cutLine("   ", shortOf(hit.content));
 }

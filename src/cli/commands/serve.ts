@@ -6,7 +6,7 @@ import { gathered, wholeNumber } from "../flag-values.js";
 import type { Environment } from "../io.js";
 import { counted } from "../output/counted.js";
 import { styled } from "../output/style.js";
-import { IN_MEMORY, makeFolderOf } from "../place.js";
+import { IN_MEMORY, prepareFolderOf } from "../place.js";
 import { DEFAULT_USER } from "../scope-flags.js";
 
 interface ServeFlags {
@@ -44,8 +44,9 @@ export const serveCommand: Definition = {
     const flags = call.flags<ServeFlags>();
     const { port, host, requireKey, allowHost, allowOrigin } = flags;
     // HOLDFAST_URL is for clients.
-    const { path, config } = flags.url === undefined ? await call.ownFile() : await call.file();
-    await makeFolderOf(path);
+    const place = flags.url === undefined ? await call.ownFile() : await call.file();
+    const { path, config } = place;
+    await prepareFolderOf(place);
     const options = {
       path,
       ...(config !== undefined && { config }),
@@ -62,7 +63,7 @@ export const serveCommand: Definition = {
     const file = path === IN_MEMORY ? path : resolve(path);
     if (printer.json) await printer.record({ url: server.url, port: server.port, path: file });
     else {
-      await printer.line("Holdfast is listening on ", styled("bold", server.url));
+      await printer.line("Holdfast is listening on ", styled("bold", server.url), "  (the dashboard, in a browser)");
       await printer.line(`memory: ${file}`);
       await printer.line(`try:  ${curlLine(server.url, await needsKey(options, io.env))}`);
       await printer.line(`or:   holdfast --url ${server.url} query "where do I live?"`);

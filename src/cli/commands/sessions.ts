@@ -81,7 +81,7 @@ const forget: Definition = {
   examples: ["holdfast sessions forget monday --user ada", "holdfast sessions forget monday --user ada --yes --json"],
   async run(call) {
     const space = spaceOf(call.scope);
-    await confirm(call, `forget the session ${call.arg(0)} in ${spaceText(space)}`);
+    if (!(await confirm(call, `forget the session ${call.arg(0)} in ${spaceText(space)}`))) return;
     await call.withSession({}, async (_, memory) => {
       const receipt = await memory.handle.sessions.delete(space, call.arg(0));
       await printReceipt(call, receipt);

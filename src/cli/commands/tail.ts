@@ -1,17 +1,17 @@
 /** holdfast tail: the newest items, then new ones as they are added. */
-import type { Session } from "../../session.js";
-import type { Item } from "../../types.js";
+import type { ListOptions } from "../../input/list.js";
+import type { Item, Page } from "../../types.js";
 import type { Call } from "../call.js";
 import { type Definition, flag } from "../definition.js";
-import { wholeNumber } from "../flag-values.js";
+import { type MetadataFilter, wholeNumber } from "../flag-values.js";
 import type { OpenedMemory } from "../opened-memory.js";
-import { styled } from "../output/style.js";
-import { shortOf, speakerOf } from "./item-lines.js";
+import { metadataFlag, shortOf, speakerOf } from "./item-lines.js";
 
 interface TailFlags {
   readonly limit: number;
   readonly follow: boolean;
   readonly full?: boolean;
+  readonly metadata?: MetadataFilter;
 }
 
 export const tailCommand: Definition = {
@@ -21,6 +21,7 @@ export const tailCommand: Definition = {
   options: [
     flag("-n, --limit <n>", "number of items to start with", wholeNumber).default(10),
     flag("--no-follow", "exit after these"),
+    metadataFlag(),
     flag("--full", "print the full text of each item"),
   ],
   isScoped: true,
@@ -31,31 +32,38 @@ export const tailCommand: Definition = {
     "holdfast tail --json | jq .content",
   ],
   async run(call) {
-    const { limit, follow } = call.flags<TailFlags>();
+    const { limit, follow, metadata } = call.flags<TailFlags>();
     await call.withSession({}, async (session, memory) => {
-      if (follow) return watch(call, session, memory, limit);
-      for (const item of await newest(session, limit)) await print(call, item);
+      const list: List = (options) => session.list({ ...options, ...(metadata !== undefined && { metadata }) });
+      if (follow) return watch(call, list, memory, limit);
+      await printFirst(call, await newest(list, limit));
     });
   },
 };
 
+/** Of the rows in a pipe. */
+const COLUMNS = ["ID", "WHEN", "WHO", "SESSION", "CONTENT"];
+
+/** Lists the items that are asked for. */
+type List = (options: Pick<ListOptions, "limit" | "cursor">) => Promise<Page<Item>>;
+
 /** Oldest first. */
-async function newest(session: Session, limit: number): Promise<readonly Item[]> {
-  return limit === 0 ? [] : (await session.list({ limit })).items.toReversed();
+async function newest(list: List, limit: number): Promise<readonly Item[]> {
+  return limit === 0 ? [] : (await list({ limit })).items.toReversed();
 }
 
 /** Events only trigger a read; the list tells what was added and in which order. So nothing is missed or repeated. */
-async function watch(call: Call, session: Session, memory: OpenedMemory, limit: number): Promise<void> {
+async function watch(call: Call, list: List, memory: OpenedMemory, limit: number): Promise<void> {
   const { signal } = call.io;
   // Subscribe before the first read, so that nothing falls between them.
   const events = memory.events(call.scope, signal);
   const seen = new Seen();
-  const first = await newest(session, limit);
-  seen.note(limit === 0 ? await newest(session, 1) : first);
-  for (const item of first) await print(call, item);
+  const first = await newest(list, limit);
+  seen.note(limit === 0 ? await newest(list, 1) : first);
+  await printFirst(call, first);
   for await (const { type } of events) {
     if (!SHOWING.has(type)) continue;
-    const items = await seen.newer(session);
+    const items = await seen.newer(list);
     for (const item of items) await print(call, item);
     seen.note(items);
   }
@@ -88,11 +96,11 @@ class Seen {
   }
 
   /** New items, oldest first: all before the first that was shown. If those are forgotten, the time decides. */
-  async newer(session: Session): Promise<readonly Item[]> {
+  async newer(list: List): Promise<readonly Item[]> {
     const isNew = ({ recordedAt }: Item): boolean => recordedAt >= this.#recordedAt;
     const found: Item[] = [];
     for (let cursor: string | undefined; ; ) {
-      const { items, next } = await session.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
+      const { items, next } = await list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
       for (const item of items) {
         if (this.#ids.has(item.id)) return found.toReversed();
         found.push(item);
@@ -103,14 +111,19 @@ class Seen {
   }
 }
 
+async function printFirst(call: Call, items: readonly Item[]): Promise<void> {
+  const { printer } = call;
+  if (!printer.json && !printer.isTerminal) await printer.row(COLUMNS);
+  for (const item of items) await print(call, item);
+}
+
 async function print(call: Call, item: Item): Promise<void> {
   const { printer } = call;
   const { id, session = "", content, occurredAt } = item;
   const time = call.time(occurredAt);
   if (printer.json) return printer.record(item);
   if (!printer.isTerminal) return printer.row([id, time, speakerOf(item), session, content]);
-  const head = [time, speakerOf(item), session].filter((part) => part !== "").join("  ");
-  if (!call.flags<TailFlags>().full) return printer.cutLine(`${head}  `, shortOf(content));
-  await printer.line(styled("dim", `${head}  ${id}`));
-  return printer.text(content);
+  await printer.head([time, speakerOf(item), session], id);
+  if (call.flags<TailFlags>().full) return printer.text(content);
+  return printer.cutLine("  ", shortOf(content));
 }

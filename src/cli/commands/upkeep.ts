@@ -9,7 +9,7 @@ import { isEnding } from "../io.js";
 import { counted } from "../output/counted.js";
 import type { Progress } from "../output/progress.js";
 import { type Part, styled } from "../output/style.js";
-import { embeddingModelAt, makeFolderOf, requireFile, requireFolder } from "../place.js";
+import { embeddingModelAt, prepareFolderOf, requireFile, requireFolder } from "../place.js";
 import { whereParts } from "../scope-flags.js";
 
 export const backupCommand: Definition = {
@@ -42,9 +42,10 @@ export const restoreCommand: Definition = {
   options: [flag("--overwrite", "replace the existing file; stop all processes that use it first")],
   examples: ["holdfast restore memory-monday.db --path agent.db", "holdfast restore memory-monday.db --overwrite"],
   async run(call) {
-    const { path } = await call.file();
+    const place = await call.file();
+    const { path } = place;
     const { overwrite = false } = call.flags<{ overwrite?: boolean }>();
-    await makeFolderOf(path);
+    await prepareFolderOf(place);
     const { restoreFile } = await import("../../upkeep/backup.js");
     const report = await watched(call, "restoring", (watch) =>
       restoreFile({ from: call.arg(0), to: path, overwrite, ...watch }),

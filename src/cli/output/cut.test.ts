@@ -34,6 +34,12 @@ describe("text that is cut to a width", () => {
     );
   });
 
+  it("ends after a word, where it ended in the middle of one, unless that would lose half of it", () => {
+    expect(cut("the quick brown fox", 12)).toBe("the quick…");
+    expect(cut("a bookkeeper", 8)).toBe("a bookk…");
+    expect(cut("the quick brown fox", 10)).toBe("the quick…");
+  });
+
   it("takes no time for a text without end", () => {
     expect(cut("x".repeat(8_000_000), 20)).toBe(`${"x".repeat(19)}…`);
   });

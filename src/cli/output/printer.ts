@@ -10,9 +10,11 @@ import type { Io } from "../io.js";
 import { printableJson, printableLine, printableText } from "./printable.js";
 import { type Column, plainLines } from "./rows.js";
 import { hasColor, type Part, painted, textOf } from "./style.js";
+import { wrapped } from "./wrap.js";
 
 const WIDTH = 80;
 const INDENT = 2;
+const NAME = "holdfast: ";
 
 export class Printer {
   readonly json: boolean;
@@ -57,14 +59,36 @@ export class Printer {
     return this.#write(`${this.isTerminal ? (await import("./cut.js")).cut(line, this.width) : line}\n`);
   }
 
-  /** Several lines, uncut. */
-  text(text: string): Promise<void> {
-    return this.#write(`${printableText(text)}\n`);
+  /** What an entry is, and its id, which is never cut: on a terminal it gets a line of its own if it does not fit. */
+  async head(facts: readonly string[], id: string, { mark = "", indent = INDENT } = {}): Promise<void> {
+    const shown = facts.filter((fact) => fact !== "").join("  ");
+    const name: Part = { style: "bold", text: mark };
+    if (!this.isTerminal) return this.line(name, `${shown}  ${id}`);
+    const { cut, widthOf } = await import("./cut.js");
+    const [before, line] = [printableLine(mark), printableLine(shown)];
+    if (widthOf(`${before}${line}  ${id}`) <= this.width) {
+      return this.line(name, { style: "dim", text: `${shown}  ${id}` });
+    }
+    await this.#write(
+      `${this.#joined([name], this.#isColored)}${this.#dimmed(cut(line, this.width - widthOf(before)))}\n`,
+    );
+    return this.line({ style: "dim", text: " ".repeat(indent) + id });
   }
 
-  /** A text that is itself the result: escaped on a terminal, byte for byte elsewhere. */
+  #dimmed(printable: string): string {
+    return this.#isColored ? painted(printable, "dim") : printable;
+  }
+
+  /** Several lines. On a terminal they are broken between words. */
+  async text(text: string): Promise<void> {
+    const lines = printableText(text);
+    if (!this.isTerminal) return this.#write(`${lines}\n`);
+    return this.#write(`${wrapped(lines, this.width, (await import("./cut.js")).widthOf)}\n`);
+  }
+
+  /** A text that is itself the result, such as a diff: its own lines, escaped on a terminal, byte for byte elsewhere. */
   body(text: string): Promise<void> {
-    return this.isTerminal ? this.text(text) : this.#write(text);
+    return this.#write(this.isTerminal ? `${printableText(text)}\n` : text);
   }
 
   async table(columns: readonly Column[], rows: readonly (readonly Part[])[]): Promise<void> {
@@ -82,13 +106,30 @@ export class Printer {
 
   /** A note beside the result, on stderr. */
   note(...parts: readonly Part[]): void {
-    if (!this.json) this.#io.stderr.write(`${this.#joined(parts, this.#areNotesColored)}\n`);
+    if (this.json) return;
+    const [only, ...more] = parts;
+    const text = more.length === 0 && only !== undefined ? this.#broken(printableLine(textOf(only))) : "";
+    if (!text.includes("\n")) this.#io.stderr.write(`${this.#joined(parts, this.#areNotesColored)}\n`);
+    else for (const line of text.split("\n")) this.note(typeof only === "object" ? { ...only, text: line } : line);
   }
 
   /** Line 1 says what, line 2 what to do. */
   failure(message: string, hint: string | undefined): void {
-    const lines = [[{ style: "red", text: "holdfast: " } as const, message], ...(hint ? [[`  ${hint}`]] : [])];
-    for (const parts of lines) this.#io.stderr.write(`${this.#joined(parts, this.#areNotesColored)}\n`);
+    const name: Part = { style: "red", text: NAME };
+    const what = this.#broken(`${NAME}${printableLine(message)}`).slice(NAME.length);
+    this.#io.stderr.write(`${this.#joined([name], this.#areNotesColored)}${what}\n`);
+    if (hint) this.#io.stderr.write(`${indented(this.#broken(printableLine(hint), INDENT))}\n`);
+  }
+
+  /** A printable line for stderr, broken between words on a terminal. */
+  #broken(line: string, indent = 0): string {
+    const { isTTY, columns } = this.#io.stderr;
+    return isTTY ? wrapped(line, (columns || WIDTH) - indent) : line;
+  }
+
+  /** A question on stderr. */
+  question(text: string): string {
+    return this.#broken(printableLine(text));
   }
 
   failureRecord(value: unknown): void {
@@ -109,3 +150,5 @@ export class Printer {
     return new Promise((resolve) => this.#io.stdout.write(text, () => resolve()));
   }
 }
+
+const indented = (lines: string): string => lines.replace(/^/gm, " ".repeat(INDENT));
