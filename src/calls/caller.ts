@@ -10,12 +10,36 @@ import type { Access, ApiKey } from "../stores/keys.js";
 import type { Signer } from "../transfer/import-options.js";
 import type { Scope, SpaceKind, SpaceRef } from "../types.js";
 
+/** What a caller may do, and where. */
+export interface Rights {
+  /** What it may do. */
+  readonly access: Access;
+  /** Single spaces, or every space of a kind. */
+  readonly spaces: ApiKey["spaces"];
+  /** The key that it sent; absent if it needed none. */
+  readonly key?: Pick<ApiKey, "id" | "name" | "expiresAt">;
+}
+
+const KINDS: readonly SpaceKind[] = ["user", "agent", "team"];
+
 export class Caller {
   /** Undefined: no limits. */
   readonly key: ApiKey | undefined;
 
   constructor(key?: ApiKey) {
     this.key = key;
+  }
+
+  /** What the caller may do, as the API reports it. */
+  get rights(): Rights {
+    const { access = "admin", spaces = KINDS, id, name, expiresAt } = this.key ?? {};
+    return {
+      access,
+      spaces,
+      ...(id !== undefined && {
+        key: { id, ...(name !== undefined && { name }), ...(expiresAt !== undefined && { expiresAt }) },
+      }),
+    };
   }
 
   get isAdmin(): boolean {

@@ -1,0 +1,48 @@
+/** The views of the app, in the order of the menu. Each loads its code when it is first opened. */
+
+import type { FunctionComponent } from "preact";
+import { lazy } from "preact-iso";
+import { isAdmin } from "./connection.js";
+
+export interface View {
+  readonly path: string;
+  readonly name: string;
+  readonly purpose: string;
+  /** The path of an icon of 16 × 16. */
+  readonly icon: string;
+  readonly page: FunctionComponent;
+  /** If false, the key may not use the view, and it is not offered. */
+  readonly isOffered: () => boolean;
+}
+
+const everyone = (): boolean => true;
+
+export const VIEWS: readonly View[] = [
+  {
+    path: "/",
+    name: "Overview",
+    purpose: "What is in memory, and whether it is healthy.",
+    icon: "M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z",
+    page: lazy(() => import("../pages/overview/overview.js")),
+    isOffered: everyone,
+  },
+  {
+    path: "/search",
+    name: "Search",
+    purpose: "Ask a question, and see why each answer was found.",
+    icon: "M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2zM10.8 10.8 14.5 14.5",
+    page: lazy(() => import("../pages/search/search.js")),
+    isOffered: everyone,
+  },
+  {
+    path: "/context",
+    name: "Context",
+    purpose: "The exact text that goes into the prompt, and its budget.",
+    icon: "M3 2h10v12H3zM5.5 5h5M5.5 8h5M5.5 11h3",
+    page: lazy(() => import("../pages/context/context.js")),
+    isOffered: everyone,
+  },
+];
+
+export const offeredViews = (): readonly View[] => VIEWS.filter(({ isOffered }) => isOffered());
+export const forAdmins = (): boolean => isAdmin.value;

@@ -1,0 +1,6 @@
+/** Files that the bundler turns into URLs or style sheets. */
+declare module "*.svg" {
+  const url: string;
+  export default url;
+}
+declare module "*.css";

@@ -1,0 +1,33 @@
+/** The context call that the URL describes. */
+import type { ContextOptions } from "holdfast/client";
+import type { Params } from "../../app/place.js";
+
+export const PARTS = ["blocks", "facts", "turns", "recall"] as const;
+export type Part = (typeof PARTS)[number];
+
+export const PART_NAMES: { readonly [part in Part]: string } = {
+  blocks: "Blocks",
+  facts: "Facts",
+  turns: "Turns",
+  recall: "Recall",
+};
+
+export const SHARES: { readonly [part in Part]: number } = { blocks: 0.3, facts: 0.1, turns: 0.2, recall: 0.4 };
+export const BUDGET = 2_000;
+export const COUNTERS = ["chars4", "gpt-4o-mini", "estimate"] as const;
+
+export function optionsIn(params: Params): ContextOptions {
+  const { q, budget, turns, counter, as_of: asOf, fresh } = params;
+  const shares = Object.fromEntries(
+    PARTS.flatMap((part) => (params[part] === undefined ? [] : [[part, Number(params[part])]])),
+  );
+  return {
+    budgetTokens: Number(budget ?? BUDGET),
+    ...(q !== undefined && q !== "" && { query: q }),
+    ...(turns !== undefined && { turns: Number(turns) }),
+    ...(counter !== undefined && { counter }),
+    ...(asOf !== undefined && { asOf }),
+    ...(Object.keys(shares).length > 0 && { shares }),
+    ...(fresh === "1" && { fresh: true }),
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Splits a prompt into the pieces that it was assembled from. In the text, a line that starts with "[" is a heading; text
+ * from memory is quoted with "> ", so it can never look like one.
+ */
+import type { Context } from "holdfast/client";
+import type { Part } from "./options.js";
+
+export interface Segment {
+  readonly text: string;
+  /** Undefined: words of the frame around the pieces. */
+  readonly part?: Part;
+  readonly id?: string;
+  readonly tokens?: number;
+  readonly cut?: boolean;
+  /** The model has seen an earlier text of this item. */
+  readonly isChanged?: boolean;
+}
+
+export function prefixSegments({ prefix }: Context): readonly Segment[] {
+  if (prefix === "") return [];
+  const pieces = prefix.split(/\n(?=\[)/);
+  return pieces.map((text) => {
+    const kind = /^\[(block|fact)\b/.exec(text)?.[1];
+    return { text, ...(kind !== undefined && { part: kind === "fact" ? "facts" : "blocks" }) };
+  });
+}
+
+export function tailSegments({ tail, added, changed }: Context): readonly Segment[] {
+  const items = [
+    ...added.map((item) => ({ ...item, isChanged: false })),
+    ...changed.map((item) => ({ ...item, isChanged: true })),
+  ];
+  const placed = items
+    .map((item) => ({ ...item, at: tail.indexOf(item.text) }))
+    .filter(({ at }) => at >= 0)
+    .toSorted((one, other) => one.at - other.at);
+  const segments: Segment[] = [];
+  let end = 0;
+  for (const { at, text, part, id, tokens, cut, isChanged } of placed) {
+    if (at < end) continue; // two items with the same text
+    frame(segments, tail.slice(end, at));
+    segments.push({ text, part, id, tokens, cut, isChanged });
+    end = at + text.length;
+  }
+  frame(segments, tail.slice(end));
+  return segments;
+}
+
+function frame(segments: Segment[], text: string): void {
+  const shown = text.replace(/^\n+|\n+$/g, "");
+  if (shown !== "") segments.push({ text: shown });
+}
+
+/** The tokens of each part of the tail. Counts of parts need not add up to the whole. */
+export function tokensByPart({ added, changed }: Context): ReadonlyMap<Part, number> {
+  const sums = new Map<Part, number>();
+  for (const { part, tokens } of [...added, ...changed]) sums.set(part, (sums.get(part) ?? 0) + tokens);
+  return sums;
+}

@@ -1,0 +1,163 @@
+/** Overview: what is in memory, whether it is healthy, and what happens in it right now. */
+import type { MemoryStats } from "holdfast/client";
+import { useState } from "preact/hooks";
+import { isAdmin, mayWrite, memory } from "../../app/connection.js";
+import { useChanges } from "../../app/live.js";
+import { useLoaded } from "../../app/loaded.js";
+import { hrefTo } from "../../app/place.js";
+import { Button } from "../../parts/button.js";
+import { age, bytes, moment, ms, plural, short, spaceName } from "../../parts/format.js";
+import { Empty, Failure, PageHead, Shown } from "../../parts/states.js";
+import { StoredText } from "../../parts/stored-text.js";
+import { Activity } from "./activity.js";
+import { HealthCard } from "./health-card.js";
+import "./overview.css";
+import { loadSample } from "./sample.js";
+
+const NAMES_MAX = 100;
+
+export default function Overview() {
+  const changes = useChanges(({ type }) => type !== "prefetched");
+  const loaded = useLoaded(read, [memory.value, isAdmin.value, changes]);
+  return (
+    <div class="page">
+      <PageHead title="Overview" purpose="What is in memory, and whether it is healthy." />
+      <Shown of={loaded} label="the overview">
+        {({ stats, users, sessions }) =>
+          users.length === 0 && (stats?.store.items ?? 0) === 0 ? (
+            <FirstSteps />
+          ) : (
+            <div class="stack">
+              <Totals stats={stats} users={users.length} sessions={sessions.length} />
+              {stats && <HealthCard targets={stats.targets} components={stats.health.components} />}
+              <div class="overview-two">
+                <Sessions sessions={sessions} />
+                <Activity />
+              </div>
+            </div>
+          )
+        }
+      </Shown>
+    </div>
+  );
+}
+
+async function read() {
+  const { users, sessions } = memory.value;
+  const [stats, people, talks] = await Promise.all([
+    isAdmin.value ? memory.value.stats() : undefined,
+    users.list({ limit: NAMES_MAX }),
+    sessions.list({ limit: NAMES_MAX }).catch(() => ({ items: [] })), // a key that covers single spaces lists by space
+  ]);
+  return { stats, users: people.items, sessions: talks.items };
+}
+
+type Session = Awaited<ReturnType<typeof read>>["sessions"][number];
+
+function Totals({ stats, users, sessions }: TotalsProps) {
+  const figures: readonly (readonly [label: string, value: string, note: string])[] = [
+    ...(stats
+      ? ([
+          ["Items", short(stats.store.items), "messages, facts and knowledge"],
+          ["Searchable by meaning", share(stats), stats.meaning ? waiting(stats) : "no model: by words only"],
+        ] as const)
+      : []),
+    ["Users", users < NAMES_MAX ? String(users) : `${NAMES_MAX}+`, ""],
+    ["Sessions", sessions < NAMES_MAX ? String(sessions) : `${NAMES_MAX}+`, ""],
+    ...(stats
+      ? ([
+          ["Write → searchable", lag(stats), "by meaning, 95 of 100 messages"],
+          ["On disk", bytes(stats.store.bytes), plural(stats.store.chunks, "vector")],
+        ] as const)
+      : []),
+  ];
+  return (
+    <dl class="totals">
+      {figures.map(([label, value, note]) => (
+        <div key={label} class="card">
+          <dt class="muted small">{label}</dt>
+          <dd class="figure number">{value}</dd>
+          <dd class="muted small">{note}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface TotalsProps {
+  readonly stats: MemoryStats | undefined;
+  readonly users: number;
+  readonly sessions: number;
+}
+
+const lag = ({ latencies: { meaning } }: MemoryStats): string => (meaning.count === 0 ? "no data" : ms(meaning.p95));
+
+function share({ store }: MemoryStats): string {
+  return store.items === 0 ? "–" : `${Math.floor((100 * store.embedded) / store.items)} %`;
+}
+
+const waiting = ({ store: { pending, parked } }: MemoryStats): string =>
+  [pending > 0 && `${short(pending)} waiting`, parked > 0 && `${short(parked)} parked`].filter(Boolean).join(", ") ||
+  "nothing waits";
+
+function Sessions({ sessions }: { readonly sessions: readonly Session[] }) {
+  const newest = sessions.toSorted((one, other) => other.updatedAt - one.updatedAt).slice(0, 8);
+  return (
+    <section class="card" aria-labelledby="sessions-head">
+      <header>
+        <h2 id="sessions-head">Sessions</h2>
+      </header>
+      {newest.length === 0 && <p class="muted">No sessions yet.</p>}
+      <ul class="lines">
+        {newest.map((session) => (
+          <li key={session.id}>
+            <a href={hrefTo("/search", { ...session.space, session: session.name })}>
+              <StoredText text={session.name} max={80} />
+            </a>
+            <span class="muted small">
+              <StoredText text={spaceName(session.space)} max={80} />
+            </span>
+            <time
+              class="muted small"
+              dateTime={new Date(session.updatedAt).toISOString()}
+              title={moment(session.updatedAt)}
+            >
+              {age(session.updatedAt)} ago
+            </time>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function FirstSteps() {
+  const [state, setState] = useState<"idle" | "loading" | { readonly error: unknown }>("idle");
+  const load = async (): Promise<void> => {
+    setState("loading");
+    try {
+      await loadSample(memory.value, Date.now());
+    } catch (error) {
+      setState({ error });
+    }
+  };
+  return (
+    <section class="card">
+      <Empty title="Memory is empty">
+        <p>
+          Add a message with the API, the command line or an agent, and it appears here at once. Or look around first,
+          with a short conversation about a move to Lisbon.
+        </p>
+        {mayWrite.value && (
+          <Button kind="primary" disabled={state === "loading"} onClick={() => void load()}>
+            {state === "loading" ? "Loading the sample…" : "Load a sample conversation"}
+          </Button>
+        )}
+        {typeof state === "object" && <Failure error={state.error} retry={() => void load()} />}
+        <pre class="first-call">{`curl '${location.origin}/api/v1/messages?user=ada' \\
+  -H 'content-type: application/json' \\
+  -d '{"messages":[{"role":"user","content":"I moved to Lisbon in May."}]}'`}</pre>
+      </Empty>
+    </section>
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * StoredText: text from memory, which may be hostile. It is always a text node, never markup. Control characters and
+ * direction marks are shown by their code, and long texts are cut until the reader asks for more.
+ */
+import { useState } from "preact/hooks";
+import { Button } from "./button.js";
+
+/** C0 and C1 controls except tab and line feed, and the marks that change the direction of what follows. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const HIDDEN = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff])/;
+const UNITS_MAX = 4_000;
+const STEP = 50_000;
+
+export function StoredText({ text, max = UNITS_MAX }: { readonly text: string; readonly max?: number }) {
+  const [shown, setShown] = useState(max);
+  const end = text.length <= shown ? text.length : safeEnd(text, shown);
+  return (
+    <>
+      <span class="stored" dir="auto">
+        {visible(text.slice(0, end))}
+        {end < text.length && "…"}
+      </span>
+      {end < text.length && (
+        <Button kind="quiet" small onClick={() => setShown(shown + STEP)}>
+          Show more ({(text.length - end).toLocaleString("en")} characters left)
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** The text with its hidden characters as codes. */
+export function visible(text: string) {
+  if (!HIDDEN.test(text)) return text;
+  return text.split(HIDDEN).map((piece, at) =>
+    at % 2 === 0 ? (
+      piece
+    ) : (
+      <span key={at} class="stored-control" title="a character that is not shown">
+        {`U+${piece.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`}
+      </span>
+    ),
+  );
+}
+
+/** Never between the halves of a surrogate pair. */
+const safeEnd = (text: string, at: number): number => (/[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at);
