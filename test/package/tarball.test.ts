@@ -20,6 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { linksOf, readPages } from "../docs/pages.js";
 import { root } from "../support/root.js";
 
 const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -158,8 +159,14 @@ describe("the package", () => {
       "models/all-MiniLM-L6-v2-q8/tokenizer.json",
       "models/all-MiniLM-L6-v2-q8/tokenizer_config.json",
     ]);
-    expect(paths.filter((path) => /\.test\.|^(src|test|bench|build|scripts|docs)\//.test(path))).toEqual([]);
+    expect(paths.filter((path) => /\.test\.|^(src|test|bench|build|scripts)\//.test(path))).toEqual([]);
     expect(packed.size).toBeLessThan(20_000_000);
+    const pages = readPages().filter(({ path }) => paths.includes(path));
+    const files = pages.flatMap(linksOf).map(({ file }) => file);
+    expect(files.filter((file) => !paths.includes(file) && !paths.some((path) => path.startsWith(`${file}/`)))).toEqual(
+      [],
+    );
+    expect(files.length).toBeGreaterThan(80);
   });
 
   it("embeds and runs the README's ten lines in an empty folder", () => {

@@ -1,0 +1,18 @@
+// The site is README.md and docs/ as they are: scripts/docs.mjs copies them to pages/ and derives the sidebar.
+import { defineConfig } from "vitepress";
+import sidebar from "../pages/sidebar.json" with { type: "json" };
+
+export default defineConfig({
+  srcDir: "pages",
+  outDir: "dist",
+  title: "Holdfast",
+  description: "Memory for AI agents: durable and searchable when the call returns. One file, no key, no server.",
+  // Generics and placeholders in the text are text, not components.
+  markdown: { html: false },
+  themeConfig: {
+    search: { provider: "local" },
+    sidebar,
+    outline: [2, 3],
+    externalLinkIcon: true,
+  },
+});
