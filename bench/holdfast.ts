@@ -1,7 +1,7 @@
 /** The Holdfast side: the same messages, through the public API. */
 import { statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { type Memory, openMemory, type Session } from "holdfast";
+import { type Memory, type OpenOptions, openMemory, type Session } from "holdfast";
 import { AGENT, type Line } from "./data.js";
 import type { Mode } from "./mode.js";
 import type { Workplace } from "./place.js";
@@ -28,7 +28,7 @@ export class Holdfast {
   }
 
   /** Without an embedding model, unless the options say otherwise. */
-  static async open(place: Workplace, options: Parameters<typeof openMemory>[0] = WORDS_ONLY): Promise<Holdfast> {
+  static async open(place: Workplace, options: OpenOptions = WORDS_ONLY): Promise<Holdfast> {
     const path = place.newPath("holdfast");
     return new Holdfast(path, await openMemory({ ...options, path }));
   }

@@ -1,4 +1,4 @@
-// Compiles src/ into dist/ (the package) and test/, bench/ and scripts/ into build/ (never published).
+// Compiles src/ and ui/ into dist/ (the package) and test/, bench/ and scripts/ into build/ (never published).
 // Both folders are emptied first, so that no compiled code of a deleted source remains.
 // The modules of the storage threads are then bundled into one file: a memory starts three of them, and loading modules
 // takes 10 of the 58 ms that each needs to start. (tsc alone leaves a thread.js that starts them unbundled, which works too.)
@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildUi } from "./build-ui.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 for (const folder of ["dist", "build"]) rmSync(`${root}/${folder}`, { recursive: true, force: true });
@@ -43,6 +44,8 @@ const thread = readFileSync(`${folder}/thread.js`, "utf8");
 const started = thread.replace('"./worker.js"', '"./worker.cjs"');
 if (started === thread) throw new Error("thread.js does not name its entry any more");
 writeFileSync(`${folder}/thread.js`, started);
+
+await buildUi();
 
 /** The licence of a bundled package. */
 function noticeOf(path) {

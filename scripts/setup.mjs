@@ -16,7 +16,7 @@ unlessDone("node_modules/.holdfast-lock", ["package-lock.json"], () => {
   console.log("Installing the locked dependencies…");
   execSync("npm ci --no-audit --no-fund --loglevel=error", { cwd: root, stdio: "inherit" });
 });
-const sources = ["src", "test", "bench", "scripts"].flatMap((folder) =>
+const sources = ["src", "ui", "test", "bench", "scripts"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length)),

@@ -8,6 +8,7 @@ export interface Clock {
   after(ms: number, task: () => void): () => void;
 }
 
+/** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   passed: () => performance.now(),

@@ -197,6 +197,11 @@ describe("the environment", () => {
   });
 });
 
+test("every error has a hint, where a wrong value and a wrong group had none", () => {
+  expect(refusal({ code: { server: { port: "many" } } }).hint).toBe("correct it, or leave it out for the default");
+  expect(refusal({ code: { buffer: 5 } }).hint).toContain("nest its keys");
+});
+
 describe("variables that match no option", () => {
   const ignored = (env: { [name: string]: string }) => {
     expect(loadConfig({ env: { ...base.env, ...env } }).path).toBe("base.db");

@@ -191,7 +191,10 @@ function offsetOf(root: unknown, key: string): number {
 function readGroup(group: unknown, prefix: string, source: Source, settings: Settings): void {
   if (typeof group !== "object" || group === null || Array.isArray(group)) {
     const name = prefix.slice(0, -1);
-    throw refuse(`${source.place(name)}: ${name || "all of it"} must be a group of keys, got ${typeOf(group)}`);
+    throw refuse(
+      `${source.place(name)}: ${name || "all of it"} must be a group of keys, got ${typeOf(group)}`,
+      GROUPED,
+    );
   }
   for (const [name, value] of Object.entries(group)) {
     if (value === undefined) continue;
@@ -206,6 +209,8 @@ function readGroup(group: unknown, prefix: string, source: Source, settings: Set
     else if (!isEmpty) readGroup(value, `${path}.`, source, settings);
   }
 }
+
+const GROUPED = "nest its keys: { buffer: { query: { maxSize: 20 } } } in code, indented lines in a file";
 
 /** The first full key at or below a path: the name that a user would use for it. */
 function firstLeaf(path: string, value: unknown, levels = 8): string {
@@ -222,7 +227,10 @@ function set(key: Key, value: unknown, name: string, source: Source, settings: S
   }
   if (!option.accepts(value)) {
     const got = typeof value === "string" ? quote(value) : typeof value === "number" ? String(value) : typeOf(value);
-    throw refuse(`${place}: ${name} must be ${option.expected}, got ${got}`);
+    throw refuse(
+      `${place}: ${name} must be ${option.expected}, got ${got}`,
+      "correct it, or leave it out for the default",
+    );
   }
   settings.set(key, value);
 }
@@ -246,6 +254,6 @@ function unknownKey(name: string, source: Source): HoldfastError {
   return refuse(`${source.place(name)}: unknown key ${name}${meant}`, hint);
 }
 
-function refuse(message: string, hint?: string, cause?: unknown): HoldfastError {
-  return new HoldfastError("config", message, { ...(hint && { hint }), cause });
+function refuse(message: string, hint: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("config", message, { hint, cause });
 }

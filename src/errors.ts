@@ -62,10 +62,14 @@ export interface ErrorDetails {
   readonly details?: { readonly [key: string]: unknown };
 }
 
+/** The one error that this package throws. `code` is for programs, `message` and `hint` are for people. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
+  /** What went wrong. */
   readonly code: ErrorCode;
+  /** What to do next. */
   readonly hint: string;
+  /** Data for programs, such as the current version in a conflict. Never message content. */
   readonly details: { readonly [key: string]: unknown };
 
   constructor(code: ErrorCode, message: string, { hint, cause, details }: ErrorDetails = {}) {

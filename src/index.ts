@@ -60,12 +60,14 @@ export type { QueryOptions } from "./input/query.js";
 export type { ApiKeys, CreatedKey } from "./keys/api-keys.js";
 export type { KeysOptions, NewKey } from "./keys/key-input.js";
 export { Memory, type MemoryHandle, type OpenOptions, openMemory } from "./memory.js";
+export type { MemorySource, ProcessMemory } from "./memory-pressure.js";
 export type { Options } from "./options.js";
 export type { Points } from "./points/session-points.js";
 export type { Entries, EntryChange, SessionQuery, Sessions } from "./registry.js";
 export type { ReindexReport } from "./reindexing/reindex-run.js";
 export type { ReindexOptions } from "./reindexing/reindexing.js";
-export { BufferService, type ServiceParts } from "./service.js";
+export { BufferService } from "./service.js";
+export type { ServiceParts } from "./service-parts.js";
 export type { Session } from "./session.js";
 export type {
   Buffers,

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Memory: an open memory file. This is the object that callers use. */
 import { mirrorBytes } from "./buffers/query/budget.js";
 import { readAhead } from "./buffers/query/retriever.js";
@@ -19,6 +20,7 @@ import { chooseIndex } from "./stores/qdrant/choose.js";
 import { SqliteStore } from "./stores/sqlite/store.js";
 import type { ForgetReceipt, Scope } from "./types.js";
 
+/** The options of `openMemory`. */
 export interface OpenOptions extends Options {
   /** Path of a YAML file with the same options. Options given in code take precedence. */
   readonly config?: string;
@@ -26,9 +28,18 @@ export interface OpenOptions extends Options {
 
 /**
  * Opens a memory on one file, which is created if it does not exist. Any number of processes may open the same file.
+ * A string is the path: `openMemory("agent.db")` is `openMemory({ path: "agent.db" })`.
+ *
+ * @example
+ * const memory = await openMemory("agent.db");
+ * const session = memory.session({ user: "ada", session: "monday" });
+ * await session.add([{ role: "user", content: "I moved to Lisbon in May." }]);
+ * const hits = await session.query("where does she live?");
+ * await memory.close();
  */
-export async function openMemory(options: OpenOptions = {}): Promise<Memory> {
-  if (typeof options !== "object" || options === null) throw wrongType("options", "an object", options);
+export async function openMemory(options: string | OpenOptions = {}): Promise<Memory> {
+  if (typeof options === "string") return openWithFallback({ path: options }, {});
+  if (typeof options !== "object" || options === null) throw wrongType("options", "a path or an object", options);
   return openWithFallback(options, {});
 }
 
@@ -79,12 +90,19 @@ export type MemoryHandle = Pick<
   "users" | "agents" | "teams" | "sessions" | "session" | "forget" | "flush" | "stats"
 >;
 
-export class Memory {
+/** An open memory. */
+export class Memory implements AsyncDisposable {
+  /** The parts behind this object: buffers, events and the store. Most programs need none of them. */
   readonly service: BufferService;
+  /** The users: list, create, rename, retain, delete. */
   readonly users: Entries;
+  /** The agents: list, create, rename, retain, delete. */
   readonly agents: Entries;
+  /** The teams: list, create, rename, retain, delete. */
   readonly teams: Entries;
+  /** The sessions: list, create, rename, delete. */
   readonly sessions: Sessions;
+  /** The API keys of a server on this file. */
   readonly keys: ApiKeys;
   /** Subscriptions to what happens in the buffers. */
   readonly events: MemoryEvents;
@@ -137,11 +155,21 @@ export class Memory {
     return this.service.reindexing.abandon();
   }
 
+  /** Counters, latencies, health, and targets beside what was measured. */
   async stats(): Promise<MemoryStats> {
     return { ...(await this.service.stats()), ignoredVariables: this.#ignoredVariables };
   }
 
+  /**
+   * Finishes what is under way and closes the file. Embeds for up to `buffer.closeMs`; the next process continues the
+   * rest. Later calls fail with `closed`.
+   */
   close(): Promise<CloseReport> {
     return this.service.close();
+  }
+
+  /** `await using memory = await openMemory(…)` closes the memory at the end of the block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 }

@@ -19,6 +19,7 @@ test("the defaults are these", () => {
     buffer: {
       enabled: true,
       closeMs: 5_000,
+      maxProcessBytes: 0,
       writeBuffer: { maxWaitingBytes: 67_108_864, maxWaitMs: 5_000 },
       roundBuffer: { maxTokens: 800, maxSize: 5, tokenModel: "gpt-4o-mini", idleMs: 60_000, eager: true },
       hybridBuffer: {
@@ -91,6 +92,7 @@ test("the types contain exactly the keys", () => {
     readonly buffer: {
       readonly enabled: boolean;
       readonly closeMs: number;
+      readonly maxProcessBytes: number;
       readonly roundBuffer: {
         readonly maxTokens: number;
         readonly maxSize: number;
@@ -181,6 +183,7 @@ const VALUES: { readonly [code: string]: readonly [file: unknown, env: unknown, 
   "buffer.writeBuffer.maxWaitMs": [11, 12, 0],
   "buffer.enabled": [false, true, false],
   "buffer.closeMs": [1, 2, 0],
+  "buffer.maxProcessBytes": [1, 2, 0],
   "buffer.roundBuffer.maxTokens": [1, 2, 3],
   "buffer.roundBuffer.maxSize": [1, 2, 3],
   "buffer.roundBuffer.tokenModel": ["gpt-4", "gpt-4.1", "gpt-3.5"],
@@ -233,6 +236,7 @@ test("each key has its documented names", () => {
     ["store.busy_timeout_ms", "HOLDFAST_STORE_BUSY_TIMEOUT_MS"],
     ["buffer.enabled", "HOLDFAST_BUFFER_ENABLED"],
     ["buffer.close_ms", "HOLDFAST_BUFFER_CLOSE_MS"],
+    ["buffer.max_process_bytes", "HOLDFAST_BUFFER_MAX_PROCESS_BYTES"],
     ["buffer.write_buffer.max_waiting_bytes", "HOLDFAST_BUFFER_WRITE_BUFFER_MAX_WAITING_BYTES"],
     ["buffer.write_buffer.max_wait_ms", "HOLDFAST_BUFFER_WRITE_BUFFER_MAX_WAIT_MS"],
     ["buffer.round_buffer.max_tokens", "HOLDFAST_BUFFER_ROUND_BUFFER_MAX_TOKENS"],
@@ -326,6 +330,7 @@ test.each([
   ["buffer.query.cacheSize", 0, 100_000],
   ["buffer.query.maxBytes", 1_048_576, 4_294_967_295],
   ["buffer.closeMs", 0, 3_600_000],
+  ["buffer.maxProcessBytes", 0, 1024 * 1024 * 1024 * 1024],
   ["buffer.roundBuffer.maxTokens", 1, 1_000_000],
   ["buffer.roundBuffer.maxSize", 1, 10_000],
   ["buffer.roundBuffer.idleMs", 1, 86_400_000],

@@ -63,6 +63,7 @@ export const OPTIONS = {
    */
   path: path(),
 
+  /** The options of the file. */
   store: {
     /**
      * How long a write waits while another process holds the file's write lock, before it fails with `busy`. Shorter:
@@ -71,6 +72,7 @@ export const OPTIONS = {
     busyTimeoutMs: integer(10_000, 0, HOUR_MS),
   },
 
+  /** The options of the buffers. */
   buffer: {
     /**
      * False: adds wait until their items are embedded and the vectors are written, in the same call. Same guarantees,
@@ -83,6 +85,12 @@ export const OPTIONS = {
      * file.
      */
     closeMs: integer(5_000, 0, HOUR_MS),
+    /**
+     * The resident memory of the process, in bytes, above which caches and vectors in memory are given up and spaces
+     * that do not fit are searched by words only, until it has fallen by 15 %. Writes go on. 0: no limit. A heap that is
+     * nearly full has the same effect, whatever the limit. Set it below the limit of a container.
+     */
+    maxProcessBytes: integer(0, 0, 1024 * 1024 * MIB),
 
     writeBuffer: {
       /**
@@ -175,6 +183,7 @@ export const OPTIONS = {
     },
   },
 
+  /** The options of an embedding server. */
   embedding: {
     /** An OpenAI-compatible server, without "/embeddings". Default: the model in the package. */
     baseUrl: maybe(text("", ADDRESS, isAddress)),
@@ -190,6 +199,7 @@ export const OPTIONS = {
     tokensMax: maybe(integer(512, 1, 10_000_000)),
   },
 
+  /** The options of an external vector index. */
   qdrant: {
     /** A Qdrant server that mirrors the file's vectors and is searched instead of them. Default: none. */
     url: maybe(text("", ADDRESS, isAddress)),
@@ -199,6 +209,7 @@ export const OPTIONS = {
     collection: text("holdfast", "letters, digits, - and _", (value) => /^[\w-]{1,64}$/.test(value)),
   },
 
+  /** The options of the LLM that extracts facts. */
   extraction: {
     /** An OpenAI-compatible server that extracts facts from messages, without "/chat/completions". */
     baseUrl: maybe(text("", ADDRESS, isAddress)),

@@ -14,6 +14,7 @@ import type { Entry, ForgetReceipt, Page, SessionEntry, SpaceKind, SpaceRef } fr
 
 /** Changes to a user, an agent or a team. Omitted keys stay unchanged. */
 export interface EntryChange {
+  /** The new name. */
   readonly name?: string;
   /** null removes it. */
   readonly description?: string | null;
@@ -38,11 +39,13 @@ export class LocalEntries {
     return this.#service.store.entries({ kind: this.#kind, ...parsePage(options) });
   }
 
+  /** The entry with this name; undefined if there is none. */
   async get(name: string): Promise<Entry | undefined> {
     const page = await this.#service.store.entries({ kind: this.#kind, name: this.#name(name), limit: 1 });
     return page.items[0];
   }
 
+  /** The entry with this id; undefined if there is none. */
   async byId(id: string): Promise<Entry | undefined> {
     const page = await this.#service.store.entries({ kind: this.#kind, id: parseIdentity(id, "id"), limit: 1 });
     return page.items[0];
@@ -86,10 +89,12 @@ export class LocalEntries {
     return onceOf(key, { space: this.#space(to) }, "entries.amend", entry?.id, change);
   }
 
+  /** Renames it. Everything in its space stays. */
   rename(name: string, to: string, options?: WriteOptions): Promise<Entry> {
     return this.amend(name, { name: to }, options);
   }
 
+  /** Sets its description; null removes it. */
   describe(name: string, description: string | null, options?: WriteOptions): Promise<Entry> {
     return this.amend(name, { description }, options);
   }
@@ -125,8 +130,11 @@ function parseDescription(description: unknown): string {
   return repairText(description);
 }
 
+/** Which sessions to list. */
 export interface SessionQuery extends PageOptions {
+  /** Only sessions of this space. */
   readonly space?: SpaceRef;
+  /** Only sessions of this agent. */
   readonly agent?: string;
 }
 
@@ -140,6 +148,7 @@ export class LocalSessions {
     this.#service = service;
   }
 
+  /** A page of sessions, in order of creation. */
   async list(query: SessionQuery = {}): Promise<Page<SessionEntry>> {
     const { space, agent, ...page } = objectWith(query, QUERY_KEYS, "options") as SessionQuery;
     return this.#service.store.sessions({
@@ -150,11 +159,13 @@ export class LocalSessions {
     });
   }
 
+  /** The session with this name; undefined if there is none. */
   async get(space: SpaceRef, name: string): Promise<SessionEntry | undefined> {
     const request = { kind: "session", space: parseSpace(space), name: parseIdentity(name, "name"), limit: 1 } as const;
     return (await this.#service.store.sessions(request)).items[0];
   }
 
+  /** The session with this id; undefined if there is none. */
   async byId(id: string): Promise<SessionEntry | undefined> {
     const page = await this.#service.store.sessions({ kind: "session", id: parseIdentity(id, "id"), limit: 1 });
     return page.items[0];
@@ -173,6 +184,7 @@ export class LocalSessions {
     return this.#write({ op: "register", create: "new", entry }, once);
   }
 
+  /** Renames a session. Its messages stay. */
   async rename(space: SpaceRef, name: string, to: string, options?: WriteOptions): Promise<SessionEntry> {
     const place = { space: parseSpace(space), session: parseIdentity(to, "to") };
     const entry = { kind: "session", space: place.space, name: parseIdentity(name, "name") } as const;

@@ -7,8 +7,7 @@
  *          parallel, fused) → content read last → return;
  *          in the background: SpeculativeBuffer (guess the next question, answer it ahead)
  *
- * All other operations follow below. A method parses its input, calls the parts and returns. The parts make the
- * decisions; the service moves data between them.
+ * All other operations follow below. A method parses its input and calls the parts: they decide, the service moves data.
  */
 import { Backlog } from "./backlog.js";
 import type { MemoryBlocks } from "./blocks/memory-blocks.js";
@@ -24,10 +23,8 @@ import { waitingIn } from "./buffers/waiting.js";
 import { type UnitResult, WriteBuffer } from "./buffers/write.js";
 import { type Clock, Later } from "./clock.js";
 import type { Context } from "./context/context.js";
-import type { Embedder } from "./embedding/embedder.js";
 import { HoldfastError } from "./errors.js";
 import { Events } from "./events/events.js";
-import type { Extractor } from "./extraction/extractor.js";
 import type { MemoryFacts } from "./facts/memory-facts.js";
 import { Forgetting } from "./forgetting.js";
 import { Housekeeping } from "./housekeeping.js";
@@ -48,8 +45,10 @@ import { onceOf } from "./input/once.js";
 import { parsePatch } from "./input/patch.js";
 import { type ParsedQuery, parseQuery, type QueryOptions } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
+import { MemoryPressure } from "./memory-pressure.js";
 import type { ResolvedOptions } from "./options.js";
 import { Reindexing } from "./reindexing/reindexing.js";
+import type { ServiceParts } from "./service-parts.js";
 import { laneIn, laneKey } from "./space-key.js";
 import {
   type Buffers,
@@ -61,8 +60,8 @@ import {
   statsOf,
 } from "./stats.js";
 import type { OnceWrite } from "./stores/receipts.js";
-import type { DoneOf, Store, StoreView, Unit, Write } from "./stores/store.js";
-import type { VectorIndex } from "./stores/vector-index.js";
+import type { DoneOf, Store, Unit, Write } from "./stores/store.js";
+import type { StoreView } from "./stores/store-view.js";
 import type {
   Added,
   ForgetReceipt,
@@ -77,38 +76,39 @@ import type {
 } from "./types.js";
 import { WorkingMemory } from "./working-memory.js";
 
-/** The parts behind the service. The caller closes those that it passed in. */
-export interface ServiceParts {
-  readonly embedder?: Embedder | undefined;
-  readonly index?: VectorIndex | undefined;
-  readonly extractor?: Extractor | undefined;
-}
-
+/** The parts of a memory, put together. `openMemory` makes one; use `memory.session` for everyday calls. */
 export class BufferService {
   /** Publishes an event for every movement through the buffers. */
   readonly events: Events;
   /** Re-embeds all items with another model. */
   readonly reindexing: Reindexing;
+  /** The blocks of any scope. */
   readonly blocks: MemoryBlocks;
+  /** The facts of any scope. */
   readonly facts: MemoryFacts;
+  /** The clock that it was opened with. */
   readonly clock: Clock;
+  /** The store, for reading. */
   readonly store: StoreView;
   readonly #store: Store;
   readonly #options: ResolvedOptions;
   readonly #writes: WriteBuffer;
   readonly #forgetting: Forgetting;
   readonly #housekeeping: Housekeeping;
+  readonly #pressure: MemoryPressure;
   readonly #meter: Meter;
   readonly #meaning: MeaningPath | undefined;
   readonly #queries: QueryBuffer;
   readonly #speculative: SpeculativeBuffer | undefined; // absent if it is turned off
   readonly #later: Later | undefined; // what it observes
-  readonly working: WorkingMemory; // blocks, facts, turns and contexts
-  readonly backlog: Backlog; // items that could not be embedded
+  /** Blocks, facts, turns and contexts. */
+  readonly working: WorkingMemory;
+  /** Items that could not be embedded. */
+  readonly backlog: Backlog;
   #closing: Promise<CloseReport> | undefined;
 
   /** Requires an open store. Without an embedder, search uses words only. */
-  constructor(store: Store, options: ResolvedOptions, { embedder, index, extractor }: ServiceParts = {}) {
+  constructor(store: Store, options: ResolvedOptions, { embedder, index, extractor, memory }: ServiceParts = {}) {
     const { clock, buffer } = options;
     this.store = store;
     this.#store = store;
@@ -154,6 +154,8 @@ export class BufferService {
         isBusy: () => this.#meaning?.isBusy === true,
       });
     }
+    const parts = [this.#queries, this.#speculative, this.#meaning, store];
+    this.#pressure = new MemoryPressure(clock, buffer.maxProcessBytes, parts, memory);
     this.working = new WorkingMemory({
       store,
       options,
@@ -202,10 +204,7 @@ export class BufferService {
     return added;
   }
 
-  /**
-   * Adds several rounds in order; each round is atomic. If some fail, the error lists them (`details.failed`) and
-   * carries the results of the others (`details.added`).
-   */
+  /** Adds rounds in order, each atomic. If some fail, the error lists them (`details.failed`) and has the others. */
   async addBatch(
     scope: Scope,
     rounds: readonly (readonly NewMessage[])[],
@@ -217,6 +216,8 @@ export class BufferService {
     try {
       const added = await this.#writes.addBatch(place, parsed, parseWriteOptions(options));
       this.#meter.added(performance.now() - started);
+      const rows = parsed.flatMap((round) => round.rows);
+      this.#later?.do(() => this.#speculative?.added(place, rows));
       return added;
     } finally {
       await this.#meaning?.added(laneIn(place), parsed.length); // some rounds may be committed even if others failed
@@ -245,8 +246,9 @@ export class BufferService {
   async ask(place: ParsedScope, text: string, options: QueryOptions): Promise<Hits> {
     const query = this.#parse(place, text, options);
     this.#now();
+    const asked = { ...options }; // the caller may change its object, or pass null
     const hits = await this.#queries.query(place, query);
-    this.#later?.do(() => this.#speculative?.answered(place, query, options));
+    this.#later?.do(() => this.#speculative?.answered(place, query, asked));
     return hits;
   }
 
@@ -258,7 +260,7 @@ export class BufferService {
   anticipate(place: ParsedScope, text: string, options?: QueryOptions): void {
     this.#parse(place, text, options ?? {}); // refuses what a query would refuse
     this.#now();
-    this.#speculative?.anticipate(place, text, options);
+    this.#speculative?.anticipate(place, text, options && { ...options });
   }
 
   /** Prepares for the first question of a session that comes into use. */
@@ -337,10 +339,7 @@ export class BufferService {
     return results;
   }
 
-  /**
-   * Resolves when everything accepted so far is durable and embedded and its vectors are written, for the scope's
-   * session or for the whole memory. Items that could not be embedded remain pending or parked.
-   */
+  /** Resolves when the scope's session, or the whole memory, is embedded and written; failed items stay pending. */
   async flush(scope?: Scope): Promise<FlushReport> {
     const place = scope && parseScope(scope);
     this.#now();
@@ -349,17 +348,19 @@ export class BufferService {
     return waitingIn(this.#store, place, this.#now());
   }
 
+  /** The buffers, with their statistics. */
   get buffers(): Buffers {
     return buffersOf(this.#counted);
   }
 
+  /** Counters, latencies, health, and targets beside what was measured. */
   stats(): Promise<ServiceStats> {
     return statsOf(this.#counted, this.#meter, this.#store);
   }
 
   get #counted(): Counted {
-    const speculative = this.#speculative;
-    return { writes: this.#writes, queries: this.#queries, speculative, meaning: this.#meaning };
+    const [speculative, pressure] = [this.#speculative, this.#pressure];
+    return { writes: this.#writes, queries: this.#queries, speculative, meaning: this.#meaning, pressure };
   }
 
   /** Removes expired items now instead of within a minute. */
@@ -379,6 +380,7 @@ export class BufferService {
   async #finish(): Promise<CloseReport> {
     this.#later?.cancel();
     await this.#speculative?.close();
+    await this.#pressure.stop();
     await this.#housekeeping.stop();
     await this.reindexing.close();
     await this.#writes.close();

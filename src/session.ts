@@ -26,9 +26,13 @@ import type { Added, ForgetReceipt, Hits, Item, ItemPatch, NewItem, NewMessage, 
 export type Session = Pick<LocalSession, keyof LocalSession>;
 
 export class LocalSession {
+  /** The scope that the session is bound to. */
   readonly scope: Scope;
+  /** The memory blocks of this scope: named texts that agents edit. */
   readonly blocks: Blocks;
+  /** The facts of this scope. */
   readonly facts: Facts;
+  /** Vectors of your own, in named collections. */
   readonly points: Points;
   readonly #service: BufferService;
   readonly #place: ParsedScope;
@@ -46,11 +50,17 @@ export class LocalSession {
     service.opened(place);
   }
 
-  /** Adds messages, in order. They are durable and searchable when the promise resolves. */
+  /**
+   * Adds messages, in order. They are durable and searchable when the promise resolves.
+   *
+   * @example
+   * const { ids } = await session.add([{ role: "user", content: "I moved to Lisbon in May." }]);
+   */
   add(messages: readonly NewMessage[], options?: WriteOptions): Promise<Added> {
     return this.#service.add(this.scope, messages, options);
   }
 
+  /** Adds several rounds in one call; each is all or nothing. A round is what one `add` would get. */
   addBatch(rounds: readonly (readonly NewMessage[])[], options?: WriteOptions): Promise<readonly Added[]> {
     return this.#service.addBatch(this.scope, rounds, options);
   }
@@ -75,6 +85,13 @@ export class LocalSession {
     return this.#service.backlog.replay(this.scope, ids);
   }
 
+  /**
+   * Finds what answers a question, by words and by meaning, best first. What was added a moment ago is found, too.
+   *
+   * @example
+   * const hits = await session.query("where does she live?", { topK: 5 });
+   * if (hits.partial) console.log("some messages are still being embedded");
+   */
   async query(text: string, options: QueryOptions = {}): Promise<Hits> {
     if (options?.spaces) this.#grants.check(options.spaces);
     return this.#service.ask(this.#place, text, options);
@@ -90,7 +107,13 @@ export class LocalSession {
     this.#service.anticipate(this.#place, text, options);
   }
 
-  /** Builds the context for the model's next turn: blocks, facts, recent turns and recalled text, within a budget. */
+  /**
+   * Builds the context for the model's next turn: blocks, facts, recent turns and recalled text, within a budget.
+   *
+   * @example
+   * const context = await session.context({ query: question, budgetTokens: 1500 });
+   * const { system, messages } = renderAnthropic(context);
+   */
   async context(options: ContextOptions = {}): Promise<Context> {
     if (options?.spaces) this.#grants.check(options.spaces);
     return this.#service.context(this.scope, options);
@@ -133,18 +156,22 @@ export class LocalSession {
     return this.#service.working.promotions(this.#place, options ?? {});
   }
 
+  /** Items by id, in the given order. Ids that do not exist are left out. */
   get(ids: readonly string[]): Promise<readonly Item[]> {
     return this.#service.get(this.scope, ids);
   }
 
+  /** A page of items, newest first unless `order` says otherwise. */
   list(options?: ListOptions): Promise<Page<Item>> {
     return this.#service.list(this.scope, options);
   }
 
+  /** Changes an item and returns its new version. Queries find the new text when it resolves. */
   update(id: string, patch: ItemPatch, options?: UpdateOptions): Promise<number> {
     return this.#service.update(this.scope, id, patch, options);
   }
 
+  /** Deletes items by id, with their words, vectors and bytes. This cannot be undone. */
   delete(ids: readonly string[]): Promise<ForgetReceipt> {
     return this.#service.delete(this.scope, ids);
   }

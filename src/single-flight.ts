@@ -18,6 +18,11 @@ export class SingleFlight<T> {
     return flight;
   }
 
+  /** Prevents later calls from joining the run in progress for this key. */
+  leave(key: string): void {
+    this.#underWay.delete(key);
+  }
+
   /** Prevents later calls from joining the runs in progress. */
   clear(): void {
     this.#underWay.clear();

@@ -10,6 +10,7 @@ import type { SpeculativeBuffer, SpeculativeStats } from "./buffers/speculative/
 import type { WriteBuffer, WriteBufferStats } from "./buffers/write.js";
 import type { EmbeddingCacheStats } from "./embedding/question-cache.js";
 import { parseScope } from "./input/scope.js";
+import type { MemoryPressure, ProcessMemory } from "./memory-pressure.js";
 import { laneIn } from "./space-key.js";
 import type { IndexingStats } from "./stores/indexing.js";
 import type { Store, StoreStats } from "./stores/store.js";
@@ -19,23 +20,33 @@ import type { Scope } from "./types.js";
  * Statistics of the QueryBuffer and of the cached question vectors; the latter are absent without an embedding model.
  */
 export interface QueryStats extends QueryBufferStats {
+  /** The cached question vectors; absent without an embedding model. */
   readonly embeddings?: EmbeddingCacheStats;
 }
 
+/** Counters, latencies and health of a service. */
 export interface ServiceStats {
+  /** The WriteBuffer. */
   readonly write: WriteBufferStats;
+  /** The QueryBuffer. */
   readonly query: QueryStats;
   /** The SpeculativeBuffer; absent if it is turned off. */
   readonly speculative?: SpeculativeStats;
+  /** What is stored. */
   readonly store: StoreStats & IndexingStats;
   /** RoundBuffer, HybridBuffer, embedder and external index; absent without an embedding model. */
   readonly meaning?: MeaningStats;
+  /** How long operations took. */
   readonly latencies: Latencies;
+  /** The memory of the process, and whether it is short. */
+  readonly process: ProcessMemory;
+  /** Whether everything works. */
   readonly health: Health;
   /** The targets for latency, memory and health, each with what was measured. */
   readonly targets: readonly Target[];
 }
 
+/** What `memory.stats` returns. */
 export interface MemoryStats extends ServiceStats {
   /** Environment variables that start with HOLDFAST_ but name no option. They have no effect. */
   readonly ignoredVariables: readonly string[];
@@ -47,11 +58,13 @@ export interface MemoryStats extends ServiceStats {
 export interface FlushReport {
   /** Items that are not embedded yet, excluding parked ones. */
   readonly pending: number;
+  /** Items that could not be embedded. */
   readonly parked: number;
 }
 
 /** The result of `close`. Everything accepted was written. */
 export interface CloseReport extends FlushReport {
+  /** Number of items in the store. */
   readonly items: number;
 }
 
@@ -60,6 +73,7 @@ export interface CloseReport extends FlushReport {
  * through the service only.
  */
 export interface Buffers {
+  /** The WriteBuffer. */
   readonly write: WriteBufferStats & {
     /** Resolves when all calls made so far are committed or have failed. Waits for no embedding. */
     flush(): Promise<void>;
@@ -78,6 +92,7 @@ export interface Buffers {
         flush(): Promise<void>;
       })
     | undefined;
+  /** The QueryBuffer. */
   readonly query: QueryStats & {
     /** Drops all cached answers. */
     clear(): void;
@@ -97,6 +112,7 @@ export interface Counted {
   readonly queries: QueryBuffer;
   readonly speculative: SpeculativeBuffer | undefined;
   readonly meaning: MeaningPath | undefined;
+  readonly pressure: MemoryPressure;
 }
 
 export function buffersOf({ writes, queries, speculative, meaning }: Counted): Buffers {
@@ -127,7 +143,8 @@ export async function statsOf(parts: Counted, meter: Meter, store: Store): Promi
   const write = parts.writes.stats();
   const query = queryStats(parts.queries, parts.meaning);
   const speculative = parts.speculative?.stats;
-  const measured = { write, query, speculative, meaning, latencies, transferRate };
+  const process = parts.pressure.stats;
+  const measured = { write, query, speculative, meaning, latencies, transferRate, process };
   return {
     write,
     query,
@@ -135,6 +152,7 @@ export async function statsOf(parts: Counted, meter: Meter, store: Store): Promi
     store: { ...(await store.stats()), ...(await store.indexingStats()) },
     ...(meaning && { meaning }),
     latencies,
+    process,
     health: healthOf(measured),
     targets: targetsOf(measured),
   };

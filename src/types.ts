@@ -1,10 +1,12 @@
 /** The data model: spaces, the registry, items, messages, and the results of reads and writes. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+/** A JSON object to store with an item; queries can filter by it. */
 export type Metadata = { readonly [key: string]: Json };
 
 /** The unit of isolation. An item belongs to exactly one space, and every read names the spaces that it may see. */
 export type SpaceRef = { readonly user: string } | { readonly agent: string } | { readonly team: string };
+/** What a space belongs to. */
 export type SpaceKind = "user" | "agent" | "team";
 
 /**
@@ -12,22 +14,30 @@ export type SpaceKind = "user" | "agent" | "team";
  * `space` names one. Agent and session are attributes of items.
  */
 export interface Scope {
+  /** The user whose memory it is. */
   readonly user?: string;
+  /** The agent that acts; without user and team, it owns the memory. */
   readonly agent?: string;
+  /** The team; without a user, it owns the memory. */
   readonly team?: string;
+  /** The conversation. */
   readonly session?: string;
+  /** Which of user, agent and team owns the memory, if several are given. */
   readonly space?: SpaceKind;
 }
 
 export const ROLES = ["user", "assistant", "system", "tool"] as const;
+/** Who speaks. */
 export type Role = (typeof ROLES)[number];
 
 /** working: the task at hand · episodic: what happened (the default) · semantic: what is known. */
 export const TIERS = ["working", "episodic", "semantic"] as const;
+/** Which kind of memory an item belongs to. */
 export type Tier = (typeof TIERS)[number];
 
 /** message: said in a session · knowledge: given by the host · fact: derived · overflow: cut from a block. */
 export const KINDS = ["message", "knowledge", "fact", "overflow"] as const;
+/** What kind of item it is. */
 export type Kind = (typeof KINDS)[number];
 
 /** A point in time: epoch milliseconds, a Date, or an ISO 8601 string. */
@@ -44,13 +54,17 @@ export type Part =
 export interface NewMessage {
   /** Your own id, unique in the space. Default: a new UUIDv7. */
   readonly id?: string;
+  /** Who speaks. */
   readonly role: Role;
   /** The speaker, if the role is not enough. */
   readonly name?: string;
+  /** The text, or a list of parts. */
   readonly content: string | readonly Part[];
   /** When it was said; the time of the call by default. It does not affect order. */
   readonly occurredAt?: Instant;
+  /** A JSON object to store with it; queries can filter by it. */
   readonly metadata?: Metadata;
+  /** Which kind of memory it belongs to. */
   readonly tier?: Tier;
   /** From this moment on the message is in no answer; soon after, its bytes are gone. */
   readonly expiresAt?: Instant;
@@ -58,32 +72,49 @@ export interface NewMessage {
 
 /** An item to add that is not a message. */
 export interface NewItem extends Omit<NewMessage, "role"> {
+  /** What kind of item it is. */
   readonly kind: Exclude<Kind, "message">;
+  /** Who spoke, if anyone did. */
   readonly role?: Role;
 }
 
 /** One searchable unit, as stored. Times are epoch milliseconds. */
 export interface Item {
+  /** The id of the item, unique in its space. */
   readonly id: string;
+  /** What kind of item it is. */
   readonly kind: Kind;
+  /** The user, agent or team that owns it. */
   readonly space: SpaceRef;
   /** The session's name and registry id; absent for items outside any session. */
   readonly session?: string;
+  /** The registry id of the session, which stays the same when it is renamed. */
   readonly sessionId?: string;
+  /** The agent that the scope named when it was added. */
   readonly agent?: string;
   /** The position in the session: 1, 2, 3… without collisions, assigned inside the transaction. */
   readonly sequence?: number;
   /** The sequence of the first message of the same add call. */
   readonly round?: number;
+  /** Who spoke; absent for items that are not messages. */
   readonly role?: Role;
+  /** The speaker's name, if one was given. */
   readonly name?: string;
+  /** The text; of a message with parts, their texts and descriptions. */
   readonly content: string;
+  /** The parts as they were added; absent if the content was a text. */
   readonly parts?: readonly Part[];
+  /** The JSON object stored with it. */
   readonly metadata: Metadata;
+  /** Which kind of memory it belongs to. */
   readonly tier: Tier;
+  /** When it was said, in epoch milliseconds. */
   readonly occurredAt: number;
+  /** When it was added, in epoch milliseconds. */
   readonly recordedAt: number;
+  /** When it was last changed, in epoch milliseconds. */
   readonly updatedAt: number;
+  /** From when on it is in no answer, in epoch milliseconds. */
   readonly expiresAt?: number;
   /** 1 when added, incremented by each edit. */
   readonly version: number;
@@ -91,34 +122,49 @@ export interface Item {
 
 /** The editable fields of an item. `null` removes an optional field. */
 export interface ItemPatch {
+  /** The new text or parts. The item is embedded again. */
   readonly content?: string | readonly Part[];
+  /** Who spoke. */
   readonly role?: Role;
+  /** The speaker's name; null removes it. */
   readonly name?: string | null;
+  /** Replaces the whole metadata object. */
   readonly metadata?: Metadata;
+  /** Which kind of memory it belongs to. */
   readonly tier?: Tier;
+  /** When it was said. */
   readonly occurredAt?: Instant;
+  /** When to forget it; null keeps it. */
   readonly expiresAt?: Instant | null;
 }
 
 /** Narrows a read. All given conditions must hold; a list matches any of its values. */
 export interface Filter {
+  /** Only items of this session, or of one of these. */
   readonly session?: string | readonly string[];
+  /** Only items of this agent, or of one of these. */
   readonly agent?: string | readonly string[];
+  /** Only messages of this role, or of one of these. */
   readonly role?: Role | readonly Role[];
+  /** Only items of this kind, or of one of these. */
   readonly kind?: Kind | readonly Kind[];
+  /** Only items of this tier, or of one of these. */
   readonly tier?: Tier | readonly Tier[];
   /** `occurredAt` at or after `from`, and before `to`. */
   readonly from?: Instant;
+  /** Only items whose `occurredAt` is before this time. */
   readonly to?: Instant;
   /** Exact values by key; a dotted key reaches into objects; a list matches any of its values. */
   readonly metadata?: { readonly [key: string]: Scalar | readonly Scalar[] };
 }
 export type Scalar = string | number | boolean | null;
 
+/** asc: ascending · desc: descending. */
 export type Order = "asc" | "desc";
 
 /** The answer to an add: what was written, and where. */
 export interface Added {
+  /** The ids of the messages, in the order given. */
   readonly ids: readonly string[];
   /** Session sequences of the messages, in the order given; empty outside a session. */
   readonly sequences: readonly number[];
@@ -131,9 +177,11 @@ export interface Added {
  * them.
  */
 export interface VectorSpace {
+  /** The name of the model. */
   readonly model: string;
   /** What computed them, if that makes a difference. */
   readonly runtime: string;
+  /** The length of a vector. */
   readonly dimensions: number;
 }
 
@@ -145,6 +193,10 @@ export type Level = "round" | "hybrid" | "store";
 
 /** An item that was found. */
 export interface Hit extends Item {
+  /**
+   * The rank of the hit as a number: higher is better. It compares hits of one answer and says nothing about relevance
+   * across questions.
+   */
   readonly score: number;
   /** Which level of the hierarchy answered; the newest, if several did. */
   readonly level: Level;
@@ -164,8 +216,11 @@ export interface Why {
   readonly exact: number;
   /** The bonuses for role, date, session and recency. */
   readonly role: number;
+  /** The bonus for having been said at a time that the question names. */
   readonly date: number;
+  /** The bonus for a conversation with several good hits. */
   readonly session: number;
+  /** The bonus for being recent; 0 unless the query asks for it. */
   readonly recency: number;
 }
 
@@ -174,10 +229,15 @@ export type Source = "query" | "round" | "hybrid" | "words" | "meaning" | "index
 
 /** What one source was asked and returned. A source that could add nothing is not asked, and `why` says so. */
 export interface SourceReport {
+  /** Which source it is. */
   readonly source: Source;
+  /** Whether it was asked. */
   readonly asked: boolean;
+  /** Why it was not asked. */
   readonly why?: string;
+  /** Number of results. */
   readonly found: number;
+  /** How long it took, in milliseconds. */
   readonly ms: number;
 }
 
@@ -195,6 +255,7 @@ export interface Explanation {
     /** Whether it asks for what the assistant said. */
     readonly refersBack: boolean;
   };
+  /** What each source was asked and returned. */
   readonly sources: readonly SourceReport[];
   /** The number of items that were ranked. */
   readonly candidates: number;
@@ -212,7 +273,9 @@ export interface Hits extends ReadonlyArray<Hit> {
   readonly explanation?: Explanation;
 }
 
+/** One page of a list. */
 export interface Page<T> {
+  /** The items of this page. */
   readonly items: readonly T[];
   /** Pass it as `cursor` to get the next page; absent on the last one. */
   readonly next?: string;
@@ -220,11 +283,17 @@ export interface Page<T> {
 
 /** A registered user, agent or team. */
 export interface Entry {
+  /** The id of the entry, which stays the same when it is renamed. */
   readonly id: string;
+  /** Whether it is a user, an agent or a team. */
   readonly kind: SpaceKind;
+  /** Its name, unique among entries of its kind. */
   readonly name: string;
+  /** What it is, in the words of whoever described it. */
   readonly description?: string;
+  /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** Epoch milliseconds of the last change of the entry itself. */
   readonly updatedAt: number;
   /** How long items of this space are kept, counted from `recordedAt`; absent if for ever. */
   readonly retentionMs?: number;
@@ -232,11 +301,17 @@ export interface Entry {
 
 /** A registered session; its name is unique in its space. */
 export interface SessionEntry {
+  /** The id of the session, which stays the same when it is renamed. */
   readonly id: string;
+  /** Its name, unique in its space. */
   readonly name: string;
+  /** The space that it belongs to. */
   readonly space: SpaceRef;
+  /** The agent that it was created with. */
   readonly agent?: string;
+  /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** Epoch milliseconds of the last change of the entry itself. */
   readonly updatedAt: number;
 }
 
@@ -244,8 +319,11 @@ export interface SessionEntry {
 export interface ForgetReceipt {
   /** Items removed, with their words. */
   readonly items: number;
+  /** Sessions removed. */
   readonly sessions: number;
+  /** Users, agents or teams removed. */
   readonly entries: number;
+  /** Blocks removed, with their histories. */
   readonly blocks: number;
   /** Facts removed: those requested, and those without any other source. */
   readonly facts: number;

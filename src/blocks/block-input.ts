@@ -16,8 +16,11 @@ export interface EditNote {
   readonly actor?: string;
 }
 
+/** A block to create. */
 export interface NewBlock extends EditNote {
+  /** The block's name, unique in its space. */
   readonly name: string;
+  /** Its text; "" by default. */
   readonly content?: string;
   /** The purpose of the block, for those who edit it. */
   readonly description?: string;
@@ -31,6 +34,7 @@ export interface NewBlock extends EditNote {
   readonly readOnly?: boolean;
 }
 
+/** How an edit handles other edits made meanwhile. Without `expectVersion`, it is reapplied to the latest version. */
 export interface EditOptions extends EditNote {
   /**
    * The version that the edit was made from. If the block has another version by now, the edit is refused (`conflict`).
@@ -40,20 +44,29 @@ export interface EditOptions extends EditNote {
   readonly merge?: boolean;
 }
 
+/** An edit of a block: exactly one change, with an optional reason, actor and expected version. */
 export type BlockEditInput = BlockChange & EditOptions;
 
+/** The settings of a block that `configure` changes. Omitted keys stay unchanged. */
 export interface BlockSettings extends EditNote {
   /** null removes it. */
   readonly description?: string | null;
+  /** The budget in tokens. */
   readonly maxTokens?: number;
+  /** The token counter: `chars4`, or the name of a model. */
   readonly counter?: string;
+  /** What to do with an edit over the budget. */
   readonly policy?: BlockPolicy;
+  /** If true, edits, renames and deletes are refused. */
   readonly readOnly?: boolean;
 }
 
+/** How much of a block's history to read. */
 export interface HistoryOptions {
   /** The number of edits, newest first; 0 for all. 20 by default. */
   readonly limit?: number;
+  /** If true, the creation of the block (version 1) is listed as well. Default false. */
+  readonly creation?: boolean;
 }
 
 /** An edit, its note and its condition. */
@@ -65,6 +78,7 @@ export interface ParsedEdit {
 const MAX_TOKENS = 4_096;
 const MAX_TOKENS_MAX = 10_000_000;
 const HISTORY = 20;
+const HISTORY_KEYS: ReadonlySet<string> = new Set<keyof HistoryOptions>(["limit", "creation"]);
 const NOTE_UNITS_MAX = 4_096;
 const SETTING_KEYS = ["description", "maxTokens", "counter", "policy", "readOnly"] as const;
 const NOTE_KEYS = ["reason", "actor"] as const;
@@ -129,9 +143,13 @@ export function parseSettings(value: unknown): { readonly apply: (state: BlockSt
   return { apply: (state) => withSettings(state, fields, "settings"), ...parseNote(fields, "settings") };
 }
 
-export function parseHistory(options: unknown): number {
-  const { limit } = objectWith(options ?? {}, new Set(["limit"]), "options");
-  return limit === undefined ? HISTORY : parseInteger(limit, "options.limit", 0, Number.MAX_SAFE_INTEGER);
+export function parseHistory(options: unknown): Required<HistoryOptions> {
+  const { limit, creation = false } = objectWith(options ?? {}, HISTORY_KEYS, "options");
+  if (typeof creation !== "boolean") throw wrongType("options.creation", "true or false", creation);
+  return {
+    limit: limit === undefined ? HISTORY : parseInteger(limit, "options.limit", 0, Number.MAX_SAFE_INTEGER),
+    creation,
+  };
 }
 
 export const parseVersion = (value: unknown, where: string): number =>

@@ -21,8 +21,11 @@ export interface BlockPlan {
   readonly archived?: Archived;
 }
 
+/** What an edit over the budget moved out of a block: an item that queries find. */
 export interface Archived {
+  /** The id of the item. */
   readonly id: string;
+  /** The text that was moved. */
   readonly text: string;
 }
 

@@ -149,7 +149,7 @@ describe("the form of a change", () => {
     [{ content: undefined }, "change changes nothing"],
     [{ with: "x" }, "change changes nothing"],
     [{ content: "a", append: "b" }, "change asks for several changes: content, append"],
-    [{ text: "a" }, 'change has an unknown key "text"'],
+    [{ text: "a" }, 'change has an unknown key "text"; did you mean "content"?'],
     [{ apend: "a" }, 'change has an unknown key "apend"; did you mean "append"?'],
     [{ content: 1 }, "change.content must be a string, got a number"],
     [{ append: null }, "change.append must be a string, got null"],

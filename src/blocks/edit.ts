@@ -10,6 +10,7 @@ import { invalid, objectWith, tooLarge, wrongType } from "../input/refusal.js";
 import { countLines, fitsBytes } from "../text.js";
 import { applyPatch } from "./patch.js";
 
+/** A change of a block's text: one of five forms. */
 export type BlockChange =
   /** Replaces the whole text. */
   | { readonly content: string }

@@ -54,6 +54,7 @@ export interface MemoryBlocksParts {
 
 /** A block after an edit, and the text that was archived because it exceeded the budget. */
 export interface EditedBlock extends Block {
+  /** What was moved out of the block to keep its budget; absent if nothing was. */
   readonly archived?: Archived;
 }
 
@@ -82,6 +83,7 @@ const ATTEMPTS = 1_000;
 /** The page size for deleting the overflow items of a block. */
 const PAGE = 1_000;
 
+/** Blocks of any scope. Use `session.blocks`, which is bound to one. */
 export class MemoryBlocks {
   readonly #parts: MemoryBlocksParts;
   readonly #edits = new KeyedMutex();
@@ -108,6 +110,7 @@ export class MemoryBlocks {
     return this.#commit(place, plan, once);
   }
 
+  /** The block with this name; undefined if there is none. */
   async get(place: ParsedScope, name: string): Promise<Block | undefined> {
     this.#parts.now();
     const [block] = await this.#parts.store.blocks({ spaces: [place.space], names: [parseBlockName(name)] });
@@ -120,6 +123,7 @@ export class MemoryBlocks {
     return this.#parts.store.blocks({ spaces: [place.space] });
   }
 
+  /** Edits a block and returns its new version. */
   edit(place: ParsedScope, name: string, edit: BlockEditInput, options?: WriteOptions): Promise<EditedBlock> {
     const parsed = parseEdit(edit);
     const once = onceOf(parseWriteOptions(options), { space: place.space }, "blocks.edit", name, edit);
@@ -130,6 +134,7 @@ export class MemoryBlocks {
     return this.#rewrite(place, name, { note: parsed.options, once, target });
   }
 
+  /** Renames a block. Its id and history stay. */
   rename(place: ParsedScope, name: string, to: string, options: EditOptions & WriteOptions = {}): Promise<Block> {
     const wanted = parseBlockName(to);
     const { key, rest } = splitKey(options);
@@ -160,12 +165,12 @@ export class MemoryBlocks {
     return [...before, ...meanwhile].reduce(sumOf, receipt);
   }
 
-  /** Newest edits first. The creation of the block is not an edit. */
+  /** Newest edits first. The creation of the block is not an edit; it is listed on request. */
   async history(place: ParsedScope, name: string, options: HistoryOptions = {}): Promise<readonly BlockEdit[]> {
-    const limit = parseHistory(options);
+    const { limit, creation } = parseHistory(options);
     const { id } = await this.#find(place, name);
     const log = await this.#parts.store.blockLog({ space: place.space, id, limit });
-    return log.filter(({ version }) => version > 1);
+    return creation ? log : log.filter(({ version }) => version > 1);
   }
 
   /** The text of one version. */
@@ -346,7 +351,7 @@ const sumOf = (block: ForgetReceipt, overflow: ForgetReceipt): ForgetReceipt => 
 function refuseReadOnly(block: Block): void {
   if (!block.readOnly) return;
   throw new HoldfastError("read_only", "the block is read-only", {
-    hint: "set readOnly to false with configure first",
+    hint: "allow edits first: configure it with readOnly: false",
     details: { id: block.id, version: block.version },
   });
 }
@@ -357,7 +362,7 @@ function refuseOtherVersion(block: Block, expectVersion: number | undefined): vo
 
 function overtaken({ id, version }: Block): HoldfastError {
   return new HoldfastError("conflict", "the block has changed meanwhile", {
-    hint: "read it again and repeat the edit on its current version, or let edits that do not overlap merge",
+    hint: "read it again and repeat the edit on its current version, or let edits that do not overlap merge (merge: true)",
     details: { id, version },
   });
 }

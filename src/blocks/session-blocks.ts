@@ -23,6 +23,7 @@ export class SessionBlocks {
     return this.#blocks.create(this.#place, block, options);
   }
 
+  /** The block with this name; undefined if there is none. */
   get(name: string): Promise<Block | undefined> {
     return this.#blocks.get(this.#place, name);
   }
@@ -32,11 +33,18 @@ export class SessionBlocks {
     return this.#blocks.list(this.#place);
   }
 
-  /** `{ content }`, `{ append }`, `{ replace, with, all }`, `{ insert, line }` or `{ patch }`, with a reason. */
+  /**
+   * Edits a block: `{ content }`, `{ append }`, `{ replace, with, all }`, `{ insert, line }` or `{ patch }`, with a reason.
+   * Returns its new version.
+   *
+   * @example
+   * await session.blocks.edit("persona", { replace: "Porto", with: "Lisbon", reason: "she moved" });
+   */
   async edit(name: string, edit: BlockEditInput, options?: WriteOptions): Promise<EditedBlock> {
     return this.#blocks.edit(this.#place, name, edit, options);
   }
 
+  /** Renames a block. Its id and history stay. Fails with `conflict` if the name is taken. */
   async rename(name: string, to: string, options?: EditOptions & WriteOptions): Promise<Block> {
     return this.#blocks.rename(this.#place, name, to, options);
   }

@@ -1,4 +1,5 @@
 /** Components: which parts of a memory work at this moment, and why others do not. */
+import type { ProcessMemory } from "../memory-pressure.js";
 import type { MeaningStats } from "./meaning-path.js";
 import type { WriteBufferStats } from "./write.js";
 
@@ -6,9 +7,12 @@ import type { WriteBufferStats } from "./write.js";
  * ok · degraded: it does less than usual, or retries what failed · failed: it does nothing at present.
  */
 export const COMPONENT_STATES = ["ok", "degraded", "failed"] as const;
+/** ok: it works · degraded: it works with restrictions · failed: it does not work. */
 export type ComponentState = (typeof COMPONENT_STATES)[number];
 
+/** The state of one part of the memory. */
 export interface Component {
+  /** Whether the part works. */
   readonly state: ComponentState;
   /** Why it is not ok. */
   readonly reason?: string;
@@ -16,11 +20,17 @@ export interface Component {
 
 /** Without an embedding model there are only `write` and `query`; `index` is the external one, if there is one. */
 export interface Components {
+  /** The WriteBuffer: adds and all other writes. */
   readonly write: Component;
+  /** The RoundBuffer: messages that gather until they are embedded. */
   readonly round?: Component;
+  /** The HybridBuffer: embedding, and vectors that are not written yet. */
   readonly hybrid?: Component;
+  /** The QueryBuffer: searches and cached answers. */
   readonly query: Component;
+  /** The embedding model. */
   readonly embedder?: Component;
+  /** The external vector index, if there is one. */
   readonly index?: Component;
 }
 
@@ -28,14 +38,18 @@ const OK: Component = { state: "ok" };
 const degraded = (reason: string): Component => ({ state: "degraded", reason });
 const failed = (reason: string): Component => ({ state: "failed", reason });
 
-export function componentsOf(write: WriteBufferStats, meaning: MeaningStats | undefined): Components {
-  if (!meaning) return { write: writeOf(write), query: OK };
+export function componentsOf(
+  write: WriteBufferStats,
+  meaning: MeaningStats | undefined,
+  process: Pick<ProcessMemory, "isShort">,
+): Components {
+  if (!meaning) return { write: writeOf(write), query: queryOf(process) };
   const embedder = embedderOf(meaning);
   return {
     write: writeOf(write),
     round: roundOf(meaning, embedder),
     hybrid: hybridOf(meaning),
-    query: embedder.state === "failed" ? degraded(`new questions are answered by words only: ${embedder.reason}`) : OK,
+    query: queryOf(process, embedder),
     embedder,
     ...(meaning.index && { index: indexOf(meaning.index) }),
   };
@@ -47,6 +61,13 @@ function writeOf({ health, lastError, commitError, waitingForRoom }: WriteBuffer
   if (health === "recovering") return degraded(`a commit of unknown outcome is being resolved: ${lastError}`);
   if (commitError !== undefined) return degraded(`the last commit failed: ${commitError}`);
   return waitingForRoom === 0 ? OK : degraded(`it is full: calls that wait for room: ${waitingForRoom}`);
+}
+
+function queryOf({ isShort }: Pick<ProcessMemory, "isShort">, embedder = OK): Component {
+  if (embedder.state === "failed") return degraded(`new questions are answered by words only: ${embedder.reason}`);
+  return isShort
+    ? degraded("the process is short of memory: caches are small, large spaces are searched by words")
+    : OK;
 }
 
 function roundOf({ fault, retrying }: MeaningStats, embedder: Component): Component {

@@ -10,10 +10,12 @@ const MIB = 1024 * 1024;
 const write = new WriteBuffer({} as WriteBufferOptions).stats();
 const query = new QueryCounts(1).summary({ kept: 0, victims: 0, evictions: { kept: 0, victims: 0 }, bytes: 0 });
 
+const MEMORY = { residentBytes: 1, maxBytes: 0, heapBytes: 1, maxHeapBytes: 1, isShort: false, shortages: 0 };
+
 /** What was measured where nothing happened, but for what is given. */
 function measured(given: Partial<Measured> = {}): Measured {
   const { latencies, transferRate } = new Meter(new FakeClock());
-  return { write, query, latencies, transferRate, ...given };
+  return { write, query, latencies, transferRate, process: MEMORY, ...given };
 }
 
 /** The measurements after `transfers` within `minutes`, and after `questions` of `ms` each. */

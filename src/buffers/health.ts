@@ -5,6 +5,8 @@
  * `TARGETS` is the only list of targets. Latencies are 95th percentiles. Memory counts what the buffers hold; the model
  * and the vectors of spaces have budgets of their own.
  */
+
+import type { ProcessMemory } from "../memory-pressure.js";
 import { type Components, componentsOf } from "./components.js";
 import type { MeaningStats } from "./meaning-path.js";
 import type { Latencies, Latency } from "./meter.js";
@@ -18,17 +20,24 @@ const MIB = 1024 * 1024;
 
 /** idle: below the healthy range, which is not a problem · warning: between healthy and alert. */
 export const CONDITIONS = ["healthy", "idle", "warning", "alert", "no data"] as const;
+/** How a measured value compares with its goal. no data: there are fewer than 20 samples. */
 export type Condition = (typeof CONDITIONS)[number];
 
+/** A measured value with its condition. */
 export interface Indicator {
+  /** How the value compares with its goal. */
   readonly condition: Condition;
+  /** The measured value, in `unit`. */
   readonly value: number;
+  /** The unit of `value`. */
   readonly unit: string;
 }
 
 /** The healthy range. A goal without `to` is a minimum; below `from`, any other goal is idle. */
 export interface Goal {
+  /** The lower bound. */
   readonly from?: number;
+  /** The upper bound. */
   readonly to?: number;
   /** The threshold of an alert: above it, or below it if the goal is a minimum. */
   readonly alert?: number;
@@ -36,16 +45,21 @@ export interface Goal {
 
 /** A target with what was measured. */
 export interface Target extends Indicator {
+  /** What the target is about. */
   readonly area: "latency" | "memory" | "health";
+  /** The name of the target. */
   readonly name: TargetName;
+  /** The healthy range. */
   readonly goal: Goal;
 }
 
+/** The health of a memory: four indicators, and the state of each part. */
 export interface Health {
   /** Batches transferred to the HybridBuffer in the last minute. */
   readonly transferRate: Indicator;
   /** Bytes held by the buffers. The model and other caches have their own budgets. */
   readonly memory: Indicator;
+  /** The 95th percentile of the time that queries take, in milliseconds. */
   readonly queryLatency: Indicator;
   /** Share of repeated questions that needed no search of their own. */
   readonly cacheHitRate: Indicator;
@@ -59,6 +73,7 @@ export interface Measured {
   readonly query: QueryBufferStats;
   readonly meaning?: MeaningStats | undefined;
   readonly speculative?: SpeculativeStats | undefined;
+  readonly process: ProcessMemory;
   readonly latencies: Latencies;
   /** Transfers in the last minute. */
   readonly transferRate: number;
@@ -102,6 +117,7 @@ const TARGETS = {
   },
 } as const satisfies { readonly [name: string]: Definition };
 
+/** The names of the targets. */
 export type TargetName = keyof typeof TARGETS;
 export const TARGET_NAMES = Object.keys(TARGETS) as readonly TargetName[];
 
@@ -118,7 +134,7 @@ export function healthOf(measured: Measured): Health {
     memory: indicator(TARGETS.memory, measured),
     queryLatency: indicator(TARGETS.queryLatency, measured),
     cacheHitRate: indicator(TARGETS.cacheHitRate, measured),
-    components: componentsOf(measured.write, measured.meaning),
+    components: componentsOf(measured.write, measured.meaning, measured.process),
   };
 }
 

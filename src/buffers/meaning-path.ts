@@ -44,7 +44,9 @@ export interface MeaningParts {
   readonly onProgress?: () => void;
 }
 
+/** Statistics of everything behind the write path: RoundBuffer, HybridBuffer, embedder and external index. */
 export interface MeaningStats extends PipelineStats {
+  /** The external vector index, if there is one. */
   readonly index?: OuterIndexStats & OutboxStats;
 }
 
@@ -178,6 +180,11 @@ export class MeaningPath {
   /** Writes what is embedded. */
   async write(): Promise<void> {
     await this.#pipeline.flush("manual");
+  }
+
+  /** Keeps nothing that only saves time, while the process is short of memory. */
+  constrain(isConstrained: boolean): void {
+    this.#questions.constrain(isConstrained);
   }
 
   /** Whether items are being embedded or written. */

@@ -12,15 +12,21 @@ const TRANSFERS_KEPT = 10_000;
 
 /** A summary of latencies, in milliseconds. */
 export interface Latency {
+  /** Number of samples since the memory was opened. */
   readonly count: number;
   /** The sum of all samples. */
   readonly sum: number;
+  /** The median. */
   readonly p50: number;
+  /** The 95th percentile. */
   readonly p95: number;
+  /** The 99th percentile. */
   readonly p99: number;
+  /** The longest. */
   readonly max: number;
 }
 
+/** The time that the operations of this process took, in milliseconds. */
 export interface Latencies {
   /** From the call to its return, when the messages are durable and searchable by words. */
   readonly add: Latency;
@@ -28,6 +34,7 @@ export interface Latencies {
   readonly transfer: Latency;
   /** HybridBuffer → store. */
   readonly flush: Latency;
+  /** From the question to its hits. */
   readonly query: Latency;
   /** From the commit of a message until it is searchable by meaning. */
   readonly meaning: Latency;

@@ -38,11 +38,15 @@ export interface PipelineOptions {
 }
 
 export interface PipelineStats {
+  /** The RoundBuffer. */
   readonly round: RoundBufferStats;
+  /** The HybridBuffer. */
   readonly hybrid: HybridBufferStats;
+  /** The embedding model. */
   readonly embedder: GuardStatus;
   /** Transactions for claims, vectors and parking. */
   readonly transactions: number;
+  /** Sessions whose items this process is embedding at the moment. */
   readonly leases: number;
   /** The failure of the store after which its work is being retried. */
   readonly retrying?: string;

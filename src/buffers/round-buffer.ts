@@ -62,8 +62,11 @@ export interface RoundBufferStats {
 
 /** The buffer of one session, as shown to readers. */
 export interface RoundView {
+  /** Tokens that wait. */
   readonly currentTokens: number;
+  /** Rounds that wait. */
   readonly roundCount: number;
+  /** Messages that wait. */
   readonly messageCount: number;
 }
 

@@ -18,18 +18,22 @@ import { invalid, objectWith, parseChoice, wrongType } from "../input/refusal.js
 import type { ParsedScope } from "../input/scope.js";
 import type { NewMessage } from "../types.js";
 
+/** A write that a turn collects. */
 export type BufferedWrite =
   /** Adds a message to the session. */
   | { readonly op: "save_message"; readonly message: NewMessage }
   /** Adds a fact, or updates it if a fact with the same category and content exists. */
   | {
       readonly op: "upsert_fact";
+      /** The fact's category, for instance "home". */
       readonly category: string;
+      /** The fact. */
       readonly content: string;
       /** 0 to 1. */
       readonly confidence: number;
       /** The source of the fact: a message, possibly of this turn, or a session. Default: the scope's session. */
       readonly sourceSession?: string;
+      /** The id of the message that states it. */
       readonly sourceMessage?: string;
       /** The facts that it replaces. */
       readonly supersedes?: string | readonly string[];
@@ -56,7 +60,9 @@ export interface Batch {
 
 const CAPACITY = 64;
 
+/** The writes of one agent turn, which `session.commit` writes in one transaction. */
 export class Turn {
+  /** Number of writes from which `push` says that the turn should be committed. */
   readonly capacity: number;
   #place: ParsedScope | undefined;
   #pending: BufferedWrite[] = [];
@@ -120,10 +126,12 @@ export class Turn {
     this.#pending.unshift(...writes.map(withList));
   }
 
+  /** Number of writes that wait, including those of a failed commit. */
   get length(): number {
     return this.#tried.reduce((sum, { given }) => sum + given.length, this.#pending.length);
   }
 
+  /** True if there is nothing to commit. */
   get isEmpty(): boolean {
     return this.length === 0;
   }

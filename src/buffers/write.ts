@@ -57,13 +57,17 @@ export interface CommittedUnit {
   readonly repeated: boolean;
 }
 
+/** Counters of the WriteBuffer since the memory was opened. */
 export interface WriteBufferStats {
   /** Units that succeeded, and the messages in them. */
   readonly totalWrites: number;
+  /** Messages in the units that succeeded. */
   readonly totalMessages: number;
   /** Commits. Each writes one group. */
   readonly totalGroups: number;
+  /** Units that wait to be committed. */
   readonly waitingWrites: number;
+  /** Bytes of the messages that wait. */
   readonly waitingBytes: number;
   /** Calls that wait until there is room in a full buffer. */
   readonly waitingForRoom: number;
@@ -71,7 +75,9 @@ export interface WriteBufferStats {
   readonly refused: number;
   /** Commits of unknown outcome that were resolved. */
   readonly recoveries: number;
+  /** recovering: a commit of unknown outcome is being resolved · failed: the memory has to be reopened. */
   readonly health: "ok" | "recovering" | "failed" | "closed";
+  /** The last error, also if later commits succeeded. */
   readonly lastError?: string;
   /** Why the last commit failed; absent once another one has succeeded. */
   readonly commitError?: string;

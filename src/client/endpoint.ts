@@ -5,6 +5,7 @@ import { parseInteger } from "../input/integer.js";
 import { invalid, objectWith, wrongType } from "../input/refusal.js";
 import { systemClock } from "./timers.js";
 
+/** The options of `connect`. */
 export interface ConnectOptions {
   /** The API key. Without it, the server must be one that requires none. */
   readonly key?: string;

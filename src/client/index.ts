@@ -9,6 +9,7 @@ export type {
 export type { EditedBlock } from "../blocks/memory-blocks.js";
 export type { Blocks } from "../blocks/session-blocks.js";
 export type { BufferedWrite, Turn } from "../buffers/turn.js";
+export type { Rights } from "../calls/caller.js";
 export type { Clock } from "../clock.js";
 export type { Context, ContextItem, LeftItem, RetractedItem } from "../context/context.js";
 export { renderAnthropic, renderOpenAI, renderText } from "../context/render.js";

@@ -55,8 +55,9 @@ export class RemoteBlocks implements Blocks {
     return this.#transport.call("deleteBlock", this.#of(name));
   }
 
-  async history(name: string, options: HistoryOptions = {}): Promise<readonly BlockEdit[]> {
-    return this.#transport.call("blockHistory", { ...this.#of(name), query: { ...options } });
+  async history(name: string, { creation, ...rest }: HistoryOptions = {}): Promise<readonly BlockEdit[]> {
+    const query = { ...rest, ...(creation !== undefined && { creation: String(creation) }) };
+    return this.#transport.call("blockHistory", { ...this.#of(name), query });
   }
 
   async version(name: string, version: number): Promise<string> {

@@ -11,6 +11,7 @@ import { readStream, StreamBroken } from "./text-stream.js";
 import { pause, waitOf } from "./timers.js";
 import type { Transport } from "./transport.js";
 
+/** Which events to receive. */
 export interface RemoteEventsOptions {
   /** Only events of this scope's space or session. Default: all that the key covers. */
   readonly scope?: Scope;
@@ -25,6 +26,7 @@ export interface ReconnectedEvent {
   readonly at: number;
 }
 
+/** An event, as a client receives it. */
 export type RemoteEvent = MemoryEvent | MissedEvents | ReconnectedEvent;
 
 const EVENT_STREAM = "text/event-stream";

@@ -10,6 +10,7 @@ import type { Page } from "../types.js";
 import { withTimes } from "./outgoing.js";
 import type { Transport } from "./transport.js";
 
+/** The API keys of the server; only for admins. */
 export class RemoteKeys {
   readonly #transport: Transport;
 

@@ -1,4 +1,6 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** RemoteMemory: a handle on a memory behind a server. */
+import type { Rights } from "../calls/caller.js";
 import type { MemoryHandle } from "../memory.js";
 import type { Entries, Sessions } from "../registry.js";
 import type { Session } from "../session.js";
@@ -16,17 +18,27 @@ import { Transport } from "./transport.js";
 /**
  * Connects to a memory behind a Holdfast server. Nothing is sent until the first call, which fails if the server is
  * unreachable.
+ *
+ * @example
+ * const memory = connect("http://127.0.0.1:8000", { key });
+ * const hits = await memory.session({ user: "ada" }).query("where does she live?");
  */
 export function connect(url: string | URL, options: ConnectOptions = {}): RemoteMemory {
   const signals = options?.signal === undefined ? [] : [options.signal];
   return new RemoteMemory(new Transport(parseEndpoint(url, options), signals));
 }
 
-export class RemoteMemory implements MemoryHandle {
+/** A memory behind a server. `connect` makes one. */
+export class RemoteMemory implements MemoryHandle, AsyncDisposable {
+  /** The users that the key covers. */
   readonly users: Entries;
+  /** The agents that the key covers. */
   readonly agents: Entries;
+  /** The teams that the key covers. */
   readonly teams: Entries;
+  /** The sessions of spaces that the key covers. */
   readonly sessions: Sessions;
+  /** The API keys of the server; only for admins. */
   readonly keys: RemoteKeys;
   readonly #transport: Transport;
 
@@ -54,6 +66,11 @@ export class RemoteMemory implements MemoryHandle {
     return this.#transport.call("flush");
   }
 
+  /** What this connection's key may do, or what everyone may do without one. */
+  async caller(): Promise<Rights> {
+    return this.#transport.call("caller");
+  }
+
   /** For admins. */
   async stats(): Promise<MemoryStats> {
     return (await this.#transport.call("stats")) as unknown as MemoryStats;
@@ -77,5 +94,10 @@ export class RemoteMemory implements MemoryHandle {
   /** Refuses further calls and ends streams. Resolves when the calls in progress are answered. The server keeps running. */
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  /** `await using memory = connect(…)` closes the handle at the end of the block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

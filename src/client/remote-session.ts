@@ -36,6 +36,7 @@ import { RemoteFacts } from "./remote-facts.js";
 import { RemotePoints } from "./remote-points.js";
 import type { Transport } from "./transport.js";
 
+/** The options of a session behind a server. */
 export interface RemoteSessionOptions extends SessionOptions {
   /** Aborts the calls of this session; they reject with the signal's reason. */
   readonly signal?: AbortSignal;

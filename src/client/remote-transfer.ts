@@ -10,14 +10,17 @@ import { readStream, StreamBroken } from "./text-stream.js";
 import { LinkedAbort, pause, waitOf } from "./timers.js";
 import type { Transport } from "./transport.js";
 
+/** What to export. */
 export interface RemoteExportOptions {
   /** A space or a session. Default: everything, for admins. */
   readonly scope?: Scope;
   /** Resumes after the line with this cursor. */
   readonly cursor?: string;
+  /** Stops the export. */
   readonly signal?: AbortSignal;
 }
 
+/** How to import. */
 export interface RemoteImportOptions {
   /** Where plain messages go. */
   readonly scope?: Scope;
@@ -25,6 +28,7 @@ export interface RemoteImportOptions {
   readonly into?: SpaceRef;
   /** stop: the first item, block or fact that exists with other content ends the import (default) · skip: continues. */
   readonly onConflict?: OnConflict;
+  /** Stops the import. What it wrote until then stays. */
   readonly signal?: AbortSignal;
 }
 

@@ -2,14 +2,21 @@
 import type { ContextPart } from "../input/context.js";
 import type { Kind, SpaceRef } from "../types.js";
 
+/** A block, fact or item in the context. */
 export interface ContextItem {
+  /** The part of the context that it belongs to. */
   readonly part: ContextPart;
+  /** What kind of item it is. */
   readonly kind: Kind;
+  /** The id of the item, block or fact. */
   readonly id: string;
+  /** The space that owns it. */
   readonly space: SpaceRef;
+  /** The version that the context shows. */
   readonly version: number;
   /** As in the tail. */
   readonly text: string;
+  /** The tokens that it takes. */
   readonly tokens: number;
   /** True if its end did not fit. */
   readonly cut: boolean;
@@ -17,18 +24,25 @@ export interface ContextItem {
 
 /** An item in the window that no longer holds. */
 export interface RetractedItem {
+  /** What kind of item it was. */
   readonly kind: Kind;
+  /** The id of the item, block or fact. */
   readonly id: string;
+  /** The space that owned it. */
   readonly space: SpaceRef;
 }
 
 /** An item that was found but not given. */
 export interface LeftItem {
+  /** The part for which it was found. */
   readonly part: ContextPart;
+  /** The id of the item, block or fact. */
   readonly id: string;
+  /** The reason. */
   readonly why: string;
 }
 
+/** What `session.context` returns: the text for a model's next turn, and what it is made of. */
 export interface Context {
   /**
    * Blocks and pinned facts. The bytes stay the same until one of them changes, so that a provider can cache the
@@ -37,6 +51,7 @@ export interface Context {
   readonly prefix: string;
   /** Facts, recalled text and recent turns, for this turn only. */
   readonly tail: string;
+  /** How many tokens it takes. */
   readonly tokens: {
     readonly prefix: number;
     readonly tail: number;
@@ -52,6 +67,7 @@ export interface Context {
   readonly changed: readonly ContextItem[];
   /** In the window but no longer true; the tail says so. */
   readonly retracted: readonly RetractedItem[];
+  /** What was found but not included, and why. */
   readonly left: readonly LeftItem[];
   /** True if something could not be read, or not in time. */
   readonly partial: boolean;

@@ -11,6 +11,7 @@ import { parseSerialised, type SerialisedMemory, serialise } from "./serialised-
 import { makeTurn, type Speaker, type TurnRecord } from "./turn-record.js";
 import { TurnWindow } from "./turn-window.js";
 
+/** A bounded window on a conversation, in memory only. */
 export class ConversationMemory {
   /** Complete and frozen. */
   readonly config: MemoryConfig;
@@ -50,14 +51,17 @@ export class ConversationMemory {
     return contextText(this.turns, this.config);
   }
 
+  /** Removes all turns. */
   clear(): void {
     this.#window.clear();
   }
 
+  /** Number of turns in the window. */
   get length(): number {
     return this.#window.length;
   }
 
+  /** True if the window has no turns. */
   get isEmpty(): boolean {
     return this.length === 0;
   }
@@ -67,6 +71,7 @@ export class ConversationMemory {
     return this.#window.list();
   }
 
+  /** The window and its limits as JSON; `fromJSON` reads it. */
   toJSON(): SerialisedMemory {
     return serialise(this.turns, this.config);
   }

@@ -3,6 +3,7 @@ import { parseInteger } from "../input/integer.js";
 import { objectWith, wrongType } from "../input/refusal.js";
 import { countChars4 } from "../tokens/chars4.js";
 
+/** The limits of a conversation window. */
 export interface MemoryConfig {
   /** The number of turns kept; the oldest are evicted first. 0 keeps none. */
   readonly maxTurns: number;

@@ -7,8 +7,11 @@ import { type Fields, wrongType } from "../input/refusal.js";
 import { type MemoryConfig, parseLimit } from "./memory-config.js";
 import { makeTurn, type Speaker, type TurnRecord } from "./turn-record.js";
 
+/** A conversation memory as JSON. */
 export interface SerialisedMemory {
+  /** Oldest first. */
   readonly turns: readonly SerialisedTurn[];
+  /** The limits. */
   readonly config: {
     readonly max_turns: number;
     readonly budget_chars: number;

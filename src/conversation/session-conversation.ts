@@ -20,6 +20,7 @@ export interface ConversationStore {
   list(options?: ListOptions): Promise<Page<Item>>;
 }
 
+/** The newest turns of a session as text. Recorded turns are added to the session. */
 export class SessionConversation {
   readonly #store: ConversationStore;
   readonly #memory: ConversationMemory;
@@ -65,6 +66,7 @@ export class SessionConversation {
     });
   }
 
+  /** The window as text, oldest turn first, within its budget. */
   formatContext(): string {
     return this.#memory.formatContext();
   }
@@ -74,18 +76,22 @@ export class SessionConversation {
     this.#memory.clear();
   }
 
+  /** Number of turns in the window. */
   get length(): number {
     return this.#memory.length;
   }
 
+  /** True if the window has no turns. */
   get isEmpty(): boolean {
     return this.#memory.isEmpty;
   }
 
+  /** The limits of the window. */
   get config(): MemoryConfig {
     return this.#memory.config;
   }
 
+  /** The turns in the window, oldest first. */
   get turns(): readonly TurnRecord[] {
     return this.#memory.turns;
   }

@@ -4,10 +4,14 @@ import { parseText } from "../input/content.js";
 import { parseChoice, wrongType } from "../input/refusal.js";
 
 export const SPEAKERS = ["user", "assistant"] as const;
+/** Who speaks in a conversation. */
 export type Speaker = (typeof SPEAKERS)[number];
 
+/** One turn of a conversation. */
 export interface TurnRecord {
+  /** Who spoke. */
   readonly role: Speaker;
+  /** What was said. */
   readonly content: string;
   /** Epoch milliseconds. Turns keep the order in which they were recorded, whatever their times. */
   readonly timestamp: number;

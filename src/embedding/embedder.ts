@@ -14,6 +14,7 @@
  */
 import type { VectorSpace } from "../types.js";
 
+/** What an embedder produces, and what it accepts. */
 export interface EmbedderDescription {
   /** The kind of vectors. Dimensions are found by running the model, never assumed. */
   readonly space: VectorSpace;
@@ -27,12 +28,15 @@ export interface EmbedderDescription {
   readonly sliceBytes?: number;
 }
 
+/** The options of one call. */
 export interface EmbedOptions {
+  /** Stops the call with the signal's reason. */
   readonly signal?: AbortSignal;
   /** A caller is waiting: this call goes ahead of queued calls. */
   readonly urgent?: boolean;
 }
 
+/** Turns texts into vectors. See the top of this file for what every implementation guarantees. */
 export interface Embedder {
   /** The model's name, known before anything is loaded. */
   readonly model: string;
@@ -40,6 +44,8 @@ export interface Embedder {
   describe(): Promise<EmbedderDescription>;
   /** The number of tokens of each text, special tokens included; an upper bound if it cannot be known. */
   countTokens(texts: readonly string[]): Promise<readonly number[]>;
+  /** One vector of length 1 for each text, in order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly Float32Array[]>;
+  /** Ends all calls and frees what was loaded. */
   close(): Promise<void>;
 }

@@ -18,13 +18,19 @@ export interface EmbeddingCacheOptions {
   readonly maxBytes: number;
 }
 
+/** Counters of the cached question vectors. */
 export interface EmbeddingCacheStats {
+  /** Questions whose vector was cached. */
   readonly hits: number;
   /** Embeddings that another call had started. */
   readonly shared: number;
+  /** Questions that had to be embedded. */
   readonly misses: number;
+  /** Vectors dropped to keep the budget. */
   readonly evictions: number;
+  /** Vectors in the cache. */
   readonly entries: number;
+  /** Estimated size of the cache. */
   readonly bytes: number;
 }
 
@@ -40,6 +46,7 @@ export class EmbeddingCache {
   #shared = 0;
   #misses = 0;
   #evictions = 0;
+  #isConstrained = false;
 
   constructor({ max, maxBytes }: EmbeddingCacheOptions) {
     if (max === 0 || maxBytes === 0) return;
@@ -73,11 +80,17 @@ export class EmbeddingCache {
     this.#misses++;
     const flight = this.#flights.start(key, async () => {
       const vector = await embed();
-      if (vector) this.#kept?.set(key, vector);
+      if (vector && !this.#isConstrained) this.#kept?.set(key, vector);
       return vector;
     });
     if (signal) this.#signals.set(flight, signal);
     return flight;
+  }
+
+  /** Keeps nothing while the process is short of memory. */
+  constrain(isConstrained: boolean): void {
+    this.#isConstrained = isConstrained;
+    if (isConstrained) this.#kept?.clear();
   }
 
   clear(): void {

@@ -13,6 +13,7 @@ export interface EventStreamOptions {
 
 type Result = IteratorResult<MemoryEvent | MissedEvents, undefined>;
 
+/** Events as an async iterator: `for await (const event of memory.events.stream())`. */
 export class EventStream implements AsyncIterableIterator<MemoryEvent | MissedEvents, undefined> {
   readonly #options: EventStreamOptions;
   readonly #held: MemoryEvent[] = [];
@@ -24,6 +25,7 @@ export class EventStream implements AsyncIterableIterator<MemoryEvent | MissedEv
     this.#options = options;
   }
 
+  /** Queues an event. Called by the memory. */
   push(event: MemoryEvent): void {
     if (this.#isEnded) return;
     const reader = this.#readers.shift();
@@ -40,6 +42,7 @@ export class EventStream implements AsyncIterableIterator<MemoryEvent | MissedEv
     this.#options.onEnd();
   }
 
+  /** The next event; waits for it if there is none yet. */
   next(): Promise<Result> {
     const value = this.#held.shift() ?? this.#takeMissed();
     if (value) return Promise.resolve({ value, done: false });
@@ -47,6 +50,7 @@ export class EventStream implements AsyncIterableIterator<MemoryEvent | MissedEv
     return new Promise((resolve) => this.#readers.push(resolve));
   }
 
+  /** Ends the stream; `break` calls it. */
   return(): Promise<Result> {
     this.#held.length = 0;
     this.#missed = 0;

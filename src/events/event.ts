@@ -26,6 +26,7 @@ export const TRANSFER_REASONS = [
   "recovery",
   "through",
 ] as const;
+/** Why a batch was transferred to the HybridBuffer. */
 export type TransferReason = (typeof TRANSFER_REASONS)[number];
 
 /** Why vectors were written. through: the buffers are turned off. */
@@ -39,13 +40,16 @@ export type PrefetchOutcome = "ready" | "served" | "wasted";
 interface Place {
   /** Epoch milliseconds of the event. */
   readonly at: number;
+  /** The space in which it happened. */
   readonly space: SpaceRef;
+  /** The session, if the write names one. */
   readonly session?: string;
 }
 
 /** The WriteBuffer committed items. They are durable and searchable by words. */
 export interface AddedEvent extends Place {
   readonly type: "added";
+  /** The ids of the items. */
   readonly ids: readonly string[];
   /** Without duplicates. */
   readonly kinds: readonly Kind[];
@@ -54,7 +58,9 @@ export interface AddedEvent extends Place {
 /** An item has a new version. The vectors of the old version are no longer searched. */
 export interface EditedEvent extends Place {
   readonly type: "edited";
+  /** The id of the item, block or fact. */
   readonly id: string;
+  /** The new version. */
   readonly version: number;
 }
 
@@ -65,20 +71,25 @@ export interface DeletedEvent extends Place {
   readonly ids: readonly string[];
   /** Number of deleted items and facts, including facts that had no other source. */
   readonly items: number;
+  /** Number of facts that were removed. */
   readonly facts: number;
 }
 
 /** A session was forgotten, or a block (`block` is its id), or the whole space if neither is present. */
 export interface ForgottenEvent extends Place {
   readonly type: "forgotten";
+  /** The id of the forgotten block. */
   readonly block?: string;
+  /** Number of items. */
   readonly items: number;
+  /** Number of facts that were removed. */
   readonly facts: number;
 }
 
 /** Items were copied into this space from another. */
 export interface PromotedEvent extends Place {
   readonly type: "promoted";
+  /** The ids of the items. */
   readonly ids: readonly string[];
 }
 
@@ -90,29 +101,38 @@ export interface RenamedEvent extends Place {
 /** A block was created or has a new version. */
 export interface BlockEvent extends Place {
   readonly type: "block";
+  /** The id of the item, block or fact. */
   readonly id: string;
+  /** The name of the block. */
   readonly name: string;
+  /** The new version. */
   readonly version: number;
 }
 
 /** A fact was recorded, updated, ended or retracted, and is now in this state. */
 export interface FactEvent extends Place {
   readonly type: "fact";
+  /** The id of the item, block or fact. */
   readonly id: string;
+  /** The new state of the fact. */
   readonly state: FactState;
 }
 
 /** RoundBuffer → HybridBuffer: the items are embedded and searchable by meaning. */
 export interface TransferredEvent extends Place {
   readonly type: "transferred";
+  /** Why it happened now. */
   readonly reason: TransferReason;
+  /** The ids of the items. */
   readonly ids: readonly string[];
 }
 
 /** HybridBuffer → store: the vectors of the items are written. */
 export interface FlushedEvent extends Place {
   readonly type: "flushed";
+  /** Why it happened now. */
   readonly reason: FlushReason;
+  /** The ids of the items. */
   readonly ids: readonly string[];
 }
 
@@ -122,14 +142,18 @@ export interface FlushedEvent extends Place {
  */
 export interface PrefetchedEvent extends Place {
   readonly type: "prefetched";
+  /** Who guessed the question. */
   readonly predictor: PredictorName;
+  /** What became of the answer. */
   readonly outcome: PrefetchOutcome;
 }
 
 /** An item could not be embedded and was parked. `parked()` returns the embedder's message. */
 export interface ParkedEvent extends Place {
   readonly type: "parked";
+  /** The id of the item, block or fact. */
   readonly id: string;
+  /** The code of the error. */
   readonly code: ErrorCode;
   /** Time of the automatic retry; absent if only `replay` retries it. */
   readonly retryAt?: number;
@@ -138,6 +162,7 @@ export interface ParkedEvent extends Place {
 /** A caller asked to retry parked items. Automatic retries are not reported. */
 export interface ReplayedEvent extends Place {
   readonly type: "replayed";
+  /** Number of items. */
   readonly items: number;
 }
 
@@ -155,6 +180,7 @@ export interface ChangedEvent extends Place {
   readonly gone?: true;
 }
 
+/** Something that happened in a memory. It carries ids and counts, never content. */
 export type MemoryEvent =
   | AddedEvent
   | EditedEvent
@@ -174,7 +200,9 @@ export type MemoryEvent =
 /** Sent to a reader that was too slow: the number of events of its spaces that it missed at this point. */
 export interface MissedEvents {
   readonly type: "missed";
+  /** Epoch milliseconds. */
   readonly at: number;
+  /** Number of events that were missed. */
   readonly count: number;
 }
 

@@ -21,13 +21,16 @@ import { Others } from "./others.js";
 import { OwnCommits } from "./own-commits.js";
 import { eventsOf, lostNames } from "./write-events.js";
 
+/** Called for every event, synchronously. */
 export type EventListener = (event: MemoryEvent) => void;
 
+/** The options of a subscription. */
 export interface SubscribeOptions {
   /** Only events of these spaces. Default: everything that this process does. */
   readonly spaces?: readonly SpaceRef[];
 }
 
+/** The options of an event stream. */
 export interface StreamOptions extends SubscribeOptions {
   /** Ends the stream. */
   readonly signal?: AbortSignal;

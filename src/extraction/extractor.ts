@@ -14,20 +14,29 @@ import type { Role } from "../types.js";
 
 /** A message to read, in session order. */
 export interface ExtractionMessage {
+  /** The id of the message. */
   readonly id: string;
+  /** Who spoke. */
   readonly role: Role;
+  /** The speaker's name, if there is one. */
   readonly name?: string;
+  /** What was said. */
   readonly content: string;
+  /** When it was said, in epoch milliseconds. */
   readonly occurredAt: number;
 }
 
 /** A fact that already holds. */
 export interface KnownFact {
+  /** The id of the fact. */
   readonly id: string;
+  /** Its category. */
   readonly category: string;
+  /** Its text. */
   readonly content: string;
 }
 
+/** Messages to read, with the facts that are known already. */
 export interface ExtractionRequest {
   /** Preferably no more than `pageOf` accepts at once. */
   readonly messages: readonly ExtractionMessage[];
@@ -35,8 +44,11 @@ export interface ExtractionRequest {
   readonly known: readonly KnownFact[];
 }
 
+/** A fact that an extractor proposes. */
 export interface FactDraft {
+  /** For instance "preference" or "home". */
   readonly category: string;
+  /** The fact, in one sentence. */
   readonly content: string;
   /** 0 to 1. */
   readonly confidence: number;
@@ -46,7 +58,10 @@ export interface FactDraft {
   readonly supersedes?: readonly string[];
 }
 
+/** Finds facts worth remembering in messages. */
 export interface Extractor {
+  /** Identifies the extractor and its model. The file remembers which one has read what. */
   readonly name: string;
+  /** Reads the messages and returns the facts that they state. */
   extract(request: ExtractionRequest, signal: AbortSignal): Promise<readonly FactDraft[]>;
 }

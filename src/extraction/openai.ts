@@ -25,14 +25,17 @@ import { failure } from "./failure.js";
 import { type ChatMessage, promptOf } from "./prompt.js";
 import { knownOf, pageOf } from "./transcript.js";
 
+/** The options of an `OpenAiExtractor`. */
 export interface OpenAiExtractorOptions {
   /** For instance https://api.openai.com/v1 or http://127.0.0.1:11434/v1. */
   readonly baseUrl: string;
+  /** The model, as the server names it. */
   readonly model: string;
   /** Optional, for servers that need none. Over plain http it is sent only to this computer. */
   readonly apiKey?: string;
   /** Per request. Longer: slow models have time to answer, but a hanging server blocks its callers for longer. */
   readonly timeoutMs?: number;
+  /** Replaces the system clock, for tests. */
   readonly clock?: Clock;
 }
 
@@ -42,9 +45,11 @@ export interface ExtractorStatus {
   readonly requests: number;
   /** As counted by the server; 0 if it does not count. */
   readonly inputTokens: number;
+  /** As counted by the server; 0 if it does not count. */
   readonly outputTokens: number;
   /** Drafts that were accepted, and those that were refused. */
   readonly drafts: number;
+  /** Drafts that were refused. */
   readonly refusedDrafts: number;
   /** Why the last one was refused. */
   readonly lastRefusal?: string;
@@ -62,6 +67,7 @@ const STRICT = { temperature: 0, response_format: { type: "json_object" } };
 
 const CALLER = { path: "/chat/completions", name: "extractor", failed: "extractor_failed" } as const;
 
+/** Extracts facts with any server that implements OpenAI's chat completions. */
 export class OpenAiExtractor implements Extractor {
   readonly name: string;
   readonly #model: string;
@@ -102,6 +108,7 @@ export class OpenAiExtractor implements Extractor {
     return drafts;
   }
 
+  /** The totals since its creation. */
   status(): ExtractorStatus {
     return { ...this.#counts, ...(this.#lastRefusal !== undefined && { lastRefusal: this.#lastRefusal }) };
   }

@@ -20,12 +20,15 @@ import type { Item, SpaceRef } from "../types.js";
 import { parseFact } from "./fact-input.js";
 import { factLane, type MemoryFactsParts } from "./memory-facts.js";
 
+/** The options of `facts.extract`. */
 export interface ExtractOptions {
   /** The maximal number of messages to read now, 1 to 10000; all new ones by default. */
   readonly limit?: number;
+  /** Stops the extraction. What it recorded until then stays. */
   readonly signal?: AbortSignal;
 }
 
+/** What one extraction read and recorded. */
 export interface Extraction {
   /** The number of messages read. */
   readonly messages: number;
@@ -79,7 +82,7 @@ export class ExtractionRun {
     const { extractor } = this.#parts;
     if (extractor) return extractor;
     throw new HoldfastError("unsupported", "this memory has no extractor", {
-      hint: "give one to openMemory: extractor: new OpenAiExtractor({ baseUrl, model })",
+      hint: "set extraction.baseUrl and extraction.model, or pass an extractor to openMemory",
     });
   }
 

@@ -13,9 +13,11 @@ import { factId } from "../stores/fact-id.js";
 import { FACT_STATES, type FactSource, type FactState, type FactsRequest, type PutFactWrite } from "../stores/facts.js";
 import type { Instant, SpaceRef } from "../types.js";
 
+/** A fact to record. */
 export interface NewFact {
   /** For instance "preference" or "home". */
   readonly category: string;
+  /** The fact, in one sentence. */
   readonly content: string;
   /** 0 to 1; 1 (certain) by default. */
   readonly confidence?: number;
@@ -31,13 +33,17 @@ export interface NewFact {
   readonly force?: boolean;
 }
 
+/** The options of `facts.end`. */
 export interface EndOptions {
   /** The time from which it no longer holds; now by default. */
   readonly at?: Instant;
 }
 
+/** The options of `facts.list`. */
 export interface FactsOptions {
+  /** Only facts of this category, or of one of these. */
   readonly category?: string | readonly string[];
+  /** Only pinned facts (true), or only others (false). */
   readonly pinned?: boolean;
   /** Only facts that hold by default. */
   readonly state?: FactState | readonly FactState[];
@@ -47,9 +53,11 @@ export interface FactsOptions {
   readonly spaces?: readonly SpaceRef[];
   /** 1 to 1000; 100 by default. */
   readonly limit?: number;
+  /** The `next` of the previous page. */
   readonly cursor?: string;
 }
 
+/** The options of `facts.query`. */
 export interface FactQueryOptions extends Pick<FactsOptions, "category" | "asOf" | "spaces"> {
   /** 1 to 1000; 10 by default. */
   readonly topK?: number;

@@ -51,6 +51,7 @@ export type FactOutcome = Omit<PutFactDone, "op">;
 const PAGE = 1_000;
 const PAST_MAX = 20_000;
 
+/** Facts of any scope. Use `session.facts`, which is bound to one. */
 export class MemoryFacts {
   readonly #parts: MemoryFactsParts;
   readonly #extraction: ExtractionRun;
@@ -91,6 +92,7 @@ export class MemoryFacts {
     return wanted.flatMap((id) => byId.get(id) ?? []);
   }
 
+  /** A page of facts; by default those that hold. */
   list(place: ParsedScope, options: FactsOptions = {}): Promise<Page<Fact>> {
     return this.#parts.store.facts(parseFacts(options, place, this.#parts.now()));
   }
@@ -100,6 +102,7 @@ export class MemoryFacts {
     return this.find(place, parseQueryText(text), parseFactQuery(options, place));
   }
 
+  /** The facts that answer a question, best first. */
   async find(place: ParsedScope, text: string, asked: ParsedFactQuery): Promise<readonly Fact[]> {
     const { spaces, categories, topK, asOf } = asked;
     if (asOf !== undefined) {

@@ -14,6 +14,7 @@ export interface WriteOptions {
   readonly idempotencyKey?: string;
 }
 
+/** The options of an edit of an item. */
 export interface UpdateOptions extends WriteOptions {
   /** If the item's current version differs, the edit fails with `conflict`. */
   readonly expectVersion?: number;

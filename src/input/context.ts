@@ -15,6 +15,7 @@ import { type ParsedScope, parseSpaces } from "./scope.js";
 
 /** The parts of a context. */
 export const CONTEXT_PARTS = ["blocks", "facts", "turns", "recall"] as const;
+/** The parts of a context. */
 export type ContextPart = (typeof CONTEXT_PARTS)[number];
 
 /**
@@ -23,6 +24,7 @@ export type ContextPart = (typeof CONTEXT_PARTS)[number];
  */
 export type ContextShares = { readonly [part in ContextPart]?: number };
 
+/** The options of `session.context`. */
 export interface ContextOptions extends WriteOptions {
   /** Selects facts and recalled text. Without it, nothing is recalled and only the pinned facts are included. */
   readonly query?: string;

@@ -4,6 +4,7 @@ import type { Scope, SpaceRef } from "../types.js";
 import { objectWith, wrongType } from "./refusal.js";
 import { parseSpace } from "./scope.js";
 
+/** The options of `memory.session`. */
 export interface SessionOptions {
   /** Spaces that the session may read and promote into, in addition to those that the scope names. */
   readonly grants?: readonly SpaceRef[];

@@ -32,3 +32,11 @@ test("says nothing when nothing is near", () => {
   expect(didYouMean("rol", KEYS)).toBe("; did you mean role?");
   expect(didYouMean("xyz", KEYS)).toBe("");
 });
+
+test("a name of another memory gets a suggestion that no distance of letters would find", () => {
+  expect(nearest("limit", ["topK", "offset", "sortBy"])).toBe("topK");
+  expect(nearest("top_k", ["limit", "role", "to"])).toBe("limit");
+  expect(nearest("text", ["role", "content"])).toBe("content");
+  expect(nearest("limit", ["topK", "limits"])).toBe("topK");
+  expect(nearest("limit", ["topK", "limit"])).toBe("limit");
+});

@@ -5,6 +5,13 @@ const UNITS_COMPARED = 100;
  */
 const SHARE_TYPED_WRONG_MAX = 0.51;
 
+/** Names for the same thing in other memories and search engines, which no distance of letters brings together. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["topk", "limit", "k", "count"],
+  ["content", "text"],
+  ["query", "question", "q", "text"],
+];
+
 /**
  * The candidate that a mistyped name most likely meant; undefined if none is close. Names may be dotted paths or
  * environment variables: a name that is the tail of the other, after a separator, is the closest match.
@@ -15,9 +22,12 @@ export function nearest(
   shareMax = SHARE_TYPED_WRONG_MAX,
 ): string | undefined {
   const typed = given.slice(0, UNITS_COMPARED).toLowerCase();
-  let best: string | undefined;
-  let bestShare = shareMax;
-  for (const candidate of candidates) {
+  const known = [...candidates];
+  const itself = known.find((candidate) => candidate.toLowerCase() === typed);
+  if (itself !== undefined) return itself;
+  let best = known.find((candidate) => areSynonyms(typed.replaceAll("_", ""), candidate.toLowerCase()));
+  let bestShare = best === undefined ? shareMax : 0;
+  for (const candidate of known) {
     const right = candidate.toLowerCase();
     const tail = isTail(typed, right) || isTail(right, typed);
     const share = tail ? 0 : distance(typed, right) / Math.max(typed.length, right.length);
@@ -28,6 +38,9 @@ export function nearest(
   }
   return best;
 }
+
+const areSynonyms = (one: string, other: string): boolean =>
+  SYNONYMS.some((names) => names.includes(one) && names.includes(other));
 
 /** The Levenshtein distance: the number of letters to insert, delete or replace. Names are short. */
 function distance(from: string, to: string): number {

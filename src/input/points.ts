@@ -13,13 +13,17 @@ export type VectorInput = readonly number[] | Float32Array;
 
 /** A point to be stored. */
 export interface NewPoint {
+  /** The name of the collection. Its first vector sets the number of dimensions. */
   readonly collection: string;
+  /** Your id of the point, unique in its collection. */
   readonly pointId: string;
+  /** Finite numbers, not all zero. */
   readonly vector: VectorInput;
   /** Default: null. */
   readonly payload?: Json;
 }
 
+/** The options of `points.search`. */
 export interface PointSearchOptions {
   /** Upper bound on points, 1 to 1000. Default 10. */
   readonly topK?: number;

@@ -8,6 +8,7 @@ import type { PageOptions } from "./page.js";
 import { invalid, objectWith, wrongType } from "./refusal.js";
 import { actorOf, type ParsedScope, parseSpace } from "./scope.js";
 
+/** The options of `session.promote`. */
 export interface PromoteOptions extends WriteOptions {
   /** The space that receives copies of the items. */
   readonly to: SpaceRef;

@@ -22,6 +22,7 @@ export interface QueryOptions extends Filter {
   readonly offset?: number;
   /** score: best match first · timestamp: the hits of the page by the time they occurred. */
   readonly sortBy?: SortBy;
+  /** The order of the hits; `desc` by default. */
   readonly order?: Order;
   /** user: all of the caller's space (the default; `space` means the same) · session, agent: only the caller's own. */
   readonly within?: "user" | "space" | "session" | "agent";
@@ -131,7 +132,7 @@ function parseWithin(fields: Fields, { session, agent }: ParsedScope): RowFilter
   const own = within === "session" ? session : agent;
   if (own === undefined) {
     throw new HoldfastError("invalid_input", `within "${within}" needs a ${within} in the scope`, {
-      hint: `name the ${within} when you make the session object`,
+      hint: `name the ${within} in the scope`,
     });
   }
   return within === "session" ? { ...filter, sessions: [own] } : { ...filter, agents: [own] };

@@ -52,14 +52,28 @@ export function objectWith(value: unknown, keys: ReadonlySet<string>, where: str
 }
 
 function unknownKey(where: string, key: string, keys: ReadonlySet<string>): HoldfastError {
+  const { problem, hint } = unknownKeyTold(key, keys);
+  return invalid(where, problem, hint);
+}
+
+/** What an error says about an unknown key, at every door. */
+export function unknownKeyTold(
+  key: string,
+  keys: ReadonlySet<string>,
+): { readonly problem: string; readonly hint: string } {
   const problem = `has an unknown key ${quote(key)}${didYouMean(key, keys, quote)}`;
-  return invalid(where, problem, `known keys: ${[...keys].join(", ")}`);
+  return { problem, hint: keys.size === 0 ? "no keys are known here" : `known keys: ${[...keys].join(", ")}` };
 }
 
 /** Parses one value of a closed set. */
 export function parseChoice<T extends string>(value: unknown, choices: readonly T[], where: string): T {
   if (choices.includes(value as T)) return value as T;
-  const expected = `one of ${choices.map(quote).join(", ")}`;
-  if (typeof value !== "string") throw wrongType(where, expected, value);
-  throw invalid(where, `must be ${expected}, got ${quote(value)}${didYouMean(value, choices, quote)}`);
+  throw invalid(where, choiceTold(value, choices));
+}
+
+/** What an error says about a value that is none of a closed set, at every door. */
+export function choiceTold(value: unknown, choices: readonly string[]): string {
+  const expected = `must be one of ${choices.map(quote).join(", ")}`;
+  if (typeof value !== "string") return `${expected}, got ${typeOf(value)}`;
+  return `${expected}, got ${quote(value)}${didYouMean(value, choices, quote)}`;
 }

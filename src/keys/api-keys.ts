@@ -24,7 +24,9 @@ export interface ApiKeysParts {
   readonly now: () => number;
 }
 
+/** A new API key with its secret. */
 export interface CreatedKey {
+  /** The key as it is listed. */
   readonly key: ApiKey;
   /** Sent by the key's holder. It is not stored and cannot be shown again. */
   readonly secret: string;
@@ -33,6 +35,7 @@ export interface CreatedKey {
 /** Compared when the id is unknown. No known text has this hash. */
 const NO_HASH = "00".repeat(32);
 
+/** The API keys of a server, which are in its file. */
 export class ApiKeys {
   readonly #store: ApiKeysParts["store"];
   readonly #write: ApiKeysParts["write"];
@@ -68,6 +71,7 @@ export class ApiKeys {
     return { ...page, items: page.items.map(shownKey) };
   }
 
+  /** The key with this id; undefined if there is none. */
   async get(id: string): Promise<ApiKey | undefined> {
     const found = await this.#find(parseIdentity(id, "id"));
     return found && shownKey(found);

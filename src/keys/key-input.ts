@@ -10,6 +10,7 @@ import { spaceKey } from "../space-key.js";
 import { ACCESS, type Access, type KeySpace, type KeysRequest, type PutKeyWrite } from "../stores/keys.js";
 import type { Instant, SpaceKind, SpaceRef } from "../types.js";
 
+/** An API key to create. */
 export interface NewKey {
   /** Its purpose; shown in lists. */
   readonly name?: string;
@@ -21,6 +22,7 @@ export interface NewKey {
   readonly expiresAt?: Instant;
 }
 
+/** Which keys to list. */
 export interface KeysOptions extends PageOptions {
   /** Only keys that name this space. */
   readonly space?: SpaceRef;

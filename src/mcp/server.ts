@@ -5,11 +5,12 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { rendered } from "../rendered.js";
+import { parseWith } from "../schemas/validation.js";
 import type { Access } from "../stores/keys.js";
 import { VERSION } from "../version.js";
 import { failureText } from "./failure.js";
 import { addBlockResources, reading } from "./resources.js";
-import { slim } from "./slim.js";
+import { slim, unchecked } from "./slim.js";
 import type { Guide, Resource, Tool, ToolContext, ToolGroup } from "./tool.js";
 
 export interface McpParts {
@@ -64,10 +65,28 @@ function addResource(server: McpServer, resource: Resource, parts: McpParts): vo
   );
 }
 
-function addTool(server: McpServer, one: Tool, group: ToolGroup, { open, touched, onFailure }: McpParts): void {
+/** The input with its keys under the names of the schema. A key that is given under both names is left for validation. */
+function renamed(given: object | undefined, aliases: { readonly [key: string]: string } = {}): object {
+  const entries = Object.entries(given ?? {});
+  const names = new Set(entries.map(([key]) => key));
+  const nameOf = (key: string): string => {
+    const name = Object.hasOwn(aliases, key) ? aliases[key] : undefined;
+    return name === undefined || names.has(name) ? key : name;
+  };
+  return Object.fromEntries(entries.map(([key, value]) => [nameOf(key), value]));
+}
+
+const inputOf = ({ input }: Tool) => ({
+  whole: "the input",
+  hint: `known keys: ${Object.keys(input.shape).join(", ")}`,
+  show: (field: string) => `\`${field}\``,
+});
+
+function addTool(server: McpServer, one: Tool, group: ToolGroup, { open, may, touched, onFailure }: McpParts): void {
   const { name, title, description, access, isDestructive = false, isIdempotent = false, input, output } = one;
+  const isReading = access === "read" && !isDestructive;
   const annotations = {
-    readOnlyHint: access === "read" && !isDestructive,
+    readOnlyHint: isReading && !(one.isRecording && may("write")),
     destructiveHint: isDestructive,
     idempotentHint: isIdempotent,
     openWorldHint: false,
@@ -76,11 +95,12 @@ function addTool(server: McpServer, one: Tool, group: ToolGroup, { open, touched
   const told = group.failureText ?? failureText;
   server.registerTool(
     name,
-    { title, description, annotations, inputSchema: slim(input), outputSchema: slim(output) },
+    { title, description, annotations, inputSchema: unchecked(slim(input)), outputSchema: slim(output) },
     async (given) => {
       try {
-        const { data, text } = await one.run(await open(), given as never);
-        if (!annotations.readOnlyHint) touched?.(changed);
+        const checked = parseWith(input, renamed(given, one.aliases), inputOf(one));
+        const { data, text } = await one.run(await open(), checked as never);
+        if (!isReading) touched?.(changed);
         return { content: [{ type: "text", text }], structuredContent: data as { readonly [key: string]: unknown } };
       } catch (error) {
         const text = rendered(told(onFailure ? onFailure(name, error) : error));

@@ -22,6 +22,12 @@ export function slim<T extends z.ZodObject>(schema: T): T {
   return Object.create(schema, { "~standard": { value: slimmed } }) as T;
 }
 
+/** The schema as a description that accepts anything, for input that is validated later, with better errors. */
+export function unchecked<T extends z.ZodObject>(schema: T): T {
+  const standard = { ...schema["~standard"], validate: (value: unknown) => ({ value }) };
+  return Object.create(schema, { "~standard": { value: standard } }) as T;
+}
+
 type Needless = { readonly [key: string]: (value: unknown) => boolean };
 
 const SAID_ANYWAY: Needless = {

@@ -39,6 +39,10 @@ export interface Tool {
   readonly isDestructive?: true;
   /** True if a second call with the same input changes nothing more. */
   readonly isIdempotent?: true;
+  /** True if it only reads, but records for callers that may write what it has answered. */
+  readonly isRecording?: true;
+  /** Other names for keys of the input, which models know from other tools. They are not in the description. */
+  readonly aliases?: { readonly [key: string]: string };
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
   run(place: ToolContext, input: never): Promise<Answer<unknown>>;

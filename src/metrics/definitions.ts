@@ -296,6 +296,14 @@ const HEALTH: readonly NumberDefinition[] = [
         COMPONENT_STATES.map((state) => ({ labels: { component, state }, value: state === current.state ? 1 : 0 })),
       ),
   },
+  gauge("memory_short", "1 while the process is short of memory and caches are kept small.", ({ stats }) =>
+    stats ? Number(stats.process.isShort) : undefined,
+  ),
+  counter(
+    "memory_shortages_total",
+    "Times the process became short of memory.",
+    ({ stats }) => stats?.process.shortages,
+  ),
   gauge(
     "transfers_per_minute",
     "Batches transferred in the last minute.",

@@ -40,7 +40,9 @@ const FAILURES_MAX = 3;
 const ATTEMPTS_MAX = 5;
 const PASSING: ReadonlySet<string> = new Set(["busy", "outcome_unknown"]);
 
+/** What a reindex has done. */
 export interface ReindexReport {
+  /** The kind of vectors that is in use now. */
   readonly vectorSpace: VectorSpace;
   /** Items embedded by this call. */
   readonly embedded: number;

@@ -17,6 +17,7 @@ import type { NextSpace } from "../stores/reindexing.js";
 import type { Store } from "../stores/store.js";
 import { type ReindexReport, ReindexRun } from "./reindex-run.js";
 
+/** The options of `memory.reindex`. */
 export interface ReindexOptions {
   /**
    * The model to change to, by name, as in the option `buffer.hybridBuffer.embeddingModel`, with the same server and

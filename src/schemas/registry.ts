@@ -83,6 +83,17 @@ export const NewApiKeySchema = z
   })
   .meta({ id: "NewApiKey" });
 
+export const CallerSchema = z
+  .object({
+    access: z.enum(ACCESS),
+    spaces: z.array(KeySpaceSchema),
+    key: z
+      .object({ id: z.string(), name: z.string().exactOptional(), expiresAt: z.number().exactOptional() })
+      .exactOptional()
+      .meta({ description: "Absent if the request has no key and needs none." }),
+  })
+  .meta({ id: "Caller" });
+
 export const MadeApiKeySchema = z
   .object({ key: ApiKeySchema, secret: z.string().meta({ description: "Shown only once." }) })
   .meta({ id: "MadeApiKey" });

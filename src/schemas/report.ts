@@ -47,6 +47,7 @@ export const StatsSchema = z
     store: counters,
     meaning: counters.exactOptional(),
     latencies: counters,
+    process: counters,
     health: counters,
     targets: z.array(TargetSchema),
     ignoredVariables: z.array(z.string()),

@@ -65,6 +65,7 @@ export const ROUTES = {
   renameSession: { route: "PATCH /registry/sessions", retry: "key" },
   listKeys: { route: "GET /keys", retry: "read" },
   createKey: { route: "POST /keys", retry: "key" },
+  caller: { route: "GET /caller", retry: "read" },
   revokeKey: { route: "DELETE /keys/{id}", retry: "repeatable" },
   export: { route: "GET /export", retry: "read" },
   import: { route: "POST /import", retry: "repeatable" },

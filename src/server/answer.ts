@@ -1,6 +1,8 @@
 /** Builds responses: the JSON envelope around a handler's result or error. */
+
 import { type ErrorCode, HoldfastError, toRecord } from "../errors.js";
 import { type EnvelopeError, type EnvelopeSuccess, STATUS_OF } from "../schemas/envelope.js";
+import type { FieldError } from "../schemas/validation.js";
 
 /** Seconds that a refused caller should wait before it retries. */
 const RETRY_AFTER = "1";
@@ -19,12 +21,6 @@ export function success<T>(data: T, status: number, onLength: (bytes: number) =>
   const text = JSON.stringify(envelope);
   onLength(text.length);
   return new Response(text, { status, headers: HEADERS });
-}
-
-/** One wrong field, in `details.fields` of an `invalid_input` error. */
-export interface FieldError {
-  readonly field: string;
-  readonly message: string;
 }
 
 /** `as` overrides the status that belongs to the error's code. */

@@ -1,6 +1,6 @@
 /**
- * The HTTP application: every operation of the schemas with its handler, plus /mcp and the system routes. It runs on any
- * runtime that Hono supports; `serve` (serve.ts) binds it to a port.
+ * The HTTP application: every operation of the schemas with its handler, plus /mcp, the system routes and the dashboard. It
+ * runs on any runtime that Hono supports; `serve` (serve.ts) binds it to a port.
  */
 import { Hono } from "hono";
 import { Registry } from "prom-client";
@@ -13,6 +13,7 @@ import { type Operation, partsOf } from "../schemas/operation.js";
 import { VERSION } from "../version.js";
 import { failure } from "./answer.js";
 import { allowReading, senderOf } from "./attend.js";
+import { Dashboard, isForBrowser } from "./dashboard.js";
 import { type AnyHandler, dispatch } from "./dispatch.js";
 import { Door } from "./door.js";
 import { asksForKeys, Guard } from "./guard.js";
@@ -29,11 +30,16 @@ import { ALL_OPERATIONS } from "./operations.js";
 import { addSystemRoutes } from "./system.js";
 import { Traffic } from "./traffic.js";
 
+/** The options of the server. */
 export type ServerOptions = ResolvedOptions["server"];
 
+/** The parts of a server. */
 export interface AppParts {
+  /** The memory that it serves. */
   readonly memory: Memory;
+  /** The options of the server. */
   readonly options: ServerOptions;
+  /** Where failures are reported. Never content, names or keys. */
   readonly log?: ServerLog;
   /** Aborted when the server stops; open streams end. */
   readonly stopping?: AbortSignal;
@@ -43,6 +49,7 @@ export const PREFIX = "/api/v1";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
+/** The HTTP server as a Hono application, to mount in a server of your own. */
 export function createApp({ memory, options, log = new ServerLog(options.logLevel), ...more }: AppParts): Hono {
   const { stopping = new AbortController().signal } = more;
   const keys = new KeyRing(memory.keys, asksForKeys(options));
@@ -80,6 +87,8 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
   }
 
   addMcpRoute(app, { ...parts, stopping });
+  const dashboard = new Dashboard(door);
+  dashboard.addRoutes(app);
   addSystemRoutes(app, { memory, door, registry, describe: () => openApiOf(ALL_OPERATIONS, PREFIX, VERSION) });
   app.options("*", (c) => {
     try {
@@ -98,7 +107,9 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
       return failure(error);
     }
   });
-  app.notFound(({ req: { path, method } }) => {
+  app.notFound((c) => {
+    if (isForBrowser(c)) return dashboard.answer(c);
+    const { path, method } = c.req;
     const allowed = METHODS.filter((other) => app.router.match(other, path)[0].length > 0);
     if (allowed.length === 0) return failure(noRoute(path));
     const response = failure(noMethod(method, path, allowed), 405);

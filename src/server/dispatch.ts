@@ -7,15 +7,17 @@ import { actorsIn, type Call, type Slot, spacesIn } from "../calls/call.js";
 import type { Caller } from "../calls/caller.js";
 import { queryWithName } from "../compat/memfuse/raw-name.js";
 import { HoldfastError } from "../errors.js";
+import { didYouMean } from "../input/nearest.js";
 import type { Memory } from "../memory.js";
 import type { Operation } from "../schemas/operation.js";
 import { SCOPE_KEYS, ScopeSchema } from "../schemas/scope.js";
+import { parseWith } from "../schemas/validation.js";
 import type { Session } from "../session.js";
 import type { Scope, SpaceRef } from "../types.js";
 import { success } from "./answer.js";
 import { type AttendParts, attend } from "./attend.js";
 import type { BodyLimits } from "./body.js";
-import { idempotencyKeyOf, parseWith, readJson } from "./request.js";
+import { idempotencyKeyOf, PARTS, readJson } from "./request.js";
 
 interface BodyParts {
   readonly memory: Memory;
@@ -55,9 +57,12 @@ async function callOf(
   const given = operation.rawName ? queryWithName(c.req.url, operation.query) : c.req.query();
   const { scope, rest } = split(given, operation);
   if (caller) checkScope(operation, scope, caller);
-  const params = operation.params && parseWith(operation.params, c.req.param(), "");
-  const query = operation.query && parseWith(operation.query, rest, "");
-  const body = operation.body && parseWith(operation.body, (await readJson(c, limitsOf(parts, slot))) ?? {}, "");
+  const params = operation.params && parseWith(operation.params, c.req.param(), PARTS.path);
+  const query =
+    operation.query &&
+    parseWith(operation.query, rest, { ...PARTS.query, otherKeys: operation.scope === "none" ? [] : SCOPE_KEYS });
+  const body =
+    operation.body && parseWith(operation.body, (await readJson(c, limitsOf(parts, slot))) ?? {}, PARTS.body);
   const named = spacesIn(body);
   for (const space of named) caller?.requireSpace(space);
   for (const actor of actorsIn(body)) caller?.requireActor(actor);
@@ -80,15 +85,20 @@ function split(query: Record<string, string>, { scope: use, query: schema }: Ope
   const rest = Object.fromEntries(given.filter((pair) => !isScope(pair))); // fromEntries: `__proto__` is an ordinary key
   if (!schema) {
     for (const name of Object.keys(rest)) {
-      throw new HoldfastError("invalid_input", `unknown query parameter: ${name.slice(0, 64)}`, {
-        hint:
-          use === "none"
-            ? "this route takes no parameters"
-            : `this route takes the scope only: ${SCOPE_KEYS.join(", ")}`,
-      });
+      const known = use === "none" ? [] : SCOPE_KEYS;
+      throw new HoldfastError(
+        "invalid_input",
+        `unknown query parameter: ${name.slice(0, 64)}${didYouMean(name, known)}`,
+        {
+          hint:
+            use === "none"
+              ? "this route takes no parameters"
+              : `this route takes the scope only: ${SCOPE_KEYS.join(", ")}`,
+        },
+      );
     }
   }
-  return { scope: parseWith(ScopeSchema, where, "") as Scope, rest };
+  return { scope: parseWith(ScopeSchema, where, PARTS.query) as Scope, rest };
 }
 
 function checkScope({ scope: use }: Operation, scope: Scope, caller: Caller): void {

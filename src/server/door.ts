@@ -64,6 +64,10 @@ export class Door {
     return this.#parts.guard.check(host, origin);
   }
 
+  allowsHost({ host }: Sender): boolean {
+    return this.#parts.guard.allowsHost(host);
+  }
+
   /** The caller, without rate limiting: for streams that were admitted before. Rejects with `unauthorized`. */
   authenticate({ authorization }: Sender): Promise<Caller> {
     return this.#parts.keys.callerOf(authorization);

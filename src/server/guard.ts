@@ -2,6 +2,7 @@
  * Guard: which host names and web origins may reach the server. In DNS rebinding, a page points its own host name at this
  * machine, so the request carries that name as Host; a cross-origin page sends its Origin. Both are refused unless allowed.
  */
+import { isIP } from "node:net";
 import { HoldfastError } from "../errors.js";
 
 export interface GuardOptions {
@@ -37,9 +38,13 @@ export class Guard {
     this.#anyHost = (host === "0.0.0.0" || host === "::") && allowedHosts.length === 0;
   }
 
+  allowsHost(host: string | undefined): boolean {
+    return this.#anyHost || this.#hosts.has(nameOf(host));
+  }
+
   /** Returns the origin that may read the response, if the request comes from a page. Throws `forbidden`. */
   check(host: string | undefined, origin: string | undefined): string | undefined {
-    if (!this.#anyHost && !this.#hosts.has(nameOf(host))) {
+    if (!this.allowsHost(host)) {
       throw new HoldfastError("forbidden", "this host name is not allowed", {
         hint: "use the address that the server printed, or allow the name: --allow-host NAME",
       });
@@ -51,6 +56,12 @@ export class Guard {
     });
   }
 }
+
+/**
+ * Whether the Host is an IP address, as in the health probes of an orchestrator or load balancer, which know no name. In DNS
+ * rebinding it is the page's own name.
+ */
+export const isAddress = (host: string | undefined): boolean => isIP(nameOf(host).replace(/^\[(.*)\]$/, "$1")) !== 0;
 
 /** The name in a Host header, without the port. */
 const nameOf = (host = ""): string => host.toLowerCase().replace(/:\d+$/, "");

@@ -1,16 +1,18 @@
-/** Reads a request within limits and validates it against the operation's schemas. */
+/** Reads the parts of a request, within limits. */
 import type { Context } from "hono";
-import type { z } from "zod";
 import { HoldfastError } from "../errors.js";
 import { parseIdentity } from "../input/identity.js";
 import { parseJson } from "../input/json-text.js";
 import { decodeUtf8 } from "../text.js";
-import type { FieldError } from "./answer.js";
 import { type BodyLimits, readBody } from "./body.js";
 
-/** Limits on how much of a validation error is reported. */
-const FIELDS_MAX = 20;
-const MESSAGE_UNITS_MAX = 300;
+const hint = "see /docs for what this route takes";
+/** How errors refer to the parts of a request. */
+export const PARTS = {
+  path: { whole: "the path", hint },
+  query: { whole: "the query string", hint },
+  body: { whole: "the body", hint },
+} as const;
 
 /** The body as JSON; undefined if it is empty. Rejects as `readBody` and `parseJson` do. */
 export async function readJson(c: Context, limits: BodyLimits): Promise<unknown> {
@@ -58,40 +60,4 @@ function decoded(text: string | undefined): string | undefined {
   } catch {
     return undefined; // a truncated escape, or bytes that are not UTF-8
   }
-}
-
-/** The value as parsed by the schema. Throws `invalid_input`, which names the first fields that are wrong. */
-export function parseWith<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issues = result.error.issues.slice(0, FIELDS_MAX);
-  const fields = issues.flatMap((issue) => fieldErrors(issue, where)).slice(0, FIELDS_MAX);
-  const [first] = fields;
-  throw new HoldfastError("invalid_input", `${first?.field ?? where} ${first?.message ?? "is not valid"}`, {
-    hint: "see /docs for what this route takes",
-    details: { fields },
-  });
-}
-
-type Issue = z.core.$ZodIssue;
-
-/** Describes an issue. For a union, the branch with the fewest errors is reported. */
-function fieldErrors(issue: Issue, where: string): FieldError[] {
-  const field = pathOf(where, issue.path);
-  if (issue.code !== "invalid_union") return [{ field, message: sentence(issue) }];
-  const [nearest] = issue.errors
-    .filter((branch) => !branch.every(({ code, path }) => code === "invalid_type" && path.length === 0))
-    .toSorted((one, other) => one.length - other.length);
-  if (!nearest) return [{ field, message: "matches none of the accepted forms" }];
-  return nearest.flatMap((inner) => fieldErrors(inner, field));
-}
-
-const sentence = ({ message }: Issue): string =>
-  `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1, MESSAGE_UNITS_MAX)}`;
-
-function pathOf(where: string, path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, step) => {
-    if (typeof step === "number") return `${text}[${step}]`;
-    return text === "" ? String(step) : `${text}.${String(step)}`;
-  }, where);
 }

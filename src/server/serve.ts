@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * Serves a memory on a port. A stopping server answers the requests it has accepted. It acknowledges only durable writes, so
  * killing it loses nothing.
@@ -13,9 +14,11 @@ import { createApp, type ServerOptions } from "./app.js";
 import { asksForKeys, isLoopback } from "./guard.js";
 import { ServerLog } from "./log.js";
 
-export interface RunningServer {
+/** A server that listens. */
+export interface RunningServer extends AsyncDisposable {
   /** The address it listens on: http://127.0.0.1:8000 */
   readonly url: string;
+  /** The port that it listens on. */
   readonly port: number;
   /** Refuses new requests, answers those in progress, then closes the memory. */
   stop(): Promise<CloseReport>;
@@ -29,7 +32,14 @@ const UNREAD_MS = 60_000;
 const DRAIN_MS = 10_000;
 const SWEEP_MS = 20;
 
-/** Opens the memory and serves it. Rejects with `config` if the port is taken, or the address needs a key and none exists. */
+/**
+ * Opens the memory and serves it. Rejects with `config` if the port is taken, or the address needs a key and none exists.
+ *
+ * @example
+ * const server = await serve({ path: "agent.db", server: { port: 8000 } });
+ * console.log(server.url);
+ * await server.stop();
+ */
 export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
   const { config, ...code } = options;
   const { server: settings } = loadConfig({ file: config, env: process.env, code });
@@ -50,14 +60,18 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
     const silent = silentConnections(server);
     await listen(server, settings.port, settings.host);
     const { port } = server.address() as AddressInfo;
+    const stop = async (): Promise<CloseReport> => {
+      stopping.abort();
+      await drain(server, silent);
+      return memory.close();
+    };
     const url = `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;
     return {
       url,
       port,
-      stop: async () => {
-        stopping.abort();
-        await drain(server, silent);
-        return memory.close();
+      stop,
+      [Symbol.asyncDispose]: async () => {
+        await stop();
       },
     };
   } catch (error) {

@@ -6,6 +6,7 @@ import { type Readiness, readiness } from "../metrics/readiness.js";
 import { failure } from "./answer.js";
 import { allowReading, senderOf } from "./attend.js";
 import type { Door } from "./door.js";
+import { isAddress } from "./guard.js";
 import type { OpenApi } from "./openapi.js";
 import { PAGE_POLICY, pageOf } from "./page.js";
 
@@ -35,9 +36,18 @@ export function addSystemRoutes(app: Hono, { memory, door, registry, describe }:
       return response;
     });
   };
-  show("/health", () => json({ status: "ok" }));
-  show("/health/live", () => json({ status: "ok" }));
-  show("/health/ready", async (c) => {
+  /** As `show`. A health probe by IP address gets the status alone, even if its Host is not allowed. */
+  const showHealth = (path: string, answer: Show): void => {
+    app.get(path, async (c, next) => {
+      const sender = senderOf(c);
+      if (sender.origin !== undefined || !isAddress(sender.host) || door.allowsHost(sender)) return next();
+      return new Response(null, { status: (await answer(c)).status, headers: { "cache-control": "no-store" } });
+    });
+    show(path, answer);
+  };
+  showHealth("/health", () => json({ status: "ok" }));
+  showHealth("/health/live", () => json({ status: "ok" }));
+  showHealth("/health/ready", async (c) => {
     const state = await readiness(memory);
     const caller = await door.authenticate(senderOf(c)).catch(() => undefined);
     return json(caller?.isAdmin ? state : withoutQueue(state), state.ready ? 200 : 503);

@@ -14,26 +14,38 @@ import type { Page, SpaceRef } from "../types.js";
  * the rest becomes a searchable item · manual: nothing, until `archiveOverflow` is called.
  */
 export const BLOCK_POLICIES = ["refuse", "archive", "manual"] as const;
+/** What happens to an edit over the budget of its block. */
 export type BlockPolicy = (typeof BLOCK_POLICIES)[number];
 
 /** The part of a block that an edit may change. */
 export interface BlockState {
+  /** The block's name, unique in its space. */
   readonly name: string;
+  /** Its text. */
   readonly content: string;
+  /** What the block is for. */
   readonly description?: string;
+  /** Its budget in tokens. */
   readonly maxTokens: number;
   /** The token counter: `chars4`, or the name of a model. */
   readonly counter: string;
+  /** What happens to an edit over the budget. */
   readonly policy: BlockPolicy;
+  /** If true, edits, renames and deletes are refused. */
   readonly readOnly: boolean;
 }
 
+/** A memory block: a named, versioned text that agents read and edit. */
 export interface Block extends BlockState {
+  /** The id of the block, which stays the same when it is renamed. */
   readonly id: string;
+  /** The user, agent or team that owns it. */
   readonly space: SpaceRef;
   /** 1 when created; each edit adds one. */
   readonly version: number;
+  /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** Epoch milliseconds of the last edit. */
   readonly updatedAt: number;
 }
 
@@ -43,13 +55,17 @@ export interface BlockEdit {
   readonly version: number;
   /** The text before and after. Before the first version it is "". */
   readonly old: string;
+  /** The text after the edit. */
   readonly new: string;
   /** The block's name after the edit, and the name before it if that was different. */
   readonly name: string;
+  /** The name before the edit, if it was another one. */
   readonly formerName?: string;
+  /** Why the edit was made; "" if nobody said. */
   readonly reason: string;
   /** Who made the edit. */
   readonly actor?: string;
+  /** Epoch milliseconds. */
   readonly at: number;
 }
 
@@ -115,5 +131,6 @@ export interface BlockReads {
   blocks(request: BlocksRequest): Promise<readonly Block[]>;
   /** Empty if the block does not exist. */
   blockLog(request: BlockLogRequest): Promise<readonly BlockEdit[]>;
+  /** A page of versions, of one block or of all blocks of the space. */
   blockVersions(request: BlockVersionsRequest): Promise<Page<BlockVersion>>;
 }

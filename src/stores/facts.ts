@@ -14,6 +14,7 @@
 import type { Metadata, Page, SpaceRef } from "../types.js";
 
 export const FACT_STATES = ["holds", "ended", "retracted"] as const;
+/** holds: it is true now · ended: it was true · retracted: it never was. */
 export type FactState = (typeof FACT_STATES)[number];
 
 /** The source of a fact: a message of the same space, a whole session, or (neither given) the host itself. */
@@ -26,27 +27,37 @@ export interface FactSource {
 
 /** The time from `from` (inclusive) to `to` (exclusive). */
 export interface FactSpan {
+  /** Epoch milliseconds, inclusive. */
   readonly from: number;
+  /** Epoch milliseconds, exclusive; absent while it holds. */
   readonly to?: number;
   /** The fact that supersedes it. */
   readonly supersededBy?: string;
 }
 
+/** A statement with its sources and the time in which it holds. */
 export interface Fact {
+  /** The id of the fact; the same text in the same category always gets the same one. */
   readonly id: string;
+  /** The user, agent or team that it belongs to. */
   readonly space: SpaceRef;
+  /** For instance "preference" or "home". */
   readonly category: string;
+  /** The fact. */
   readonly content: string;
   /** From 0 to 1. */
   readonly confidence: number;
   /** Pinned facts are part of every context. */
   readonly pinned: boolean;
+  /** Whether it holds. */
   readonly state: FactState;
   /** When it held, oldest first. The last span is open while it holds. */
   readonly spans: readonly FactSpan[];
   /** Distinct, oldest first. Sources whose message was forgotten are removed. */
   readonly sources: readonly FactSource[];
+  /** Epoch milliseconds of its first recording. */
   readonly recordedAt: number;
+  /** Epoch milliseconds of its last change. */
   readonly updatedAt: number;
   /** 1 when first recorded; each change adds one. */
   readonly version: number;
@@ -86,7 +97,9 @@ export interface PutFactWrite {
 
 export interface PutFactDone {
   readonly op: "put_fact";
+  /** What was done. */
   readonly outcome: "added" | "updated" | "unchanged" | "revived" | "retracted";
+  /** The fact as it is now. */
   readonly fact: Fact;
   /** The facts that ended because of it. */
   readonly ended: readonly string[];
@@ -172,6 +185,7 @@ export type FactWrite = PutFactWrite | EndFactWrite | RestoreFactWrite | Extract
 export type FactDone = PutFactDone | EndFactDone | RestoreFactDone | ExtractedDone;
 
 export interface FactReads {
+  /** A page of facts, in any of the requested states. */
   facts(request: FactsRequest): Promise<Page<Fact>>;
   /** The sequence up to which facts were extracted. 0 if none were, or if the session does not exist. */
   extracted(space: SpaceRef, session: string): Promise<number>;

@@ -248,13 +248,21 @@ export interface StoredChunk extends Span {
   readonly borrowed: readonly string[];
 }
 
+/** An item that could not be embedded. */
 export interface ParkedItem {
+  /** The space that owns it. */
   readonly space: SpaceRef;
+  /** Its session, if it has one. */
   readonly session?: string;
+  /** The id of the item. */
   readonly id: string;
+  /** The version that could not be embedded. An edit tries again. */
   readonly version: number;
+  /** How often it was tried. */
   readonly attempts: number;
+  /** The embedder's message. Never content. */
   readonly error: string;
+  /** Epoch milliseconds. */
   readonly parkedAt: number;
   /** When the item is retried automatically. */
   readonly retryAt?: number;
@@ -340,6 +348,7 @@ export interface Indexing extends ReindexReads {
   outbox(limit: number, maxBytes: number, now: number): Promise<readonly OutboxRow[]>;
   /** The vector space of the stored vectors. Undefined while the store has none. */
   vectorSpace(): Promise<VectorSpace | undefined>;
+  /** What is embedded, pending and parked. */
   indexingStats(): Promise<IndexingStats>;
   /** Absent in a store without mirrors. */
   mirrors?(): Promise<MirrorStats>;

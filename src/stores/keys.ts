@@ -12,23 +12,29 @@ import type { Page, SpaceKind, SpaceRef } from "../types.js";
 
 /** What a key may do in its spaces. Each level includes those before it. */
 export const ACCESS = ["read", "write", "admin"] as const;
+/** What a key may do in its spaces. Each level includes those before it. */
 export type Access = (typeof ACCESS)[number];
 
 /** One space, or all spaces of a kind. */
 export type KeySpace = SpaceRef | SpaceKind;
 
+/** An API key, without its secret. */
 export interface ApiKey {
+  /** The id of the key, which is part of its secret. */
   readonly id: string;
   /** The purpose of the key, in its creator's words. */
   readonly name?: string;
+  /** What it may do. */
   readonly access: Access;
   /** In the order in which they were named. */
   readonly spaces: readonly KeySpace[];
   /** The kinds of the forgotten spaces that it named. Absent if there are none. */
   readonly forgotten?: readonly SpaceKind[];
+  /** Epoch milliseconds. */
   readonly createdAt: number;
   /** When the key stops working. */
   readonly expiresAt?: number;
+  /** Epoch milliseconds; absent if it was not revoked. */
   readonly revokedAt?: number;
 }
 

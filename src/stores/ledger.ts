@@ -12,8 +12,11 @@ import type { SpaceRef } from "../types.js";
 
 export const LEDGER_MAX = 4_096;
 
+/** One thing in the window. */
 export interface LedgerEntry {
+  /** Which item, block or fact it is. */
   readonly ref: string;
+  /** The version that the window shows. */
   readonly version: number;
   /** The number of tokens that it takes in the window. */
   readonly tokens: number;
@@ -54,11 +57,13 @@ export function ledgerState(entries: readonly Pick<LedgerEntry, "ref" | "version
   return hash.digest("base64");
 }
 
+/** What a model's window contains, as far as `context` supplied it. */
 export interface Ledger {
   /** In the order in which they were first put. An entry that is put again keeps its place. */
   readonly entries: readonly LedgerEntry[];
   /** The total of tokens saved, over all windows. */
   readonly saved: number;
+  /** How often the window was reset. */
   readonly resets: number;
 }
 

@@ -34,14 +34,21 @@ export interface PutPointDone {
   readonly outcome: "added" | "updated" | "unchanged";
 }
 
+/** A vector of your own, as stored. */
 export interface VectorPoint {
+  /** The space that owns it. */
   readonly space: SpaceRef;
+  /** The collection that it is in. */
   readonly collection: string;
+  /** Your id of the point. */
   readonly id: string;
   /** The session that stored it last. */
   readonly session?: string;
+  /** The numbers, bit by bit as they were stored. */
   readonly vector: Float32Array;
+  /** The JSON value that was stored with it. */
   readonly payload: Json;
+  /** Epoch milliseconds. */
   readonly storedAt: number;
 }
 
@@ -74,6 +81,7 @@ export interface NearestRequest {
 }
 
 export interface PointReads {
+  /** A page of points, or those with the requested ids. */
   points(request: PointsRequest): Promise<Page<VectorPoint>>;
   /** Exact: every point of the collections is compared. */
   nearest(request: NearestRequest): Promise<readonly PointHit[]>;

@@ -29,14 +29,19 @@ export interface PromoteDone {
   readonly ids: readonly string[];
 }
 
+/** One entry of a space's promotion log. */
 export interface Promotion {
   /** The item's id, in both spaces. */
   readonly id: string;
   /** Absent if that space was forgotten. */
   readonly from?: SpaceRef;
+  /** The space that received the copy. */
   readonly to: SpaceRef;
+  /** Who promoted it. */
   readonly actor?: string;
+  /** Why it was promoted. */
   readonly reason: string;
+  /** Epoch milliseconds. */
   readonly at: number;
 }
 
@@ -66,5 +71,6 @@ export interface PromotionsRequest {
 }
 
 export interface PromotionReads {
+  /** A page of a space's promotion log. */
   promotions(request: PromotionsRequest): Promise<Page<Promotion>>;
 }

@@ -61,6 +61,7 @@ export type ReindexingDone =
 
 /** The progress of the next space. */
 export interface NextSpace {
+  /** The kind of vectors that is being built. */
   readonly vectorSpace: VectorSpace;
   /** Items whose vectors are written, including items without text. */
   readonly embedded: number;

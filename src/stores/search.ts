@@ -112,7 +112,8 @@ export interface SearchResult {
   readonly fresh: number;
   /**
    * `loading`: the vectors of a space were not loaded in time, so vectors score only the items that words found.
+   * `memory`: likewise, because there is no memory for them.
    * `other_space`: the store's vectors belong to another vector space, or it has none.
    */
-  readonly vectors: ArmReport & { readonly missing?: "loading" | "other_space" };
+  readonly vectors: ArmReport & { readonly missing?: "loading" | "memory" | "other_space" };
 }

@@ -346,9 +346,12 @@ export interface Store extends Indexing, BlockReads, FactReads, PointReads, Ledg
   /** Whether the last group that this store tried was committed. Valid only after `reopen`, and only for that group. */
   wasCommitted(group: string): Promise<boolean>;
 
+  /** Items by id, in any order. Missing, expired and forgotten ones are left out. */
   get(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly Item[]>;
   read(request: ReadRequest): Promise<readonly KeyedItem[]>;
+  /** A page of items. */
   list(request: ListRequest): Promise<Page<Item>>;
+  /** Ranks the items of one snapshot by words, by vectors, or by both. */
   search(request: SearchRequest): Promise<SearchResult>;
   /** The names among these that appear as speakers in the spaces. ASCII letters match case-insensitively. */
   speakers(spaces: readonly SpaceRef[], names: readonly string[]): Promise<readonly string[]>;
@@ -365,6 +368,8 @@ export interface Store extends Indexing, BlockReads, FactReads, PointReads, Ledg
   /** Housekeeping: trims old records and indexes, and finishes a purge that another process left undone. */
   maintain(now: number, signal?: AbortSignal): Promise<void>;
   stats(): Promise<StoreStats>;
+  /** While the process is short of memory, the store gives up what only saves time; see `SearchResult.vectors`. */
+  constrain(isConstrained: boolean): Promise<void>;
   /** Tests whether the store can write, by a durable write that no read returns. Rejects as `commit` does. */
   proveWritable(now: number): Promise<void>;
   /**
@@ -373,23 +378,3 @@ export interface Store extends Indexing, BlockReads, FactReads, PointReads, Ledg
    */
   close(now?: number): Promise<void>;
 }
-
-/** The reads that layers above the service may use directly: the registry, keys, transfers. */
-export type StoreView = Pick<
-  Store,
-  | "entries"
-  | "sessions"
-  | "versions"
-  | "changes"
-  | "keys"
-  | "get"
-  | "list"
-  | "chunks"
-  | "facts"
-  | "blocks"
-  | "blockVersions"
-  | "points"
-  | "promotions"
-  | "proveWritable"
-  | "mirrors"
->;

@@ -41,6 +41,7 @@ export interface FoundPoint {
   readonly score: number;
 }
 
+/** Vector storage outside the store, for when scanning on one machine is not enough. */
 export interface VectorIndex {
   /** Identifies this index across restarts; the file records which index it belongs to. Must contain no secrets. */
   readonly name: string;
@@ -48,6 +49,7 @@ export interface VectorIndex {
    * Creates storage for vectors of this space if none exists. Fails with `vector_space` if it exists for another space.
    */
   prepare(space: VectorSpace): Promise<void>;
+  /** Writes points, or replaces those with the same ids. Acknowledged when it resolves. */
   upsert(points: readonly Point[]): Promise<void>;
   /** Ignores missing ids. */
   delete(ids: readonly string[]): Promise<void>;
@@ -61,6 +63,8 @@ export interface VectorIndex {
    * that keeps nothing of other vector spaces omits it.
    */
   deleteIn?(space: VectorSpace, ids: readonly string[]): Promise<void>;
+  /** The nearest points of the given spaces, best first. */
   search(request: PointSearch): Promise<readonly FoundPoint[]>;
+  /** Ends all calls. */
   close(): Promise<void>;
 }

@@ -199,6 +199,10 @@ export class FaultyStore implements Store {
     return this.#inner.ledger(space, session);
   }
 
+  constrain(isConstrained: boolean): Promise<void> {
+    return this.#inner.constrain(isConstrained);
+  }
+
   points(request: PointsRequest): Promise<Page<VectorPoint>> {
     return this.#inner.points(request);
   }

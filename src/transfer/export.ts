@@ -10,7 +10,7 @@ import { parseIdentity } from "../input/identity.js";
 import { invalid, objectWith } from "../input/refusal.js";
 import { parseSpace } from "../input/scope.js";
 import type { Memory } from "../memory.js";
-import type { StoreView } from "../stores/store.js";
+import type { StoreView } from "../stores/store-view.js";
 import type { Entry, SpaceKind, SpaceRef } from "../types.js";
 import {
   type BodyLine,
@@ -25,6 +25,7 @@ import { Pace } from "./pace.js";
 import { decodeMark, encodeMark, type Position, START, selectionOf, type Walk } from "./position.js";
 import { SECTIONS } from "./sections.js";
 
+/** What to export. */
 export interface ExportOptions {
   /** The spaces to export. Default: everything. */
   readonly spaces?: readonly SpaceRef[];
@@ -32,6 +33,7 @@ export interface ExportOptions {
   readonly session?: string;
   /** Resumes after the line with this cursor. The other options must be the same as before. */
   readonly cursor?: string;
+  /** Stops the export. */
   readonly signal?: AbortSignal;
 }
 

@@ -14,6 +14,7 @@ export interface Signer {
   may(actor: string): boolean;
 }
 
+/** How to import. */
 export interface ImportOptions {
   /** Where plain messages go. Each line may name its own session. */
   readonly scope?: Scope;
@@ -32,6 +33,7 @@ export interface ImportOptions {
   readonly onConflict?: OnConflict;
   /** Called after each batch. */
   readonly onProgress?: (report: ImportReport) => void;
+  /** Stops the import. What it wrote until then stays. */
   readonly signal?: AbortSignal;
 }
 

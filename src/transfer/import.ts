@@ -104,7 +104,7 @@ class ImportRun {
 
   async #take(text: string, number: number): Promise<void> {
     const fields = jsonOf(text);
-    if (!fields) throw notJson(number);
+    if (!fields) throw notJson(number, text);
     const line = this.#parse(fields, number);
     if (line) await this.#push({ number, line }, text.length);
   }

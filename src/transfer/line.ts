@@ -114,11 +114,12 @@ export function jsonOf(text: string): Fields | undefined {
   }
 }
 
-export const notJson = (line: number): HoldfastError =>
-  new HoldfastError("invalid_input", `line ${line}: not a JSON object`, {
-    hint: "each line must be one JSON object; check that the file is complete and not compressed",
-    details: { line },
-  });
+export function notJson(line: number, text: string): HoldfastError {
+  const hint = text.trimStart().startsWith("[")
+    ? "a JSON array has to become lines, one object per line: jq -c '.[]' FILE"
+    : "each line must be one JSON object; check that the file is complete and not compressed";
+  return new HoldfastError("invalid_input", `line ${line}: not a JSON object`, { hint, details: { line } });
+}
 
 export const isHeader = (fields: Fields): boolean => fields["type"] === FORMAT;
 

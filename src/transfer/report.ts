@@ -1,15 +1,19 @@
 /** The progress of an import. Every line of the body is counted once: written, repeated, in conflict or skipped. */
 import { HoldfastError } from "../errors.js";
 
+/** What an import has read and written so far. */
 export interface ImportReport {
   /** Lines read, of any type. */
   readonly lines: number;
   /** Written by this import. */
   readonly entries: number;
+  /** Sessions written. */
   readonly sessions: number;
+  /** Items written. */
   readonly items: number;
   /** Versions of blocks. */
   readonly blocks: number;
+  /** Facts written. */
   readonly facts: number;
   /** Spans of facts that were marked as superseded. */
   readonly superseded: number;
@@ -27,6 +31,7 @@ export interface ImportReport {
 
 export type Written = "entries" | "sessions" | "items" | "blocks" | "facts" | "superseded" | "points" | "promotions";
 export type Outcome = Written | "repeated" | "skipped";
+/** stop: a conflict ends the import · skip: it is counted, and the import continues. */
 export type OnConflict = "stop" | "skip";
 
 /** A line of the file with its number, from 1. */

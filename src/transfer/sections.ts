@@ -4,7 +4,7 @@
  */
 
 import { FACT_STATES, type Fact, type FactSpan } from "../stores/facts.js";
-import type { StoreView } from "../stores/store.js";
+import type { StoreView } from "../stores/store-view.js";
 import type { Item, Page, SpaceRef } from "../types.js";
 import type {
   BlockLine,

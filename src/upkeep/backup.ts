@@ -6,6 +6,7 @@ import { partFileOf } from "./part-file.js";
 import type { UpkeepProgress, Watch } from "./progress.js";
 import { fileAt, leavingNoLog } from "./reading.js";
 
+/** What to back up, and where to. */
 export interface BackupOptions extends Watch {
   /** The memory's file. Any number of processes may read and write it during the backup. */
   readonly path: string;
@@ -15,6 +16,7 @@ export interface BackupOptions extends Watch {
   readonly overwrite?: boolean;
 }
 
+/** What to restore, and where to. */
 export interface RestoreOptions extends Watch {
   /** The backup. */
   readonly from: string;
@@ -26,7 +28,9 @@ export interface RestoreOptions extends Watch {
 
 /** Contents of the new file, which has passed SQLite's full check. */
 export interface CopyReport extends Copied {
+  /** The file that was written. */
   readonly path: string;
+  /** How long it took, in milliseconds. */
   readonly tookMs: number;
 }
 

@@ -9,24 +9,37 @@ import { WAITS } from "../stores/sqlite/rows/lanes.js";
 import type { VectorSpace } from "../types.js";
 import { requireFile, requireOurs, row } from "./reading.js";
 
+/** What a file contains, in numbers. */
 export interface Contents {
+  /** Size of the file. */
   readonly bytes: number;
   /** Size of the write-ahead log. */
   readonly logBytes: number;
+  /** The version of its tables. */
   readonly schema: number;
+  /** Number of users. */
   readonly users: number;
+  /** Number of agents. */
   readonly agents: number;
+  /** Number of teams. */
   readonly teams: number;
+  /** Number of sessions. */
   readonly sessions: number;
+  /** Number of items. */
   readonly items: number;
+  /** Number of blocks. */
   readonly blocks: number;
+  /** Number of facts in any state. */
   readonly facts: number;
   /** Number of items with vectors, and of their vectors. */
   readonly embedded: number;
+  /** Number of vectors. */
   readonly chunks: number;
   /** Items that wait to be embedded, and items that could not be embedded. */
   readonly pending: number;
+  /** Items that could not be embedded. */
   readonly parked: number;
+  /** The kind of vectors in use; absent if nothing was embedded yet. */
   readonly vectorSpace?: VectorSpace;
   /** The vector space that a reindex is building. */
   readonly nextSpace?: VectorSpace;

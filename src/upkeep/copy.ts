@@ -32,8 +32,11 @@ export interface CopyJob {
 }
 
 export interface Copied {
+  /** Its size. */
   readonly bytes: number;
+  /** Number of items in it. */
   readonly items: number;
+  /** The version of its tables. */
   readonly schema: number;
 }
 

@@ -22,9 +22,12 @@ export const CHECKS = [
   "model",
   "runtime",
 ] as const;
+/** The names of the checks. */
 export type CheckName = (typeof CHECKS)[number];
 
+/** What a check found, and what to do about it. */
 export interface Finding {
+  /** Whether it is in order. */
   readonly state: "ok" | "warning" | "error";
   /** What was found. Never content. */
   readonly what: string;
@@ -34,14 +37,19 @@ export interface Finding {
   readonly repairable?: boolean;
 }
 
+/** One check of an inspection. */
 export interface Check extends Finding {
+  /** What was checked. */
   readonly name: CheckName;
 }
 
+/** The result of an inspection. */
 export interface Diagnosis {
+  /** The file that was inspected. */
   readonly path: string;
   /** The worst of all checks. */
   readonly state: Finding["state"];
+  /** All checks that were made. */
   readonly checks: readonly Check[];
   /** Statistics; undefined if the file cannot be read or has another version. */
   readonly contents?: Contents;

@@ -9,7 +9,9 @@ import { runJob } from "./job.js";
 import type { Watch } from "./progress.js";
 import { fileAt, leavingNoLog } from "./reading.js";
 
+/** What to inspect, and how thoroughly. */
 export interface InspectOptions extends Watch {
+  /** The memory's file. */
   readonly path: string;
   /** Checks everything: SQLite's full check, the analysis of all texts, the numbers of all vectors. */
   readonly deep?: boolean;

@@ -4,10 +4,12 @@ export interface UpkeepProgress {
   readonly step: string;
   /** How much of `total` is done, in bytes while copying, otherwise in steps. */
   readonly done: number;
+  /** The whole, in the unit of `done`. */
   readonly total: number;
 }
 
 export interface Watch {
+  /** Called as the job proceeds. */
   readonly onProgress?: ((progress: UpkeepProgress) => void) | undefined;
   /** Stops the job at its next step and cleans up. */
   readonly signal?: AbortSignal | undefined;

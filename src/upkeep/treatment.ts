@@ -5,10 +5,13 @@ import { type InspectJob, inspect } from "./inspection.js";
 import { mend } from "./mend.js";
 import type { Steps } from "./progress.js";
 
+/** What a repair has done. */
 export interface RepairReport {
   /** The repairs made, as sentences. */
   readonly done: readonly string[];
+  /** The inspection before the repair. */
   readonly before: Diagnosis;
+  /** The inspection after it. */
   readonly after: Diagnosis;
 }
 

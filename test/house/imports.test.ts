@@ -12,6 +12,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "errors.ts",
     "back-off.ts",
     "clock.ts",
+    "memory-pressure.ts",
     "ids.ts",
     "text.ts",
     "rendered.ts",
@@ -40,7 +41,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "context/",
     "upkeep/",
   ],
-  ["stats.ts", "backlog.ts", "housekeeping.ts", "forgetting.ts", "working-memory.ts", "service.ts"],
+  ["stats.ts", "backlog.ts", "service-parts.ts", "housekeeping.ts", "forgetting.ts", "working-memory.ts", "service.ts"],
   ["registry.ts", "session.ts", "memory.ts"],
   ["transfer/", "metrics/"],
   ["schemas/"],
@@ -159,6 +160,26 @@ describe("the source", () => {
     const library = files.filter((path) => !nameOf(path).startsWith(TESTING));
     const long = library.filter((path) => readFileSync(path, "utf8").split("\n").length > 400);
     expect(long.map(nameOf)).toEqual([]);
+  });
+
+  it("has a dashboard that knows the client and nothing else of it", () => {
+    const folder = join(root, "ui/src");
+    const modules = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
+    expect(modules.length).toBeGreaterThan(20);
+    for (const name of modules) {
+      const text = readFileSync(join(folder, name), "utf8");
+      const targets = [...text.matchAll(/(?:from|import) ?\(?"([^"]+)"/g)].map(([, target = ""]) => target);
+      const inside = targets.filter((target) => target.startsWith(".")).map((target) => join(dirname(name), target));
+      expect(
+        inside.filter((target) => target.startsWith("..")),
+        name,
+      ).toEqual([]);
+      expect(
+        targets.filter((target) => /^(holdfast(?!\/client$)|node:)/.test(target)),
+        name,
+      ).toEqual([]);
+      expect(text.split("\n").length, name).toBeLessThanOrEqual(400);
+    }
   });
 
   it("never re-exports by star", () => {

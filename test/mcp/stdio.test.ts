@@ -56,7 +56,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
         [false, false, false, false],
         [true, false, true, false],
         [true, false, true, false],
-        [true, false, false, false],
+        [false, false, false, false], // it keeps the ledger
         [false, true, true, false],
         [false, true, false, false],
         [true, false, true, false],
@@ -120,6 +120,24 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
       ["memory_block", { command: "history" }, /needs `name`/],
     ] as const)("refuse bad input and say what is wrong with it: %s %j", async (name, input, said) => {
       expect(await ada.refusal(name, input)).toMatch(said);
+    });
+
+    it("name the key that was meant, and the keys they know, where they said only that one is unknown", async () => {
+      const said = await ada.refusal("memory_search", { query: "x", topK: 3 });
+      expect(said).toContain('The input has an unknown key "topK"; did you mean "limit"?');
+      expect(said).toContain("Known keys: query, limit, role, from, to, within.");
+      expect(await ada.refusal("memory_context", { budget: 300 })).toContain('did you mean "budgetTokens"?');
+      expect(await ada.refusal("memory_search", { query: 7 })).toContain("`query` must be a string, got a number.");
+    });
+
+    it("edit a block by old_str and new_str, as models know them from elsewhere, and by old and new", async () => {
+      await block({ command: "create", name: "names", content: "one" });
+      await block({ command: "str_replace", name: "names", old_str: "one", new_str: "two" });
+      await block({ command: "str_replace", name: "names", old: "two", new: "three" });
+      await block({ command: "insert", name: "names", new_str: "four", line: 1 });
+      expect((await block({ command: "view", name: "names" })).data.blocks[0]?.content).toBe("three\nfour");
+      const both = { command: "str_replace", name: "names", old: "x", old_str: "three", new_str: "y" };
+      expect(await ada.refusal("memory_block", both)).toContain('unknown key "old". Known keys: ');
     });
 
     it("refuse what they do not know, above all a scope", async () => {

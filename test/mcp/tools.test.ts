@@ -183,8 +183,8 @@ describe("what a model does wrong", () => {
   it.each([
     ["memory_save", { content: "x", expiresAt: "2001-01-01" }, "in the past"],
     ["memory_search", { query: "x", from: "yesterday" }, "2026-05-01T09:30:00Z"],
-    ["memory_block", { command: "str_replace", name: "b", old: "a", new: "c" }, "so that it occurs once"],
-    ["memory_block", { command: "str_replace", name: "b", old: "", new: "c" }, ">=1 characters"],
+    ["memory_block", { command: "str_replace", name: "b", old_str: "a", new_str: "c" }, "so that it occurs once"],
+    ["memory_block", { command: "str_replace", name: "b", old_str: "", new_str: "c" }, ">=1 characters"],
   ])("is told with a way out: %s %j", async (name, args, words) => {
     const place = newPlace();
     await place.session.blocks.create({ name: "b", content: "a a" });

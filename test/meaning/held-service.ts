@@ -1,13 +1,8 @@
 /** A BufferService on a file, whose writes of vectors can be held: the moment when a flush is prepared and not done. */
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { BufferService, type OpenOptions } from "holdfast";
 import { SqliteStore, type Store } from "holdfast/stores";
 import { FakeClock, HashEmbedder } from "holdfast/testing";
-import type { loadConfig as load } from "../../dist/config.js";
-import { root } from "../support/root.js";
-
-const { loadConfig } = (await import(pathToFileURL(join(root, "dist/config.js")).href)) as { loadConfig: typeof load };
+import { loadConfig } from "../support/product.js";
 
 export interface HeldService {
   readonly service: BufferService;

@@ -3,7 +3,8 @@
  * not a server error; a refused request changes nothing. Names that are merely unusual are accepted and kept as they
  * are.
  */
-import { beforeAll, describe, expect, it } from "vitest";
+import { openMemory } from "holdfast";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Listed, OPERATIONS } from "./parts.js";
 import { byName, placeOf, requestOf } from "./requests.js";
 import { type Answer, type Caller, type Sent, start } from "./started.js";
@@ -327,5 +328,48 @@ describe("a change of an entry", () => {
     expect(text).not.toContain("changed");
     const right = await anyone.send("PATCH /api/v1/registry/users/mine", { body: { ...change, name: "ours" } });
     expect(right.text).toMatch(/"name":"ours".*"description":"changed"/);
+  });
+});
+
+describe("a mistyped key or value", () => {
+  const hintOf = async (route: string, body?: object, query: Record<string, string> = {}) => {
+    const { status, json } = await anyone.send(route, { query: { user: "ada", ...query }, ...(body && { body }) });
+    expect(status).toBe(422);
+    return `${json?.message} (${json?.error?.hint})`;
+  };
+
+  it("got no suggestion over HTTP, unlike in the library", async () => {
+    const memory = await openMemory({ path: ":memory:" });
+    onTestFinished(async () => void (await memory.close()));
+    const session = memory.session({ user: "ada" });
+    const library = async (call: () => Promise<unknown>): Promise<string> =>
+      call().then(
+        () => "accepted",
+        ({ message }: Error) => message.replace(/^options\.?/, ""),
+      );
+    const unknown = await library(() => session.query("x", { topk: 3 } as object));
+    expect(unknown).toBe(' has an unknown key "topk"; did you mean "topK"?');
+    expect(await hintOf("POST /api/v1/query", { query: "x", topk: 3 })).toContain(
+      `the body${unknown} (known keys: query,`,
+    );
+    const synonym = await library(() => session.query("x", { limit: 3 } as object));
+    expect(synonym).toBe(' has an unknown key "limit"; did you mean "topK"?');
+    expect(await hintOf("POST /api/v1/query", { query: "x", limit: 3 })).toContain(`the body${synonym}`);
+    const message = { role: "user", content: "x", metdata: {} };
+    const nested = await library(() => session.add([message as { role: "user"; content: string }]));
+    expect(nested).toContain('messages[0] has an unknown key "metdata"; did you mean "metadata"?');
+    expect(await hintOf("POST /api/v1/messages", { messages: [message] })).toContain(nested);
+    const choice = await library(() => session.query("x", { sortBy: "scores" as "score" }));
+    expect(await hintOf("POST /api/v1/query", { query: "x", sortBy: "scores" })).toContain(choice);
+  });
+
+  it("of the query string gets one, too", async () => {
+    expect(await hintOf("POST /api/v1/messages", { messages: [] }, { sesion: "s" })).toContain("did you mean session?");
+    expect(await hintOf("GET /api/v1/blocks/b/history", undefined, { limt: "3" })).toContain(
+      'the query string has an unknown key "limt"; did you mean "limit"?',
+    );
+    expect(await hintOf("GET /api/v1/blocks/b/history", undefined, { sesion: "3" })).toContain(
+      'did you mean "session"?',
+    );
   });
 });

@@ -145,9 +145,35 @@ describe("allowedHosts", () => {
     ]) {
       expect([400, 403], host).toContain((await statusOf(named.url, "GET /api/v1/events", headers, host)).status);
     }
+    for (const host of ["10.1.2.3:8000", "[fd00::1]:8000"]) {
+      expect((await statusOf(named.url, "GET /api/v1/blocks?user=ada", headers, host)).status, host).toBe(403);
+      expect((await statusOf(named.url, "GET /docs", {}, host)).status, host).toBe(403);
+    }
     for (const host of ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:9"]) {
       expect((await statusOf(plain.url, "GET /api/v1/blocks?user=ada", {}, host)).status, host).toBe(200);
     }
+  });
+});
+
+describe("a health probe by IP address", () => {
+  it("got 403, so that a pod with allowedHosts never was healthy; it gets the status alone", async () => {
+    const path = newPath();
+    const { secret } = await makeKey(path, { access: "admin", spaces: EVERYTHING });
+    const { url, server } = await start({ path, server: { allowedHosts: "memory.example" } });
+    const authorization = `Bearer ${secret}`;
+    for (const host of ["10.1.2.3:8000", "10.1.2.3", "[fd00::1]:8000"]) {
+      for (const route of ["GET /health", "GET /health/live", "GET /health/ready"]) {
+        const { status, head, body } = await statusOf(url, route, { authorization }, host);
+        expect([route, host, status, body]).toEqual([route, host, 200, ""]);
+        expect(head).not.toMatch(/access-control/i);
+      }
+    }
+    for (const host of ["evil.example", "10.1.2.3.evil.example", "10.1.2", ""]) {
+      expect([400, 403], host).toContain((await statusOf(url, "GET /health/ready", {}, host)).status);
+    }
+    const page = { origin: "http://evil.example" };
+    expect((await statusOf(url, "GET /health", page, "10.1.2.3")).status).toBe(403);
+    await server.stop();
   });
 });
 

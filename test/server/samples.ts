@@ -97,6 +97,7 @@ export const SAMPLES: { readonly [name in OperationName]: (world: World) => Samp
   createSession: ({ user }) => ({ body: { space: { user }, name: "second" } }),
   renameSession: ({ user, session }) => ({ body: { space: { user }, name: session, to: "renamed" } }),
 
+  caller: () => ({}),
   listKeys: () => ({ query: { limit: "2" } }),
   createKey: ({ user }) => ({ body: { name: "laptop", access: "write", spaces: [{ user }, "team"] } }),
   revokeKey: ({ key }) => ({ params: { id: key } }),

@@ -1,5 +1,6 @@
 /** Arguments that TypeScript would reject: the error is always a HoldfastError with a hint. */
 import { HoldfastError, importLines, type Memory, openMemory } from "holdfast";
+import { FakeClock } from "holdfast/testing";
 import { expect, it } from "vitest";
 import { open } from "../support/opened.js";
 
@@ -17,7 +18,7 @@ const CALLS: readonly (readonly [name: string, call: (memory: Memory) => Promise
   ["importLines of null", (memory) => importLines(memory, anything(null))],
   ["importLines of a number", (memory) => importLines(memory, anything(5))],
   ["openMemory with null", () => openMemory(anything(null))],
-  ["openMemory with text", () => openMemory(anything("memory.db"))],
+  ["openMemory with a number", () => openMemory(anything(5))],
 ];
 
 it.each(CALLS)("%s is refused with a hint", async (_, call) => {
@@ -25,4 +26,26 @@ it.each(CALLS)("%s is refused with a hint", async (_, call) => {
   const error = await (async () => call(memory))().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(HoldfastError);
   expect(error).toMatchObject({ code: "invalid_input", hint: expect.stringMatching(/\w/) });
+});
+
+it("options of null are no options, also to what observes questions", async () => {
+  const clock = new FakeClock();
+  const memory = await open({ path: ":memory:", clock });
+  const session = memory.session({ user: "ada", session: "s" });
+  await session.add([{ id: "a", role: "user", content: "a cat" }]);
+  clock.advance(10);
+  expect((await session.query("cat", anything(null))).map(({ id }) => id)).toEqual(["a"]);
+  expect(() => clock.advance(10)).not.toThrow();
+});
+
+it("options that the caller changes afterwards are observed as they were", async () => {
+  const clock = new FakeClock();
+  const memory = await open({ path: ":memory:", clock });
+  const session = memory.session({ user: "ada", session: "s" });
+  const options = { topK: 1 };
+  await session.query("cat", options);
+  Object.assign(options, { topK: 10n }); // no JSON
+  clock.advance(10);
+  await session.query("cat", { topK: 2 });
+  expect(() => clock.advance(10)).not.toThrow();
 });

@@ -1,7 +1,7 @@
 /** Every option, through the public API: each value changes something. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type HoldfastError, openMemory } from "holdfast";
+import { type HoldfastError, type OpenOptions, openMemory } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { newFolder, newPath, open } from "../support/opened.js";
@@ -114,7 +114,7 @@ describe("the option", () => {
   it("is read from a YAML file, the environment over it, code over both", async () => {
     const file = join(newFolder(), "holdfast.yaml");
     writeFileSync(file, 'store:\n  path: ":memory:"\nbuffer:\n  query:\n    max_size: 2\n');
-    const count = async (options: Parameters<typeof openMemory>[0]) => {
+    const count = async (options: OpenOptions) => {
       const memory = await open({ ...options });
       await memory.session({ user: "ada" }).add(boats);
       return (await memory.session({ user: "ada" }).query("boat")).length;

@@ -7,7 +7,8 @@ import { newPath, open } from "../support/opened.js";
 import { QdrantServer } from "../support/qdrant-server.js";
 import { until } from "../support/until.js";
 
-const ADA = { user: "ada", session: "s" };
+// A name that cannot be part of a hexadecimal id.
+const ZELDA = { user: "zelda", session: "s" };
 
 let server: QdrantServer;
 let path: string;
@@ -21,7 +22,7 @@ const opened = (): Promise<Memory> =>
   open({ path, embedder: new HashEmbedder(), vectorIndex: new QdrantIndex({ url: server.url }) });
 
 async function store(memory: Memory, points: { readonly [id: string]: readonly number[] }): Promise<void> {
-  const session = memory.session(ADA);
+  const session = memory.session(ZELDA);
   const turn = session.turn();
   for (const [pointId, vector] of Object.entries(points)) {
     turn.push({ op: "store_embedding", collection: "my notes", pointId, vector, payload: { text: "secret" } });
@@ -45,14 +46,14 @@ it("receives what turns store, in a collection of its own, and nothing but numbe
     [1, 0],
   ]);
   const said = JSON.stringify(server.requests.map(({ body }) => body));
-  for (const text of ["secret", "my notes", "east", "ada"]) expect(said).not.toContain(text);
+  for (const text of ["secret", "my notes", "east", "zelda"]) expect(said).not.toContain(text);
   await store(memory, { east: [3, 4] });
   await until(() => sentAll(memory));
   expect(vectorsThere().toSorted()).toEqual([
     [0, 1],
     [0.6, 0.8],
   ]);
-  await memory.session(ADA).points.delete("my notes", ["north"]);
+  await memory.session(ZELDA).points.delete("my notes", ["north"]);
   await until(() => sentAll(memory));
   expect(vectorsThere()).toEqual([[0.6, 0.8]]);
 });
@@ -66,7 +67,10 @@ it("receives what was stored before it was attached, and what it could not take 
   await until(async () => (await failing.stats()).meaning?.index?.retries !== 0);
   await store(failing, { north: [0, 1] });
   expect(vectorsThere()).toEqual([]);
-  expect((await failing.session(ADA).points.search("my notes", [0, 1])).map(({ id }) => id)).toEqual(["north", "east"]);
+  expect((await failing.session(ZELDA).points.search("my notes", [0, 1])).map(({ id }) => id)).toEqual([
+    "north",
+    "east",
+  ]);
   await failing.close();
   const memory = await opened();
   await until(() => sentAll(memory));
@@ -81,7 +85,7 @@ it("loses the points of a session that is forgotten, and the receipt tells if it
   await store(memory, { east: [1, 0], north: [0, 1] });
   await until(() => sentAll(memory));
   const release = server.stall();
-  const receipt = await memory.session(ADA).forget();
+  const receipt = await memory.session(ZELDA).forget();
   expect(receipt).toMatchObject({ points: 2, sessions: 1, purged: true });
   expect(receipt.left).toMatchObject([{ what: expect.stringContaining("vectors in qdrant") }]);
   release();

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { HashEmbedder as Embedder, HashEmbedderOptions } from "holdfast/testing";
+import type { loadConfig as load } from "../../dist/config.js";
 import type { chunkItems as chunk } from "../../dist/retrieval/chunks/chunks.js";
 import type { chunkStrategy as strategy } from "../../dist/retrieval/chunks/strategy.js";
 import type * as codes from "../../dist/retrieval/vectors/codes.js";
@@ -18,6 +19,7 @@ const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root,
 export const { HashEmbedder } = (await part("testing/hash-embedder.js")) as {
   readonly HashEmbedder: new (options?: HashEmbedderOptions) => Embedder;
 };
+export const { loadConfig } = (await part("config.js")) as { readonly loadConfig: typeof load };
 export const { chunkItems } = (await part("retrieval/chunks/chunks.js")) as { readonly chunkItems: typeof chunk };
 /** Vectors as the file keeps them. */
 export const { decode, encode, rounded } = (await part("retrieval/vectors/codes.js")) as typeof codes;

@@ -124,7 +124,7 @@ export interface AnswerCacheStats {
 }
 
 export class AnswerCache {
-  readonly #maxBytes: number;
+  #maxBytes: number;
   readonly #kept: LRUCache<string, Entry>;
   readonly #victims: LRUCache<string, Entry>;
   #bytes = 0;
@@ -195,6 +195,12 @@ export class AnswerCache {
       for (const [key, { spaces }] of [...entries.entries()])
         if (space === undefined || spaces.has(space)) entries.delete(key);
     }
+  }
+
+  /** Changes the upper bound on memory. */
+  resize(maxBytes: number): void {
+    this.#maxBytes = maxBytes;
+    this.#trim();
   }
 
   get stats(): AnswerCacheStats {

@@ -246,6 +246,22 @@ describe("an answer made ahead of time", () => {
     expect(desk.origins).toEqual({ ...none, shared: 1, misses: 1 });
   });
 
+  it("is not joined once it was given up, because its search fails", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    const { passed, open } = gate();
+    desk.before = passed;
+    const prefetching = desk.prefetch("cat");
+    await settle();
+    desk.buffer.interrupt();
+    const asking = desk.tell("cat");
+    await settle();
+    open();
+    expect(await asking).toEqual(["a cat"]);
+    expect(await prefetching).toBe("stopped");
+    expect(desk.origins).toEqual({ ...none, misses: 1 });
+  });
+
   it("is not kept if the cache would not keep it, or its space is forgotten meanwhile", async () => {
     const desk = await Desk.open();
     await desk.add(["a cat", "a dog"]);

@@ -22,7 +22,7 @@ import type { SpaceVersion, Store } from "../../stores/store.js";
 import type { Hits, SpaceRef } from "../../types.js";
 import type { Meter } from "../meter.js";
 import { AnswerCache, type AnswerCacheStats, type Answered, Entry } from "./answer-cache.js";
-import { answerBytes } from "./budget.js";
+import { answerBytes, constrained } from "./budget.js";
 import { explain } from "./explanation.js";
 import { answer, type Place, readHits } from "./hits.js";
 import { type Origin, type QueryBufferStats, QueryCounts } from "./query-stats.js";
@@ -146,10 +146,13 @@ export class QueryBuffer {
     }
   }
 
-  /** Stops a prefetch in progress, because real work has come. */
+  /** Stops a prefetch in progress, because real work has come. Its search fails, so no question may join it any more. */
   interrupt(): void {
-    this.#prefetching?.abort.abort();
+    if (!this.#prefetching) return;
+    const { flight, abort } = this.#prefetching;
     this.#prefetching = undefined;
+    this.#searches.leave(flight);
+    abort.abort();
   }
 
   /**
@@ -160,6 +163,12 @@ export class QueryBuffer {
     this.#cache?.forget(space && spaceKey(space));
     this.#searches.clear();
     this.#cleared = this.#searched;
+  }
+
+  /** Keeps fewer answers while the process is short of memory. */
+  constrain(isConstrained: boolean): void {
+    const { maxBytes } = this.#options;
+    this.#cache?.resize(isConstrained ? constrained(maxBytes) : maxBytes);
   }
 
   /** Drops everything, including the record of questions asked. */

@@ -16,13 +16,19 @@ export type Origin = "answers" | "rankings" | "victims" | "ahead" | "shared" | "
  * the hits of answers, rankings, victims and ahead, and `cache_misses` is `misses + shared`.
  */
 export interface QueryBufferStats {
+  /** Questions answered. */
   readonly queries: number;
   /** L1: questions with cached answers. */
   readonly answers: { readonly hits: number; readonly entries: number; readonly evictions: number };
+  /** Questions whose ranking was cached; only the content was read. */
   readonly rankings: { readonly hits: number };
+  /** Questions whose ranking was in the victim cache. */
   readonly victims: { readonly hits: number; readonly entries: number; readonly evictions: number };
+  /** Questions answered ahead of time. */
   readonly ahead: { readonly hits: number };
+  /** Questions that joined an equal search under way. */
   readonly shared: number;
+  /** Questions with a search of their own. */
   readonly misses: number;
   /** Questions asked before, and how many of them needed no search of their own. */
   readonly repeated: { readonly questions: number; readonly hits: number };

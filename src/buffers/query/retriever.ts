@@ -118,14 +118,15 @@ export class Retriever {
       const result = await deadline.within(store.search(request));
       if (vector && result) vectors?.drop(vector, result.outdated);
 
-      const isOtherModel = result?.vectors.missing === "other_space";
-      const degraded = isOtherModel ? await vectors?.otherModel() : embedded.degraded;
+      const missing = result?.vectors.missing;
+      const shortage = missing === "memory" ? SHORT_OF_MEMORY : embedded.degraded;
+      const degraded = missing === "other_space" ? await vectors?.otherModel() : shortage;
       const isTimed = question.askedAt === undefined && (isRelative || question.recency > 0);
       const [first] = embedded.texts ?? [];
       return {
         found: result?.found ?? [],
         candidates: result?.candidates ?? 0,
-        partial: !result || embedded.partial || degraded !== undefined || result.vectors.missing === "loading",
+        partial: !result || embedded.partial || degraded !== undefined || missing === "loading",
         ...(degraded !== undefined && { degraded }),
         isClockBound: isTimed || result?.isClockBound === true,
         sources: reportsOf(question, terms, embedded, result, vectors !== undefined),
@@ -244,8 +245,10 @@ function reportsOf(
   return [words, embedded.round, hybrid, ...(embedded.index ? [embedded.index] : []), meaning];
 }
 
+const SHORT_OF_MEMORY = "the process is short of memory, so this space is searched by words only";
 const MISSING = {
   loading: "the vectors of a space are still being loaded into memory",
+  memory: SHORT_OF_MEMORY,
   other_space: "nothing is embedded by this model yet",
 };
 

@@ -21,9 +21,11 @@ import { queueDelete, queueSave } from "./save-queue.js";
 import { ensure, exists, pathOf } from "./team-folder.js";
 import { parseTeamName } from "./team-name.js";
 
+/** The options of a `MemoryManager`. */
 export interface MemoryManagerOptions {
   /** How long a call waits for the team's lock before it fails with `busy`. Default: 10 s. */
   readonly busyTimeoutMs?: number;
+  /** Replaces the system clock, for tests. */
   readonly clock?: Clock;
 }
 
@@ -37,6 +39,7 @@ interface Place {
   readonly path: string;
 }
 
+/** Saves conversation memories as JSON files, one per agent of a team. */
 export class MemoryManager {
   readonly #base: string;
   readonly #busyTimeoutMs: number;

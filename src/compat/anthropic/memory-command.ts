@@ -4,45 +4,63 @@ import { repairText } from "../../text.js";
 import { type MemoryPath, parsePath } from "./memory-path.js";
 import { MemoryToolError } from "./memory-tool-error.js";
 
+/** Shows a file, or lists a directory. */
 export interface ViewCommand {
   readonly command: "view";
+  /** The path, under /memories. */
   readonly path: string;
   /** The first and the last line, from 1; -1 is the end. */
   readonly view_range?: readonly number[] | undefined;
 }
 
+/** Creates a file, or replaces one. */
 export interface CreateCommand {
   readonly command: "create";
+  /** The path, under /memories. */
   readonly path: string;
+  /** The text of the file. */
   readonly file_text: string;
 }
 
+/** Replaces a text in a file. */
 export interface StrReplaceCommand {
   readonly command: "str_replace";
+  /** The path, under /memories. */
   readonly path: string;
+  /** The text to replace; it must occur exactly once. */
   readonly old_str: string;
+  /** What replaces it. */
   readonly new_str: string;
 }
 
+/** Inserts lines into a file. */
 export interface InsertCommand {
   readonly command: "insert";
+  /** The path, under /memories. */
   readonly path: string;
   /** The text is inserted after this line; 0 is the top. */
   readonly insert_line: number;
+  /** The text to insert. */
   readonly insert_text: string;
 }
 
+/** Deletes a file or a directory. */
 export interface DeleteCommand {
   readonly command: "delete";
+  /** The path, under /memories. */
   readonly path: string;
 }
 
+/** Renames or moves a file or a directory. */
 export interface RenameCommand {
   readonly command: "rename";
+  /** The present path. */
   readonly old_path: string;
+  /** The new path. */
   readonly new_path: string;
 }
 
+/** A command of the memory tool, as the model sends it. */
 export type MemoryCommand =
   | ViewCommand
   | CreateCommand

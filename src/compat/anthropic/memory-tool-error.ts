@@ -5,8 +5,10 @@
 import { type ErrorCode, HoldfastError } from "../../errors.js";
 import { leading } from "../../graphemes.js";
 
+/** A refused command of the memory tool. Its message is for the model. */
 export class MemoryToolError extends Error {
   override readonly name = "MemoryToolError";
+  /** What went wrong. Log this: the message may repeat the model's input. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, cause?: unknown) {

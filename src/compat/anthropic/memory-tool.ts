@@ -19,6 +19,7 @@ import {
 } from "./memory-command.js";
 import { MemoryFiles } from "./memory-files.js";
 
+/** The options of `memoryTool`. */
 export interface MemoryToolOptions {
   /** Prefix of the reasons in the blocks' histories. Default: "memory tool". */
   readonly reason?: string;
@@ -26,16 +27,23 @@ export interface MemoryToolOptions {
 
 /** The handlers for `betaMemoryTool`, and `execute` for frameworks with one function per tool. None needs `this`. */
 export interface MemoryTool {
+  /** Shows a file, or lists a directory. */
   readonly view: (command: ViewCommand) => Promise<string>;
+  /** Creates a file, or replaces one. */
   readonly create: (command: CreateCommand) => Promise<string>;
+  /** Replaces a text that occurs exactly once. */
   readonly str_replace: (command: StrReplaceCommand) => Promise<string>;
+  /** Inserts lines into a file. */
   readonly insert: (command: InsertCommand) => Promise<string>;
+  /** Deletes a file or a directory. */
   readonly delete: (command: DeleteCommand) => Promise<string>;
+  /** Renames or moves a file or a directory. */
   readonly rename: (command: RenameCommand) => Promise<string>;
   /** Runs any of the six. Always resolves to a string for the model. */
   readonly execute: (command: MemoryCommand) => Promise<string>;
 }
 
+/** The handlers of Anthropic's memory tool, on the blocks of a session. */
 export function memoryTool(session: Pick<Session, "blocks">, { reason }: MemoryToolOptions = {}): MemoryTool {
   const files = new MemoryFiles(session.blocks, reason ?? "memory tool");
   const handlers = {

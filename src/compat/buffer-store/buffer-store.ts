@@ -12,6 +12,7 @@
 import type { Clock } from "../../clock.js";
 import type { WebhookPayload } from "./webhook-payload.js";
 
+/** A durable queue of episodes, and a set of ids that were injected into a prompt. */
 export interface BufferStore<Payload = WebhookPayload> {
   /** The session that it is bound to, if any. */
   readonly session: string | undefined;
@@ -23,6 +24,7 @@ export interface BufferStore<Payload = WebhookPayload> {
   push(payload: Payload, sessionId: string, sessionKey: string): void;
   /** Oldest first, including leased entries. */
   getAll(): BufferedEntry<Payload>[];
+  /** Number of entries, including leased ones. */
   count(): number;
   /** Removes all entries, including leased ones. Injected ids are kept. */
   clear(): void;
@@ -43,22 +45,29 @@ export interface BufferStore<Payload = WebhookPayload> {
   /** Releases these at once. Returns how many still belonged to this lease. */
   release(leased: readonly Lease[]): number;
 
+  /** Whether the id was added and is still kept. */
   hasInjectedId(id: string): boolean;
   /**
    * Returns whether the id is new: of several callers, in whatever process, one gets true. Adding an id again changes nothing,
    * not even its age.
    */
   addInjectedId(id: string): boolean;
+  /** Removes all injected ids. */
   clearInjectedIds(): void;
 
   /** Idempotent. Every other call after it throws `closed`. */
   close(): void;
 }
 
+/** An entry that waits for its consumer. */
 export interface BufferedEntry<Payload = WebhookPayload> {
+  /** Identifies the entry in its store; never used again. */
   readonly rowid: number;
+  /** The value that was pushed. */
   readonly payload: Payload;
+  /** The session for which it was pushed. */
   readonly sessionId: string;
+  /** The key of that session, as its pusher named it. */
   readonly sessionKey: string;
   /** When it was pushed: epoch milliseconds. */
   readonly at: number;
@@ -68,16 +77,19 @@ export interface BufferedEntry<Payload = WebhookPayload> {
 
 /** Identifies one lease of an entry. It is plain data and can be stored or sent. */
 export interface Lease {
+  /** The entry that is leased. */
   readonly rowid: number;
   /** The fencing token: it grows with every lease of the entry, so an expired holder has an old one. */
   readonly fence: number;
 }
 
+/** An entry that this consumer has leased. */
 export interface LeasedEntry<Payload = WebhookPayload> extends BufferedEntry<Payload>, Lease {
   /** Epoch milliseconds. From then on the entry can be leased again. */
   readonly leasedUntil: number;
 }
 
+/** How much to lease, and for how long. */
 export interface LeaseOptions {
   /** Maximum number of entries, 1 to 1,000. Default: 100. */
   readonly limit?: number;
@@ -85,6 +97,7 @@ export interface LeaseOptions {
   readonly leaseMs?: number;
 }
 
+/** The options of a BufferStore. */
 export interface BufferStoreOptions {
   /** Binds the store to this session: pushes for others are refused. */
   readonly session?: string;

@@ -1,6 +1,7 @@
 /** Compaction: what an engine keeps between calls, and what `compact` takes and returns. */
 import type { BufferStore } from "./buffer-store.js";
 
+/** What an engine keeps between calls. */
 export interface CompactionState {
   /** Episodes that the backend has not confirmed, and ids of items that were injected. */
   readonly buffer: BufferStore;
@@ -8,6 +9,7 @@ export interface CompactionState {
   cachedTokenBudget: number | undefined;
 }
 
+/** What `compact` takes. */
 export interface CompactParams {
   /** If given, it must be the engine's. */
   readonly sessionId?: string | undefined;
@@ -19,6 +21,7 @@ export interface CompactParams {
   readonly force?: boolean | undefined;
 }
 
+/** Why the window changed, or did not. */
 export type CompactReason =
   /** No episode was buffered. */
   | "nothing to compact"
@@ -31,9 +34,11 @@ export type CompactReason =
   /** The oldest turns were delivered and left the window. */
   | "ingested and evicted messages";
 
+/** What `compact` returns. */
 export interface CompactResult<Message extends object> {
   /** Whether the window changed. */
   readonly compacted: boolean;
+  /** What was done, and why. */
   readonly reason: CompactReason;
   /** Only if the window changed. */
   readonly result?: {

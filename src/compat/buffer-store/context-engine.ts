@@ -41,9 +41,11 @@ import {
 } from "./contexto-backend.js";
 import { fitting, type RecalledMessage, recalledMessages, recalledText } from "./recalled.js";
 
+/** The options of a context engine. */
 export interface ContextEngineOptions<Message extends object = JsonMessage> {
   /** Must be bound to a session, which the engine serves. Whoever opened it closes it, after `dispose`. */
   readonly buffer: BufferStore;
+  /** Where episodes go, and where they are searched. */
   readonly backend: ContextoBackend<Message>;
   /** Length of the injected text. Default: 10 % of the token budget at 4 characters each; 2,000 if no budget is known. */
   readonly maxContextChars?: number;
@@ -51,6 +53,7 @@ export interface ContextEngineOptions<Message extends object = JsonMessage> {
   readonly clock?: Clock;
 }
 
+/** What `afterTurn` takes. */
 export interface AfterTurnParams<Message extends object> {
   /** If given, it must be the engine's. */
   readonly sessionId?: string | undefined;
@@ -64,6 +67,7 @@ export interface AfterTurnParams<Message extends object> {
   readonly runtimeContext?: { readonly model?: string | undefined; readonly provider?: string | undefined } | undefined;
 }
 
+/** What `assemble` takes. */
 export interface AssembleParams<Message extends object> {
   /** If given, it must be the engine's. */
   readonly sessionId?: string | undefined;
@@ -71,9 +75,11 @@ export interface AssembleParams<Message extends object> {
   readonly messages: readonly Message[];
   /** What to search for. Without it, nothing is injected. */
   readonly prompt?: string | undefined;
+  /** Tokens that the model's window may have. Default: what a call named last. */
   readonly tokenBudget?: number | undefined;
 }
 
+/** What `assemble` returns. */
 export interface AssembleResult<Message extends object> {
   /** The window; if anything was injected, two messages stand before it. */
   readonly messages: (Message | RecalledMessage)[];
@@ -89,6 +95,7 @@ const RESULTS_MAX = 7;
 /** Episodes per delivery, so that a crash repeats no more than these. */
 const BATCH = 100;
 
+/** The base of the context engines: buffers turns, delivers episodes to a backend, injects what it finds. */
 export abstract class ContextEngine<Message extends object = JsonMessage> {
   protected readonly state: CompactionState;
   /** Whether `compact` shortens the model's window; otherwise the host does. */

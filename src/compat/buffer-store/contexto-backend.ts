@@ -17,16 +17,22 @@ export interface ContextoBackend<Message extends object = JsonMessage> {
   search(query: string, maxResults: number): Promise<readonly SearchItem[]>;
 }
 
+/** A message of the host, in any form that is JSON. */
 export type JsonMessage = { readonly [key: string]: Json };
 
+/** A turn as it is delivered to the backend. */
 export type Episode<Message extends object = JsonMessage> = Omit<WebhookPayload, "id" | "data"> & {
+  /** The same whenever the episode is delivered, so that a backend can deduplicate. */
   readonly id: string;
+  /** The messages of the turn. */
   readonly data: { readonly messages: readonly Message[] };
 };
 
+/** What a backend found. */
 export interface SearchItem {
   /** Identifies the item in this session's context: it is injected once. */
   readonly id: string;
+  /** The text to inject. */
   readonly content: string;
 }
 

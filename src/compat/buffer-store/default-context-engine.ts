@@ -3,6 +3,7 @@ import type { CompactParams, CompactResult } from "./compaction.js";
 import { ContextEngine } from "./context-engine.js";
 import type { JsonMessage } from "./contexto-backend.js";
 
+/** A context engine that leaves the window to the host; `compact` delivers what is buffered. */
 export class DefaultContextEngine<Message extends object = JsonMessage> extends ContextEngine<Message> {
   readonly ownsCompaction = false;
 

@@ -33,6 +33,7 @@ interface Kept {
 
 const KEYS = new Set(["session", "clock"]);
 
+/** A BufferStore that keeps nothing on disk. */
 export class InMemoryBufferStore<Payload = WebhookPayload> implements BufferStore<Payload> {
   readonly #binding: Binding;
   /** By rowid, oldest first. */

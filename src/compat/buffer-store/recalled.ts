@@ -5,7 +5,9 @@ import type { SearchItem } from "./contexto-backend.js";
 
 /** A form that the message types of the usual model APIs accept. */
 export interface RecalledMessage {
+  /** Who appears to speak. */
   readonly role: "user" | "assistant";
+  /** The recalled text. */
   readonly content: { readonly type: "text"; readonly text: string }[];
 }
 

@@ -17,6 +17,7 @@ import type { CompactParams, CompactResult } from "./compaction.js";
 import { ContextEngine, type ContextEngineOptions } from "./context-engine.js";
 import { episodeOf, type JsonMessage } from "./contexto-backend.js";
 
+/** The options of a `SlidingWindowEngine`. */
 export interface SlidingWindowOptions<Message extends object = JsonMessage> extends ContextEngineOptions<Message> {
   /**
    * The share of the token budget, over 0 and at most 1, above which turns are evicted until the window is below it. Default:
@@ -27,6 +28,7 @@ export interface SlidingWindowOptions<Message extends object = JsonMessage> exte
 
 const THRESHOLD = 0.5;
 
+/** A context engine that evicts the oldest turns above a share of the token budget. */
 export class SlidingWindowEngine<Message extends object = JsonMessage> extends ContextEngine<Message> {
   readonly ownsCompaction = true;
   readonly #threshold: number;

@@ -27,6 +27,7 @@ import {
 import { type BufferStatements, prepareStatements } from "./statements.js";
 import type { WebhookPayload } from "./webhook-payload.js";
 
+/** The options of a `SqliteBufferStore`. */
 export interface SqliteBufferStoreOptions extends BufferStoreOptions {
   /**
    * How long a call may block its thread while another connection holds the file, before it throws `busy`. Default: 2,000; at
@@ -38,6 +39,7 @@ export interface SqliteBufferStoreOptions extends BufferStoreOptions {
 const KEYS = new Set(["session", "clock", "busyTimeoutMs"]);
 const BUSY_TIMEOUT_MS = { usual: 2_000, max: 60_000 };
 
+/** A BufferStore in an SQLite file of its own, which several processes may use. */
 export class SqliteBufferStore<Payload = WebhookPayload> implements BufferStore<Payload> {
   readonly #binding: Binding;
   readonly #file: BufferFile;

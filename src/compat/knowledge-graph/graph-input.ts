@@ -2,13 +2,19 @@
 import { type Fields, wrongType } from "../../input/refusal.js";
 import type { Entity, Relation } from "./graph.js";
 
+/** Observations to add to an entity. */
 export interface NewObservations {
+  /** The entity, which must exist. */
   readonly entityName: string;
+  /** The observations. Those that it has already are left out. */
   readonly contents: readonly string[];
 }
 
+/** Observations to remove from an entity. */
 export interface OldObservations {
+  /** The entity. */
   readonly entityName: string;
+  /** The exact texts. */
   readonly observations: readonly string[];
 }
 

@@ -22,6 +22,7 @@ import {
   relationOf,
 } from "./graph-item.js";
 
+/** The part of a session that a knowledge graph needs. */
 export type GraphSession = Pick<Session, "scope" | "addItems" | "get" | "list" | "update" | "delete">;
 
 /** An entity or a relation, and its item. */

@@ -4,20 +4,29 @@
  */
 
 export interface Entity {
+  /** The entity's name. */
   readonly name: string;
+  /** What kind of thing it is, for instance "person". */
   readonly entityType: string;
+  /** What is known about it, one statement each. */
   readonly observations: readonly string[];
 }
 
+/** A directed edge between two names. */
 export interface Relation {
+  /** The name of the entity where it starts. */
   readonly from: string;
+  /** The name of the entity where it ends. */
   readonly to: string;
+  /** What it says, in active voice: "works at". */
   readonly relationType: string;
 }
 
 /** Entities and relations, each in order of creation. */
 export interface Graph {
+  /** In order of creation. */
   readonly entities: readonly Entity[];
+  /** In order of creation. */
   readonly relations: readonly Relation[];
 }
 

@@ -15,11 +15,13 @@ import { GraphItems, type GraphSession } from "./graph-items.js";
 import { parseGraphLine } from "./graph-line.js";
 import { Ordinals } from "./ordinals.js";
 
+/** What an import of a graph has read and written. */
 export interface GraphImportReport {
   /** Lines read, including empty ones. */
   readonly lines: number;
   /** Written by this import. */
   readonly entities: number;
+  /** Relations written by this import. */
   readonly relations: number;
   /** Observations added to existing entities. */
   readonly observations: number;
@@ -27,16 +29,21 @@ export interface GraphImportReport {
   readonly repeated: number;
   /** Skipped lines. `unread` has the reasons for the first hundred that could not be read. */
   readonly skipped: number;
+  /** The first hundred lines that could not be read. */
   readonly unread: readonly UnreadLine[];
 }
 
+/** A line that could not be read. */
 export interface UnreadLine {
   /** From 1. */
   readonly line: number;
+  /** The reason. */
   readonly why: string;
 }
 
+/** The options of `importGraph`. */
 export interface GraphImportOptions {
+  /** Stops the import. What it wrote until then stays. */
   readonly signal?: AbortSignal;
 }
 

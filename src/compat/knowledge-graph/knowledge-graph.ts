@@ -29,11 +29,15 @@ import { entityDraft, entityId, relationDraft, relationId } from "./graph-item.j
 import { GraphItems, type GraphSession, type Kept } from "./graph-items.js";
 import { Ordinals } from "./ordinals.js";
 
+/** What was added to one entity. */
 export interface AddedObservations {
+  /** The entity. */
   readonly entityName: string;
+  /** The observations that it did not have before. */
   readonly addedObservations: readonly string[];
 }
 
+/** The nine operations of the reference MCP memory server, on the items of a space. */
 export class KnowledgeGraph {
   readonly #items: GraphItems;
 
@@ -104,6 +108,7 @@ export class KnowledgeGraph {
     }
   }
 
+  /** Deletes exactly these relations. Missing ones are ignored. */
   async deleteRelations(relations: readonly Relation[]): Promise<void> {
     const given = parseList(relations, "relations", parseRelation);
     const isGiven = (relation: Relation) => given.some((one) => isSameRelation(one, relation));

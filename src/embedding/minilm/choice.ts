@@ -16,6 +16,7 @@ export const RUNTIME_NAME = "onnx-int8";
 
 export type RuntimeName = "node" | "web";
 
+/** The description of the model in the package. */
 export interface MiniLmDescription extends EmbedderDescription {
   /** The runtime that was loaded. */
   readonly loaded: RuntimeName;

@@ -10,6 +10,7 @@ import { SharedThread } from "./shared-thread.js";
 import type { Asked } from "./thread.js";
 import type { Question } from "./worker.js";
 
+/** The options of a `MiniLmEmbedder`. */
 export interface MiniLmOptions {
   /**
    * node: onnxruntime-node, which is native and may be missing · web: onnxruntime-web, which runs everywhere but is
@@ -20,6 +21,7 @@ export interface MiniLmOptions {
   readonly modelFolder?: string;
 }
 
+/** The embedding model in the package, in a thread of its own. */
 export class MiniLmEmbedder implements Embedder {
   readonly model = MODEL_NAME;
   readonly #folder: string;

@@ -16,9 +16,11 @@ import { vectorsOf } from "./answer.js";
 import { type Batch, type BatchLimits, batchesOf, halvesOf } from "./batches.js";
 import { Lengths } from "./lengths.js";
 
+/** The options of an `OpenAiEmbedder`. */
 export interface OpenAiOptions {
   /** For instance https://api.openai.com/v1 or http://127.0.0.1:11434/v1. */
   readonly baseUrl: string;
+  /** The model, as the server names it. */
   readonly model: string;
   /** Optional, for servers that need none. Over plain http it is sent only to this computer. */
   readonly apiKey?: string;
@@ -35,6 +37,7 @@ export interface OpenAiOptions {
    * may be too low.
    */
   readonly tokensMax?: number;
+  /** Replaces the system clock, for tests. */
   readonly clock?: Clock;
 }
 
@@ -49,6 +52,7 @@ const PROBE = "hello";
 
 const CALLER = { path: "/embeddings", name: "embedder", failed: "embedder_failed" } as const;
 
+/** Embeds with any server that implements OpenAI's embeddings. */
 export class OpenAiEmbedder implements Embedder {
   readonly model: string;
   readonly #endpoint: Endpoint;

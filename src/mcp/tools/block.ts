@@ -20,8 +20,8 @@ const Input = z.strictObject({
   command: z.enum(COMMANDS),
   name: Name.exactOptional().meta({ description: "Without it, view lists all blocks" }),
   content: NewBlockSchema.shape.content.unwrap().exactOptional().meta({ description: "create: the text" }),
-  old: z.string().min(1).exactOptional().meta({ description: "str_replace: occurs exactly once" }),
-  new: z.string().exactOptional().meta({ description: "str_replace, insert: the new text" }),
+  old_str: z.string().min(1).exactOptional().meta({ description: "str_replace: occurs exactly once" }),
+  new_str: z.string().exactOptional().meta({ description: "str_replace, insert: the new text" }),
   line: z.int().min(0).exactOptional().meta({ description: "insert: after this line; 0: at the top" }),
   to: Name.exactOptional().meta({ description: "rename: the new name" }),
   version: z.int().min(1).exactOptional().meta({ description: "restore, view: an earlier version" }),
@@ -49,9 +49,10 @@ export const blockTool = tool({
   name: "memory_block",
   title: "Memory blocks",
   description:
-    "Keep notes that belong in every conversation (who the user is, how to work, the state of a project) in named blocks that you edit in place. view before you edit. create a block for a new subject; change a fact with str_replace (old must match exactly once), add one with insert. history and restore bring back an earlier text. Keep blocks short and current; single events go to memory_save. If an edit is refused because the text has changed, view it again first.",
+    "Keep notes that belong in every conversation (who the user is, how to work, the state of a project) in named blocks that you edit in place. view before you edit. create a block for a new subject; change a fact with str_replace (old_str must match exactly once), add one with insert. history and restore bring back an earlier text. Keep blocks short and current; single events go to memory_save. If an edit is refused because the text has changed, view it again first.",
   access: "read",
   isDestructive: true,
+  aliases: { old: "old_str", new: "new_str" },
   input: Input,
   output: Output,
   async run({ session, maxTokens, require }, given) {
@@ -74,11 +75,11 @@ const commands: {
     return edited(block, "Created");
   },
   async str_replace({ blocks }, given) {
-    const change = { replace: need(given, "old"), with: need(given, "new") };
+    const change = { replace: need(given, "old_str"), with: need(given, "new_str") };
     return edited(await blocks.edit(need(given, "name"), { ...change, ...noteOf(given) }), "Edited");
   },
   async insert({ blocks }, given) {
-    const change = { insert: need(given, "new"), line: need(given, "line") };
+    const change = { insert: need(given, "new_str"), line: need(given, "line") };
     return edited(await blocks.edit(need(given, "name"), { ...change, ...noteOf(given) }), "Edited");
   },
   async rename({ blocks }, given) {

@@ -26,6 +26,7 @@ export const contextTool = tool({
   description:
     "Get what matters for the task at hand in one text: memory blocks, current facts, related memories, recent turns. Call it once at the start of a task, with the task in `query`, and again when the subject changes. Blocks come each time; other things that it returned before in this session are omitted while they are still true: after your context was compacted or cleared, set `fresh`. Use it to begin; use memory_search for a single question.",
   access: "read",
+  isRecording: true,
   input: z.strictObject({
     query: ContextOptionsSchema.shape.query,
     budgetTokens: z

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encode, scoreOf } from "./codes.js";
+import { createKernel } from "./kernel/create.js";
 import { createPlainKernel } from "./kernel/plain.js";
 import { Mirror, vectorsPerPage } from "./mirror.js";
 import { Nearest } from "./nearest.js";
@@ -200,6 +201,32 @@ describe("the memory of mirrors", () => {
     expect(pool.bytes).toBeGreaterThan(MEGABYTE);
     second.clear();
     expect(put(new Mirror(pool, dimensions), 1, vectors(1, 1, dimensions), dimensions)).toBe(true);
+  });
+
+  it("asks a system that refused memory again a minute later", () => {
+    let isRefused = true;
+    let passed = 0;
+    const create = (pagesMax: number) => {
+      const kernel = createKernel(pagesMax);
+      const grow = kernel.memory.grow.bind(kernel.memory);
+      kernel.memory.grow = (pages) => {
+        if (isRefused) throw new RangeError("WebAssembly.Memory.grow(): Unable to grow instance memory");
+        return grow(pages);
+      };
+      return kernel;
+    };
+    const pool = new Pool(4 * MEGABYTE, noRoom, create, () => passed);
+    const mirror = new Mirror(pool, 16);
+    const putOne = () => put(mirror, 1, vectors(1, 1, 16), 16);
+    expect(putOne()).toBe(false);
+    expect([pool.isRefused, pool.pagesMax]).toEqual([true, 0]);
+    isRefused = false;
+    passed = 59_999;
+    expect(putOne()).toBe(false);
+    passed = 60_000;
+    expect(pool.isRefused).toBe(false);
+    expect(putOne()).toBe(true);
+    expect(pool.pagesMax).toBeGreaterThan(0);
   });
 
   it("is empty for a budget of zero", () => {

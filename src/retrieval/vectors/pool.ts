@@ -10,6 +10,8 @@ import { GROUP, type Kernel, PAGE_BYTES, PART_BYTES } from "./kernel/kernel.js";
 
 /** The part of the budget that tables may use. */
 const TABLES_PART = 1 / 8;
+/** After the system refused memory, no more is requested for this long. */
+const REFUSED_MS = 60_000;
 /** Pages are allocated this many at a time, or an eighth of the current number: each allocation renews all views. */
 const STEP = 16;
 const STEP_PART = 8;
@@ -34,18 +36,26 @@ const SCRATCH_PAGES = 1;
 export class Pool {
   readonly kernel: Kernel;
   readonly budget: number;
-  #pagesMax: number;
+  readonly #pagesMax: number;
   readonly #tablesMax: number;
   readonly #evict: () => boolean;
+  readonly #passed: () => number;
   readonly #free: number[] = [];
+  #refusedAt = Number.NEGATIVE_INFINITY;
   #pages = 0;
   #tables = 0;
   #views: Views;
 
   /** `evict` makes room if it can, and returns whether it did. */
-  constructor(budget: number, evict: () => boolean, create: (pagesMax: number) => Kernel = createKernel) {
+  constructor(
+    budget: number,
+    evict: () => boolean,
+    create: (pagesMax: number) => Kernel = createKernel,
+    passed: () => number = () => performance.now(),
+  ) {
     this.budget = budget;
     this.#evict = evict;
+    this.#passed = passed;
     this.#tablesMax = Math.floor(budget * TABLES_PART);
     this.#pagesMax = Math.floor((budget - this.#tablesMax) / PAGE_BYTES);
     this.kernel = create(this.#pagesMax);
@@ -59,7 +69,12 @@ export class Pool {
 
   /** The number of pages available to mirrors. */
   get pagesMax(): number {
-    return Math.max(0, this.#pagesMax - SCRATCH_PAGES);
+    return Math.max(0, (this.isRefused ? this.#pages : this.#pagesMax) - SCRATCH_PAGES);
+  }
+
+  /** Whether the system has refused memory a short time ago. */
+  get isRefused(): boolean {
+    return this.#passed() - this.#refusedAt < REFUSED_MS;
   }
 
   /** Views of the memory. Invalid after the next allocation. */
@@ -92,12 +107,12 @@ export class Pool {
   #grow(): boolean {
     const first = Math.max(this.#pages, SCRATCH_PAGES);
     const end = Math.min(first + Math.max(STEP, Math.floor(first / STEP_PART)), this.#pagesMax);
-    if (end <= first) return false;
+    if (end <= first || this.isRefused) return false;
     try {
       this.kernel.memory.grow(end - this.#pages);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.#pagesMax = this.#pages; // the system has no more memory
+      this.#refusedAt = this.#passed();
       return false;
     }
     this.#pages = end;

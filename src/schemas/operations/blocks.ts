@@ -98,7 +98,14 @@ export const BLOCKS = {
     access: "read",
     scope: "own",
     params: named,
-    query: z.strictObject({ limit: z.coerce.number().int().min(0).exactOptional() }),
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(0).exactOptional(),
+      creation: z
+        .enum(["true", "false"])
+        .transform((text) => text === "true")
+        .exactOptional()
+        .meta({ description: "Whether to list the creation of the block (version 1) as well. Default: false" }),
+    }),
     data: BlockHistorySchema,
     status: 200,
   }),

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { operation } from "../operation.js";
-import { ApiKeyPageSchema, ApiKeySchema, MadeApiKeySchema, NewApiKeySchema } from "../registry.js";
+import { ApiKeyPageSchema, ApiKeySchema, CallerSchema, MadeApiKeySchema, NewApiKeySchema } from "../registry.js";
 import { ROUTES } from "../routes.js";
 import { Name, PageFields } from "../scope.js";
 
@@ -10,6 +10,15 @@ const identified = z.strictObject({ id: Name });
 const page = z.strictObject(PageFields);
 
 export const KEYS = {
+  caller: operation({
+    ...ROUTES.caller,
+    tag: "Keys",
+    summary: "Get what the caller may do: its access, and the spaces that its key covers.",
+    access: "read",
+    scope: "none",
+    data: CallerSchema,
+    status: 200,
+  }),
   listKeys: operation({
     ...ROUTES.listKeys,
     tag: "Keys",

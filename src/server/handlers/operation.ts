@@ -19,6 +19,7 @@ export const bufferHandlers: Handlers<typeof BUFFERS> = {
 };
 
 export const keyHandlers: Handlers<typeof KEYS> = {
+  caller: async ({ caller }) => caller.rights,
   listKeys: ({ memory, query }) => memory.keys.list(query),
   createKey: ({ memory, body, idempotencyKey }) => memory.keys.create(body, keyed(idempotencyKey)),
   revokeKey: ({ memory, params }) => memory.keys.revoke(params.id),

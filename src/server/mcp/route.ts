@@ -2,17 +2,20 @@
  * /mcp: memory for MCP clients over Streamable HTTP, in both eras of the protocol, with the same admission and keys as the
  * API. The first request loads the implementation.
  */
+
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { Caller } from "../../calls/caller.js";
 import { HoldfastError } from "../../errors.js";
+import { didYouMean } from "../../input/nearest.js";
 import { ANSWER_TOKENS, ANSWER_TOKENS_MIN } from "../../mcp/limits.js";
 import type { Memory } from "../../memory.js";
 import { SCOPE_KEYS } from "../../schemas/scope.js";
+import { parseWith } from "../../schemas/validation.js";
 import { type AttendParts, attend, senderOf } from "../attend.js";
 import type { BodyLimits } from "../body.js";
 import { limitsOf } from "../dispatch.js";
-import { parseWith, readJson } from "../request.js";
+import { PARTS, readJson } from "../request.js";
 import { whenStopping } from "./listening.js";
 import { scopeOfRequest } from "./scope.js";
 
@@ -90,8 +93,12 @@ const refusal = (code: number, message: string): Response =>
 function settingsOf(c: Context): z.output<typeof Settings> {
   const query = c.req.query();
   const unknown = Object.keys(query).find((name) => !KNOWN.has(name));
-  if (unknown === undefined) return parseWith(Settings, query, "");
-  throw new HoldfastError("invalid_input", `unknown query parameter: ${unknown.slice(0, 64)}`, {
-    hint: `this route takes ${[...KNOWN].join(", ")}`,
-  });
+  if (unknown === undefined) return parseWith(Settings, query, PARTS.query);
+  throw new HoldfastError(
+    "invalid_input",
+    `unknown query parameter: ${unknown.slice(0, 64)}${didYouMean(unknown, KNOWN)}`,
+    {
+      hint: `this route takes ${[...KNOWN].join(", ")}`,
+    },
+  );
 }

@@ -5,12 +5,14 @@
  *
  * Without either, a key for one space selects that space; without keys the user is `default`, as everywhere.
  */
+
 import type { Context } from "hono";
 import type { Caller } from "../../calls/caller.js";
 import { HoldfastError } from "../../errors.js";
 import { SCOPE_KEYS, ScopeSchema, SPACE_KINDS } from "../../schemas/scope.js";
+import { parseWith } from "../../schemas/validation.js";
 import type { Scope } from "../../types.js";
-import { headerText, parseWith } from "../request.js";
+import { headerText, PARTS } from "../request.js";
 
 const DEFAULT_USER = "default";
 
@@ -23,7 +25,7 @@ export function scopeOfRequest(c: Context, caller: Caller): Scope {
     if (other !== undefined) throw contradiction(name);
     if (value !== undefined) given[name] = value;
   }
-  const scope = parseWith(ScopeSchema, given, "") as Scope;
+  const scope = parseWith(ScopeSchema, given, PARTS.query) as Scope;
   const whole = SPACE_KINDS.some((kind) => scope[kind] !== undefined) ? scope : { ...scope, ...ownSpace(caller) };
   caller.requireScope(whole);
   return whole;

@@ -20,6 +20,7 @@ import { addressOf, type Endpoint, endpointOf } from "./endpoint.js";
 import { failureOf, statusOf } from "./failure.js";
 import { Requests } from "./requests.js";
 
+/** The options of a `QdrantIndex`. */
 export interface QdrantIndexOptions {
   /** For example http://127.0.0.1:6333. A path is kept. The default port is 6333. */
   readonly url: string;
@@ -43,6 +44,7 @@ interface Prepared {
   readonly collection: string;
 }
 
+/** A Qdrant server as the external vector index. */
 export class QdrantIndex implements VectorIndex {
   readonly name: string;
   readonly #endpoint: Endpoint;

@@ -17,10 +17,16 @@ import type { Writer } from "./writer.js";
 /** If a read on the main thread takes longer than this, the reader thread is started for the reads that follow. */
 const BRIEF_MS = 5;
 
+/** The part of the mirrors' memory that remains when memory is short. */
+const CONSTRAINED_PART = 1 / 16;
+
 export class Connections {
   readonly options: ThreadOptions;
   #threads: StorageThreads;
   #reopening: Promise<void> | undefined;
+  /** The search thread that is being replaced. */
+  #replaced: Promise<void> | undefined;
+  #isConstrained = false;
   /** Why all reads and writes fail: the file was lost while it was open, or could not be reopened. */
   #failure: HoldfastError | undefined;
   #hasEnded = false;
@@ -72,6 +78,27 @@ export class Connections {
     return repeated(async () => this.#call((await this.ready()).search, method, args));
   }
 
+  /**
+   * Replaces the search thread by one with less memory for mirrors, or with all of it. Only a thread that ends returns
+   * its memory to the system. The next search starts the new one; searches in progress are finished by the old one.
+   */
+  async constrain(isConstrained: boolean): Promise<void> {
+    await this.ready();
+    if (isConstrained === this.#isConstrained) return this.#replaced;
+    this.#isConstrained = isConstrained;
+    const { search, newSearch } = this.#threads;
+    this.#threads = { ...this.#threads, search: newSearch(this.searchOptions) };
+    this.#replaced = Promise.allSettled([this.#replaced, search.close()]).then(() => undefined);
+    await this.#replaced;
+  }
+
+  /** The options of the search thread at present. */
+  get searchOptions(): ThreadOptions {
+    const { mirrorBytes } = this.options;
+    if (!this.#isConstrained) return this.options;
+    return { ...this.options, mirrorBytes: Math.floor(mirrorBytes * CONSTRAINED_PART), isConstrained: true };
+  }
+
   /** Reads in the writer thread. */
   readWriter<M extends keyof Writer>(method: M, ...args: ArgumentsOf<Writer[M]>): Promise<ResultOf<Writer[M]>> {
     return repeated(() => this.write(method, ...args));
@@ -110,7 +137,8 @@ export class Connections {
     const { file } = this.#threads;
     await this.#end();
     try {
-      this.#threads = await openThreads({ ...this.options, file }, []);
+      const threads = await openThreads({ ...this.options, file }, []);
+      this.#threads = { ...threads, search: threads.newSearch(this.searchOptions) };
       this.#hasEnded = false;
       this.#failure = undefined;
     } catch (cause) {
@@ -128,6 +156,7 @@ export class Connections {
   /** Must be called at most once. Rejects if the file was lost: the last writes may not be in the file at this path. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    await this.#replaced;
     if (!this.#failure) return closeThreads(this.#threads);
     await this.#end();
     if (isUnsafe(this.#failure)) throw this.#failure;

@@ -15,11 +15,13 @@ export async function openInMemory(options: ThreadOptions): Promise<StorageThrea
   const writer = new InlineThread(await Writer.inMemory(options, database)); // first: it creates the tables
   const shared = withoutClose(database); // the writer closes it, last
   const mainReader = new Reader(shared, options.path);
+  const newSearch = (changed: ThreadOptions) => new InlineThread(new Searcher(shared, changed));
   return {
     file: "",
     writer,
     reader: new InlineThread(mainReader),
-    search: new InlineThread(new Searcher(shared, options)),
+    search: newSearch(options),
+    newSearch,
     mainReader,
   };
 }

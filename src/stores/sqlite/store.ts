@@ -247,7 +247,11 @@ export class SqliteStore implements Store {
   async mirrors(): Promise<MirrorStats> {
     const { search } = await this.#connections.ready();
     if (search.isRunning) return this.#connections.search("mirrorStats");
-    return { ...NO_MIRRORS, budget: this.#connections.options.mirrorBytes };
+    return { ...NO_MIRRORS, budget: this.#connections.searchOptions.mirrorBytes };
+  }
+
+  constrain(isConstrained: boolean): Promise<void> {
+    return this.#connections.constrain(isConstrained);
   }
 
   chunks(spaces: readonly SpaceRef[], ids: readonly string[], now: number): Promise<readonly StoredChunk[]> {

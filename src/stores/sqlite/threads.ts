@@ -20,6 +20,8 @@ export interface StorageThreads {
   readonly writer: StorageThread<Writer>;
   readonly reader: StorageThread<Reader>;
   readonly search: StorageThread<Searcher>;
+  /** Another search thread, which its first call starts. */
+  readonly newSearch: (options: ThreadOptions) => StorageThread<Searcher>;
   /** Reads on the main thread. */
   readonly mainReader: Reader;
 }
@@ -51,7 +53,8 @@ export async function openThreads(options: ThreadOptions, warm: readonly Reading
     for (const role of warm) warming[role]().catch(() => undefined);
     const mainReader = earlyReader ?? (await readBusy(() => openMainReader(known), options.busyTimeoutMs));
     if (loading) await within(systemClock, WARM_MS, loading);
-    return { file, writer, reader, search, mainReader };
+    const newSearch = (changed: ThreadOptions) => new Thread<Searcher>("search", { ...changed, file });
+    return { file, writer, reader, search, newSearch, mainReader };
   } catch (error) {
     earlyReader?.close();
     await Promise.all([writer.end(), early?.end()]);

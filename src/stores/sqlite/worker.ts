@@ -19,6 +19,8 @@ export interface ThreadData {
 export interface ThreadOptions extends WriterOptions {
   /** The memory budget of the vector mirrors, in bytes. */
   readonly mirrorBytes: number;
+  /** See `SearcherOptions`. */
+  readonly isConstrained?: boolean;
 }
 
 export interface Call {

@@ -73,7 +73,7 @@ function rollBack({ DatabaseSync }: Driver, path: string): void {
 export const LOCK_WAIT_MS = 5;
 
 function loadDriver(): Driver {
-  const builtIn = process.getBuiltinModule("node:sqlite" as never) as Driver | undefined;
+  const builtIn = withoutSqliteWarning(() => process.getBuiltinModule("node:sqlite" as never) as Driver | undefined);
   if (builtIn && isComplete(builtIn)) return builtIn;
   try {
     return createRequire(import.meta.url)("@photostructure/sqlite") as Driver;
@@ -82,6 +82,23 @@ function loadDriver(): Driver {
       cause,
       hint: "use Node 22.16 or newer, which has SQLite built in, or reinstall with optional binaries for this platform",
     });
+  }
+}
+
+/**
+ * Node 22 warns that its SQLite is experimental when the module is loaded, in each thread. What this project uses of it
+ * is tested on that version. All other warnings pass. Loading is synchronous, so no other code warns meanwhile.
+ */
+function withoutSqliteWarning<T>(load: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = (...warning: readonly unknown[]): void => {
+    if (warning[1] === "ExperimentalWarning" && String(warning[0]).startsWith("SQLite ")) return;
+    Reflect.apply(emitWarning, process, warning);
+  };
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
   }
 }
 

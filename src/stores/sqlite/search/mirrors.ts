@@ -42,8 +42,14 @@ export class Mirrors {
   #dimensions = 0;
   #counts = { loads: 0, evictions: 0, hits: 0 };
 
-  constructor(budget: number) {
-    this.#pool = new Pool(budget, () => this.#evict());
+  /** `pool` is for tests. */
+  constructor(budget: number, pool: (evict: () => boolean) => Pool = (evict) => new Pool(budget, evict)) {
+    this.#pool = pool(() => this.#evict());
+  }
+
+  /** Whether the system has refused memory a short time ago. */
+  get isRefused(): boolean {
+    return this.#pool.isRefused;
   }
 
   /** The spaces with mirrors, including those still loading. */
@@ -141,7 +147,7 @@ export class Mirrors {
   }
 
   #giveUp(space: number, items: number): false {
-    if (this.#entries.size === 1) this.#tooLarge.set(space, items); // it had the whole budget
+    if (this.#entries.size === 1 && !this.isRefused) this.#tooLarge.set(space, items); // it had the whole budget
     this.drop(space);
     return false;
   }

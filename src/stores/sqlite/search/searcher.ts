@@ -35,13 +35,19 @@ export interface SearcherOptions {
   readonly busyTimeoutMs: number;
   /** The memory budget for the vectors of searched spaces, in bytes. */
   readonly mirrorBytes: number;
+  /** Memory is short: a space whose vectors do not fit is searched by words only, and not in the file. */
+  readonly isConstrained?: boolean;
 }
+
+/** What a search has to do without: vectors that are still loading, or for which there is no memory. */
+type Missing = "loading" | "memory" | undefined;
 
 /** A ranking, or the spaces whose vectors must be loaded first. */
 type Step = SearchResult | { readonly missing: readonly SpaceRow[]; readonly table: VectorTable };
 
 export class Searcher {
   readonly #busyTimeoutMs: number;
+  readonly #isConstrained: boolean;
   readonly #database: Database;
   readonly #statements: Statements;
   readonly #registry: Registry;
@@ -52,8 +58,9 @@ export class Searcher {
   readonly #mirrors: Mirrors;
   readonly #feed: MirrorFeed;
 
-  constructor(database: Database, { busyTimeoutMs, mirrorBytes }: SearcherOptions) {
+  constructor(database: Database, { busyTimeoutMs, mirrorBytes, isConstrained = false }: SearcherOptions) {
     this.#busyTimeoutMs = busyTimeoutMs;
+    this.#isConstrained = isConstrained;
     this.#database = database;
     try {
       this.#statements = new Statements(this.#database);
@@ -73,13 +80,18 @@ export class Searcher {
   async search(request: SearchRequest): Promise<SearchResult> {
     const readyBy = performance.now() + (request.vector?.readyMs ?? 0);
     const scanned = new Map<number, readonly ItemScore[]>();
-    for (let attempt = 1, isLate = false; ; attempt++) {
-      const step = await this.#snapshot(() => this.#rank(request, scanned, isLate));
+    let without: Missing;
+    for (let attempt = 1; ; attempt++) {
+      const step = await this.#snapshot(() => this.#rank(request, scanned, without));
       if ("found" in step) return step;
       const { missing, table } = step;
       const unpin = this.#mirrors.pin(missing.map(({ key }) => key));
       const prepare = async (space: SpaceRow): Promise<void> => {
         if (attempt <= LOADS_MAX && (await this.#load(space, table, readyBy))) return;
+        if (this.#isConstrained || this.#mirrors.isRefused) {
+          without = "memory";
+          return;
+        }
         const { numbers } = request.vector as NonNullable<SearchRequest["vector"]>;
         scanned.set(space.key, await this.#scan(space.key, table, numbers));
       };
@@ -87,7 +99,7 @@ export class Searcher {
         await Promise.all(missing.map(prepare));
       } catch (error) {
         if (!(error instanceof HoldfastError) || error.code !== "loading") throw error;
-        isLate = true;
+        without = "loading";
       } finally {
         unpin();
       }
@@ -97,7 +109,7 @@ export class Searcher {
   /**
    * The whole search, on one snapshot: finds candidates by words and by vectors, completes both scores, and ranks them.
    */
-  #rank(request: SearchRequest, scanned: Scanned, isLate: boolean): Step {
+  #rank(request: SearchRequest, scanned: Scanned, without: Missing): Step {
     const { spaces, filter, now, terms, lookups, vector, hints } = request;
     const scope = SearchScope.resolve(this.#statements, this.#registry, spaces, filter, now);
     if (!scope) return this.#nothing(request);
@@ -106,7 +118,7 @@ export class Searcher {
     if (table) this.#feed.catchUp(table);
     const parts = { statements: this.#statements, file: this.#file, mirrors: this.#mirrors };
     const vectors = table && new VectorSearch(parts, scope, table, vector.numbers, scanned);
-    const isStored = vectors && !isLate && !vector?.freshOnly;
+    const isStored = vectors && !without && !vector?.freshOnly;
     if (isStored && !vector?.outside && vectors.missing.length > 0) {
       const missing = new Set(vectors.missing);
       return { missing: scope.spaces.filter(({ key }) => missing.has(key)), table };
@@ -125,8 +137,8 @@ export class Searcher {
 
     const keys = [...new Set([...byWords.map(keyOf), ...exact.keys(), ...nearest.map(keyOf)])];
     const headers = this.#headers.read(keys, scope.spaces, now, scope.narrowing);
-    const wordScores = mapOf([...byWords, ...words.scores(without(keys, byWords))]);
-    const completed = vectors && !vector?.freshOnly ? vectors.scores(without(keys, [...nearest, ...fresh.scores])) : [];
+    const wordScores = mapOf([...byWords, ...words.scores(except(keys, byWords))]);
+    const completed = vectors && !vector?.freshOnly ? vectors.scores(except(keys, [...nearest, ...fresh.scores])) : [];
     const meanings = mapOf<MeaningScore>([...completed, ...fresh.scores, ...nearest]);
 
     const ranks = new Map(nearest.map(({ key }, rank) => [key, rank]));
@@ -161,7 +173,7 @@ export class Searcher {
         found: stored.length,
         ms: performance.now() - wordsDone,
         ...(vector && !table && { missing: "other_space" }),
-        ...(isLate && { missing: "loading" }),
+        ...(without && { missing: without }),
       },
     };
   }
@@ -337,7 +349,7 @@ const keyOf = ({ key }: { readonly key: number }): number => key;
 const mapOf = <T extends { readonly key: number }>(scores: readonly T[]): ReadonlyMap<number, T> =>
   new Map(scores.map((score) => [score.key, score]));
 
-function without(keys: readonly number[], known: readonly { readonly key: number }[]): readonly number[] {
+function except(keys: readonly number[], known: readonly { readonly key: number }[]): readonly number[] {
   const names = new Set(known.map(keyOf));
   return keys.filter((key) => !names.has(key));
 }
