@@ -24,9 +24,19 @@ export function withForm(
   return { ...forms, [expected]: [form, ...others].slice(0, FORMS_MAX) };
 }
 
-/** The forms in which a predictor's guess is expected, from the first source that knows any. */
-export const formsOf = (predictor: PredictorName, ...sources: readonly Forms[]): readonly QueryOptions[] =>
-  [...sources.map((forms) => forms[predictor]), ...sources.map(({ any }) => any)].find((forms) => forms?.length) ?? [];
+/**
+ * The forms in which a predictor's guess is expected, from the first source that knows any. As long as nothing is known of
+ * announcements, they are expected in a plain query as well.
+ */
+export function formsOf(predictor: PredictorName, ...sources: readonly Forms[]): readonly QueryOptions[] {
+  const known = (name: keyof Forms) => sources.map((forms) => forms[name]).find((forms) => forms?.length);
+  const own = known(predictor);
+  if (own) return own;
+  const any = known("any") ?? [];
+  return predictor !== "anticipate" || any.some((form) => isEqual(form, PLAIN)) ? any : [...any, PLAIN];
+}
+
+const PLAIN: QueryOptions = {};
 
 /** The forms for sessions of other spaces, without those that name spaces besides their own. */
 export function elsewhere(forms: Forms, { space }: ParsedScope): Forms {

@@ -110,6 +110,25 @@ describe("the next line", () => {
     expect(await without.ahead()).toBe(0);
   });
 
+  it("spares questions their search and raises the hit rate, which is zero without speculation", async () => {
+    const searched = async (desk: Desk): Promise<{ readonly searches: number; readonly hitRate: number }> => {
+      let searches = 0;
+      for (const text of TURNS) {
+        await desk.session().add([{ role: "user", content: text }]);
+        await desk.idle();
+        const before = desk.searches;
+        await desk.session().query(text);
+        searches += desk.searches - before;
+        await desk.idle();
+      }
+      const { queries, misses, shared } = (await desk.service.stats()).query;
+      return { searches, hitRate: (queries - misses - shared) / queries };
+    };
+    const count = TURNS.length;
+    expect(await searched(await Desk.open({ maxSize: 0 }))).toEqual({ searches: count, hitRate: 0 });
+    expect(await searched(await Desk.open())).toEqual({ searches: 1, hitRate: (count - 1) / count });
+  });
+
   it("is answered again when the same is said again", async () => {
     const desk = await Desk.open({ predictors: "next_line" });
     const session = desk.session();
@@ -317,6 +336,28 @@ describe("what is announced", () => {
     await desk.idle();
     expect(await desk.of("anticipate")).toMatchObject({ issued: 1, served: 1, late: 0, wasted: 0 });
     expect(desk.searches).toBe(before + 1);
+  });
+
+  it("without options is expected in a plain query, until it is known how the session asks", async () => {
+    for (const before of [undefined, "is it raining?"]) {
+      const desk = await Desk.open({ predictors: "anticipate" });
+      const session = desk.session();
+      await session.add([{ role: "user", content: "Bruno sleeps in the garden" }]);
+      if (before !== undefined) await session.query(before, { topK: 4 });
+      await desk.idle();
+      const ask = async (text: string, options?: QueryOptions) => {
+        const { issued = 0, served = 0 } = (await desk.of("anticipate")) ?? {};
+        await session.anticipate(text);
+        await desk.idle(200);
+        await session.query(text, options);
+        await desk.idle();
+        const after = await desk.of("anticipate");
+        return [(after?.issued ?? 0) - issued, (after?.served ?? 0) - served];
+      };
+      expect(await ask("where does Bruno sleep?")).toEqual([before === undefined ? 1 : 2, 1]);
+      expect(await ask("is Bruno asleep?", { topK: 4 }), "it is asked in another way now").toEqual([1, 0]);
+      expect(await ask("is Bruno in bed?", { topK: 4 })).toEqual([1, 1]);
+    }
   });
 
   it("is answered again when it is announced again after something was written", async () => {
