@@ -50,7 +50,8 @@ export async function openMemory(options: string | OpenOptions = {}): Promise<Me
 export async function openWithFallback(options: OpenOptions, fallback: Options): Promise<Memory> {
   const { config, ...code } = options;
   const resolved = loadConfig({ file: config, env: process.env, code, fallback });
-  const embedder = resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) });
+  const embedder =
+    resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) }, resolved.clock);
   const extractor = resolved.extractor ?? chooseExtractor(resolved.extraction, resolved.clock);
   const index = resolved.vectorIndex ?? chooseIndex(resolved.qdrant);
   const store = await openStore(resolved, embedder !== undefined);

@@ -1,4 +1,5 @@
 /** Selects the embedder that the options ask for. */
+import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import type { Embedder } from "./embedder.js";
 import { MODEL_NAME } from "./minilm/choice.js";
@@ -19,7 +20,7 @@ export interface EmbeddingChoice {
 }
 
 /** Undefined for words only. */
-export function chooseEmbedder(choice: EmbeddingChoice): Embedder | undefined {
+export function chooseEmbedder(choice: EmbeddingChoice, clock: Clock): Embedder | undefined {
   const { model, baseUrl, apiKey, timeoutMs, batchSize, dimensions, tokensMax } = choice;
   if (model === NO_MODEL) return undefined;
   if (baseUrl !== undefined) {
@@ -28,6 +29,7 @@ export function chooseEmbedder(choice: EmbeddingChoice): Embedder | undefined {
       model,
       timeoutMs,
       batchSize,
+      clock,
       ...(apiKey !== undefined && { apiKey }),
       ...(dimensions !== undefined && { dimensions }),
       ...(tokensMax !== undefined && { tokensMax }),

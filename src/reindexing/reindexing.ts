@@ -87,7 +87,8 @@ export class Reindexing {
       throw wrongType("embedder", OPTIONS.embedder.expected, embedder);
     }
     const chosen =
-      embedder ?? (model === undefined ? undefined : chooseEmbedder({ ...this.#options.embedding, model }));
+      embedder ??
+      (model === undefined ? undefined : chooseEmbedder({ ...this.#options.embedding, model }, this.#options.clock));
     if (chosen) return chosen;
     throw new HoldfastError("invalid_input", "re-embedding needs a model, and none was given", {
       hint: "name the model, or give an embedder; to search by words only, open the memory with the model none",
