@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, serve } from "holdfast/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newPath, open } from "../support/opened.js";
 import { root } from "../support/root.js";
 import { errorOf, holdfast, jsonOf, type Ran } from "./cli.js";
 import { type Sample, type Seeds, samplesOf, seed } from "./samples.js";
@@ -247,4 +248,15 @@ describe("wrong usage", () => {
       expect(ran.err).toContain(what);
     }
   });
+});
+
+it("an import that writes nothing but points says that it wrote them", async () => {
+  const path = newPath();
+  const session = (await open({ path })).session({ user: "ada" });
+  const turn = session.turn();
+  turn.push({ op: "store_embedding", collection: "faces", pointId: "rui", vector: [1, 2] });
+  await session.commit(turn);
+  const { out: stdin } = await holdfast(["export", "--path", path]);
+  await session.points.delete("faces", ["rui"]);
+  expect(await holdfast(["import", "--path", path], { stdin })).toMatchObject({ code: 0, out: "imported: 1 point\n" });
 });

@@ -123,6 +123,9 @@ const WRITTEN = [
   ["items", "item"],
   ["blocks", "block version"],
   ["facts", "fact"],
+  ["superseded", "superseded span"],
+  ["points", "point"],
+  ["promotions", "promotion"],
 ] as const;
 
 async function print(call: Call, report: ImportReport): Promise<void> {
