@@ -72,10 +72,14 @@ export class Later {
   do(task: () => void): void {
     this.#tasks.push(task);
     if (this.#tasks.length > LATER_MAX) this.#tasks.shift();
-    this.#cancel ??= this.#clock.after(LATER_MS, () => {
-      this.#cancel = undefined;
-      for (const one of this.#tasks.splice(0)) one();
-    });
+    this.#cancel ??= this.#clock.after(LATER_MS, () => this.run());
+  }
+
+  /** Runs the tasks that wait, now. */
+  run(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    for (const one of this.#tasks.splice(0)) one();
   }
 
   /** Drops the tasks that have not run. */

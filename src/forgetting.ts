@@ -72,16 +72,17 @@ export class Forgetting {
     }
     const isTouched = Object.values(sum).some((count) => count > 0);
     if (isTouched && "space" in target && !("points" in target)) events.tell(forgotten(target, sum));
-    if (sum.items > 0) dropAnswers("space" in target ? target.space : undefined);
+    const isWhole = "entry" in target && target.entry;
+    // Questions may have been asked, and announced, where no item was.
+    if (sum.items > 0 || isWhole) dropAnswers("space" in target ? target.space : undefined);
     await onGone();
     const { purged, left } = isTouched ? await store.purge(PURGE_WAIT_MS) : { purged: true, left: [] };
     // A later slice may have removed facts that an earlier one left.
     const staying = "space" in target ? await factsAmong(store, target.space, [...factsLeft], at) : [];
-    const isWhole = "entry" in target && target.entry; // in that case the keys are removed with the entry
     const others = [
       ...factsThatStay(staying),
       ...copiesThatStay(copiesLeft),
-      ...(keysLeft && !isWhole ? KEYS_STAY : []),
+      ...(keysLeft && !isWhole ? KEYS_STAY : []), // otherwise they are removed with the entry
     ];
     return {
       ...sum,

@@ -16,6 +16,7 @@ import { Meter } from "./buffers/meter.js";
 import type { Entry } from "./buffers/query/answer-cache.js";
 import { QueryBuffer, queryCache } from "./buffers/query/query-buffer.js";
 import { Retriever } from "./buffers/query/retriever.js";
+import { remembered } from "./buffers/speculative/forms.js";
 import { SpeculativeBuffer } from "./buffers/speculative/speculative-buffer.js";
 import type { Turn } from "./buffers/turn.js";
 import { lanesOf, sizedUnit } from "./buffers/units.js";
@@ -246,9 +247,9 @@ export class BufferService {
   async ask(place: ParsedScope, text: string, options: QueryOptions): Promise<Hits> {
     const query = this.#parse(place, text, options);
     this.#now();
-    const asked = { ...options }; // the caller may change its object, or pass null
+    const asked = this.#later && !query.presentation.explain ? remembered(options ?? {}) : undefined;
     const hits = await this.#queries.query(place, query);
-    this.#later?.do(() => this.#speculative?.answered(place, query, asked));
+    if (asked) this.#later?.do(() => this.#speculative?.answered(place, query, asked));
     return hits;
   }
 
@@ -260,7 +261,8 @@ export class BufferService {
   anticipate(place: ParsedScope, text: string, options?: QueryOptions): void {
     this.#parse(place, text, options ?? {}); // refuses what a query would refuse
     this.#now();
-    this.#speculative?.anticipate(place, text, options && { ...options });
+    const asked = options && remembered(options);
+    if (!options || asked) this.#speculative?.anticipate(place, text, asked);
   }
 
   /** Prepares for the first question of a session that comes into use. */
@@ -320,6 +322,7 @@ export class BufferService {
   }
 
   #dropAnswers(space?: SpaceRef): void {
+    this.#later?.run(); // what was observed is to be forgotten, too
     this.#queries.forget(space);
     this.#speculative?.forget(space);
   }

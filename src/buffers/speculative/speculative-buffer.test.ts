@@ -1,5 +1,5 @@
 /** The SpeculativeBuffer behind a service in memory, on a clock that the test moves. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { loadConfig } from "../../config.js";
 import type { MemoryEvent } from "../../events/event.js";
 import type { QueryOptions } from "../../input/query.js";
@@ -202,6 +202,30 @@ describe("the next line", () => {
       expect((await desk.service.stats()).speculative, act).toMatchObject({ entries: 0, sessions: 0 });
       expect(contents(await session.query("a secret about Bruno"))).not.toContain("a secret about Bruno");
     }
+  });
+
+  it("is forgotten with its space right after the question, and where nothing was stored", async () => {
+    const desk = await Desk.open();
+    const session = desk.session();
+    await session.add([{ role: "user", content: "a secret about Bruno" }]);
+    await session.query("a secret about Bruno");
+    await session.forget();
+    await desk.idle();
+    expect((await desk.service.stats()).speculative).toMatchObject({ entries: 0, sessions: 0 });
+    await session.query("a secret about Bruno");
+    await session.anticipate("another secret");
+    await desk.idle();
+    await session.forget();
+    await desk.idle(1_000);
+    expect((await desk.service.stats()).speculative).toMatchObject({ entries: 0, sessions: 0 });
+  });
+
+  it("of a new session is not asked as a forgotten one asked, which may have named others", async () => {
+    const desk = await Desk.open({ predictors: "next_line" });
+    await desk.turn(desk.session("one", "ada"), TURNS[0] as string, { session: "secret" });
+    await desk.service.forget({ user: "ada" });
+    await desk.turn(desk.session("two", "bob"), TURNS[1] as string, { session: "secret" });
+    expect(await desk.of("next_line")).toMatchObject({ issued: 0, served: 0 });
   });
 
   it("that is never asked is soon not searched any more, and again when it is asked", async () => {
@@ -416,6 +440,46 @@ describe("the bounds", () => {
     const half = await announced({ maxBytes: Math.ceil((all?.bytes ?? 0) / 2) });
     expect(half?.entries).toBeLessThan(6);
     expect(half?.entries).toBeGreaterThan(0);
+  });
+});
+
+describe("hostile input", () => {
+  it("options that their caller changes after the call do not end the process", async () => {
+    const desk = await Desk.open();
+    const metadata: { topic: unknown } = { topic: "home" };
+    const options = { metadata } as QueryOptions;
+    const hits = desk.session().query("where is Bruno?", options);
+    metadata.topic = options; // a circle
+    await hits;
+    await desk.idle();
+    await desk.session().query("where is Bruno?");
+    await desk.idle();
+    expect((await desk.service.stats()).speculative).toMatchObject({ sessions: 1 });
+  });
+
+  it("long questions and long options are not kept, and options count as text", async () => {
+    const desk = await Desk.open();
+    const named = (characters: number): QueryOptions => ({ metadata: { topic: "x".repeat(characters) } });
+    await desk.session("long").query("ferry ".repeat(1_000));
+    await desk.session("options").query("ferry", named(5_000));
+    await desk.session("typing").anticipate("ferry", named(5_000));
+    await desk.idle(1_000);
+    expect((await desk.service.stats()).speculative).toMatchObject({ entries: 0, sessions: 0 });
+    for (let at = 0; at < 600; at++) {
+      await desk.session(`s${at}`).query(`ferry ${at % 5}`, named(3_900));
+      await desk.idle();
+    }
+    expect((await desk.service.stats()).speculative?.sessions).toBeLessThan(600);
+  });
+
+  it("a large batch costs no more than its newest messages", async () => {
+    const desk = await Desk.open();
+    const batch = Array.from({ length: 500 }, (_, at) => ({ role: "user" as const, content: `message ${at}` }));
+    await desk.session().add(batch);
+    const normalised = vi.spyOn(String.prototype, "normalize");
+    onTestFinished(() => normalised.mockRestore());
+    desk.clock.advance(1);
+    expect(normalised.mock.calls.length).toBeLessThan(50);
   });
 });
 

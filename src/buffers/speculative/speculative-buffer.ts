@@ -36,8 +36,9 @@ import { type PredictorStats, TrackRecord } from "./track-record.js";
 /** How long `anticipate` waits for more typing. */
 const TYPING_MS = 150;
 const SESSIONS_MAX = 1_000;
-const TRACE_CHARACTERS_MAX = 1_000_000;
-/** Longer messages are not expected as questions. */
+/** Of all sessions together: texts, options, and the guesses made of them. */
+const TRACE_CHARACTERS_MAX = 4_000_000;
+/** Longer messages are not expected as questions, and nothing is predicted from longer questions. */
 const TEXT_CHARACTERS_MAX = 4_000;
 const ASKED_MAX = 4;
 
@@ -97,7 +98,7 @@ export class SpeculativeBuffer {
   readonly #sessions = new LRUCache<string, Session>({
     max: SESSIONS_MAX,
     maxSize: TRACE_CHARACTERS_MAX,
-    sizeCalculation: ({ said, asked }) => [...said, ...asked].reduce((size, { text }) => size + text.length, 1),
+    sizeCalculation: ({ said, asked, forms, guesses }) => charactersIn([said, asked, forms, guesses]),
   });
   readonly #openings: Openings | undefined;
   /** How questions were asked last in any session, for sessions that have asked none. */
@@ -136,10 +137,12 @@ export class SpeculativeBuffer {
   added(place: ParsedScope, messages: readonly Added[]): void {
     this.#options.interrupt(); // what it finds would be outdated
     const session = this.#session(place);
-    const said = messages.flatMap(({ role, content }) =>
-      content.length > TEXT_CHARACTERS_MAX ? [] : [{ role, text: normaliseQuestion(content) }],
-    );
     const window = this.#options.contextWindow;
+    const said = messages
+      .slice(-window)
+      .flatMap(({ role, content }) =>
+        content.length > TEXT_CHARACTERS_MAX ? [] : [{ role, text: normaliseQuestion(content) }],
+      );
     this.#save({ ...session, said: [...session.said, ...said.filter(({ text }) => text !== "")].slice(-window) });
     this.#guess(place, "added");
     this.#openings?.open(place, this.#session(place).said.at(-1)?.text);
@@ -147,13 +150,14 @@ export class SpeculativeBuffer {
     this.#run();
   }
 
-  /** Observes a question that was answered, with the options that it was asked with. */
+  /** Observes a question that was answered, with the options that it was asked with (`remembered`). */
   answered(place: ParsedScope, query: ParsedQuery, options: QueryOptions): void {
     if (query.presentation.explain) return; // such answers are never cached
     const asked = { text: query.question.text, options };
     const id = requestId(place, query);
     const isScored = this.#prefetches.asked(id);
     this.#openings?.asked(place);
+    if (asked.text.length > TEXT_CHARACTERS_MAX) return;
     this.#score(place, asked, id, isScored);
     this.#note(place, asked);
     this.#guess(place, "answered");
@@ -171,7 +175,10 @@ export class SpeculativeBuffer {
     this.#openings?.open(place, undefined);
   }
 
-  /** Takes the text that a user is typing as a guess. Without options, it is expected to be asked as questions were before. */
+  /**
+   * Takes the text that a user is typing as a guess, with the options of the question to come (`remembered`). Without
+   * options, it is expected to be asked as questions were before.
+   */
   anticipate(place: ParsedScope, question: string, options?: QueryOptions): void {
     const lane = laneKey(place);
     this.#typing.get(lane)?.cancel();
@@ -205,6 +212,7 @@ export class SpeculativeBuffer {
       typing.cancel();
       this.#typing.delete(lane);
     }
+    this.#forms = {}; // may name sessions of the space
     for (const predictor of this.#predictors) predictor.forget?.(name);
     this.#prefetches.forget(name);
   }
@@ -332,6 +340,13 @@ export class SpeculativeBuffer {
 
 /** What the application announces, and the first use of a space, need no proof. */
 const TRUSTED: ReadonlySet<PredictorName> = new Set(["anticipate", "opening"]);
+
+/** The characters of all strings in a value, and 1 for anything else. */
+function charactersIn(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce((sum: number, one) => sum + charactersIn(one), 1);
+}
 
 /** Equal for equal questions of one session, however their options were written. */
 const requestId = (place: ParsedScope, { question, presentation }: ParsedQuery): string =>
