@@ -139,6 +139,7 @@ export class Prefetches {
   }
 
   async #runAll(): Promise<void> {
+    await Promise.resolve(); // what is queued in the same task is part of this run
     for (let slot = this.#next(); slot && !this.#isClosed && !this.#options.isBusy(); slot = this.#next()) {
       slot.state = "running";
       const started = performance.now();

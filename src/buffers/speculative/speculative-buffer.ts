@@ -38,7 +38,7 @@ const TYPING_MS = 150;
 const SESSIONS_MAX = 1_000;
 /** Of all sessions together: texts, options, and the guesses made of them. */
 const TRACE_CHARACTERS_MAX = 4_000_000;
-/** Longer messages are not expected as questions, and nothing is predicted from longer questions. */
+/** Longer questions are not expected, and nothing is predicted from them: they take the event loop long to read. */
 const TEXT_CHARACTERS_MAX = 4_000;
 const ASKED_MAX = 4;
 
@@ -282,9 +282,10 @@ export class SpeculativeBuffer {
   }
 
   /** Replaces the predictor's guesses in this session, and queues their searches if they are worth it. */
-  #stand(place: ParsedScope, predictor: PredictorName, guesses: readonly Guess[]): void {
+  #stand(place: ParsedScope, predictor: PredictorName, all: readonly Guess[]): void {
     const record = this.#records.get(predictor);
     if (!record) return; // not in use
+    const guesses = all.filter(({ text }) => text.length <= TEXT_CHARACTERS_MAX);
     const session = this.#session(place);
     const known = session.guesses.filter((guess) => guess.predictor === predictor);
     // A guess that came true has done its work: the same guess again is a new one.
