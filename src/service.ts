@@ -16,7 +16,6 @@ import { Meter } from "./buffers/meter.js";
 import type { Entry } from "./buffers/query/answer-cache.js";
 import { QueryBuffer, queryCache } from "./buffers/query/query-buffer.js";
 import { Retriever } from "./buffers/query/retriever.js";
-import { remembered } from "./buffers/speculative/forms.js";
 import { SpeculativeBuffer } from "./buffers/speculative/speculative-buffer.js";
 import type { Turn } from "./buffers/turn.js";
 import { lanesOf, sizedUnit } from "./buffers/units.js";
@@ -44,7 +43,7 @@ import { type ListOptions, parseList } from "./input/list.js";
 import { type ParsedRound, parseItems, parseMessages } from "./input/message.js";
 import { onceOf } from "./input/once.js";
 import { parsePatch } from "./input/patch.js";
-import { type ParsedQuery, parseQuery, type QueryOptions } from "./input/query.js";
+import { type ParsedQuery, parseQuery, type QueryOptions, remembered } from "./input/query.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
 import { MemoryPressure } from "./memory-pressure.js";
 import type { ResolvedOptions } from "./options.js";
@@ -261,8 +260,7 @@ export class BufferService {
   anticipate(place: ParsedScope, text: string, options?: QueryOptions): void {
     this.#parse(place, text, options ?? {}); // refuses what a query would refuse
     this.#now();
-    const asked = options && remembered(options);
-    if (!options || asked) this.#speculative?.anticipate(place, text, asked);
+    this.#speculative?.anticipate(place, text, options);
   }
 
   /** Prepares for the first question of a session that comes into use. */
@@ -323,8 +321,7 @@ export class BufferService {
 
   #dropAnswers(space?: SpaceRef): void {
     this.#later?.run(); // what was observed is to be forgotten, too
-    this.#queries.forget(space);
-    this.#speculative?.forget(space);
+    for (const part of [this.#queries, this.#speculative]) part?.forget(space);
   }
 
   /** Commits one write and returns its result. With a key, the write is idempotent. */

@@ -65,6 +65,8 @@ const DAY_MS = 86_400_000;
  */
 const DEPTH_STEP = 10;
 const DEADLINE_MS_MAX = 3_600_000;
+/** Of options that are remembered, as JSON. */
+const REMEMBERED_CHARACTERS_MAX = 4_000;
 const OPTION_KEYS: ReadonlySet<string> = new Set([
   "topK",
   "offset",
@@ -90,6 +92,12 @@ export function parseQuery(
   const fields = objectWith(options ?? {}, OPTION_KEYS, "options");
   const presentation = parsePresentation(fields, defaults);
   return { question: parseQuestion(text, fields, place, presentation), presentation };
+}
+
+/** A copy of options, which their owner may change later. Undefined if they are too long to be kept. Requires valid ones. */
+export function remembered(options: QueryOptions): QueryOptions | undefined {
+  const text = JSON.stringify(options);
+  return text.length > REMEMBERED_CHARACTERS_MAX ? undefined : JSON.parse(text);
 }
 
 function parsePresentation(fields: Fields, defaults: ResolvedOptions["buffer"]["query"]): Presentation {

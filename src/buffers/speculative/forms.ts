@@ -9,17 +9,9 @@ import type { PredictorName } from "../../options.js";
 import { spaceKey } from "../../space-key.js";
 
 const FORMS_MAX = 3;
-/** As JSON. */
-const OPTIONS_CHARACTERS_MAX = 4_000;
 
 /** By predictor, and of the newest text whoever guessed it. */
 export type Forms = { readonly [expected in PredictorName | "any"]?: readonly QueryOptions[] };
-
-/** A copy of options, which their owner may change later. Undefined if they are too long to be kept. Requires valid ones. */
-export function remembered(options: QueryOptions): QueryOptions | undefined {
-  const text = JSON.stringify(options);
-  return text.length > OPTIONS_CHARACTERS_MAX ? undefined : JSON.parse(text);
-}
 
 /** Adds the form of a question. If its text is new, it replaces the forms of the text before. The page is no part of a form. */
 export function withForm(

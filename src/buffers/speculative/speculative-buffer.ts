@@ -16,7 +16,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.js";
 import { HoldfastError } from "../../errors.js";
 import type { Events } from "../../events/events.js";
-import { normaliseQuestion, type ParsedQuery, type QueryOptions } from "../../input/query.js";
+import { normaliseQuestion, type ParsedQuery, type QueryOptions, remembered } from "../../input/query.js";
 import type { ParsedScope } from "../../input/scope.js";
 import { PREDICTORS, type PredictorName } from "../../options.js";
 import { laneIn, laneKey, spaceKey } from "../../space-key.js";
@@ -176,10 +176,12 @@ export class SpeculativeBuffer {
   }
 
   /**
-   * Takes the text that a user is typing as a guess, with the options of the question to come (`remembered`). Without
-   * options, it is expected to be asked as questions were before.
+   * Takes the text that a user is typing as a guess, with the options of the question to come. Without options, it is
+   * expected to be asked as questions were before.
    */
-  anticipate(place: ParsedScope, question: string, options?: QueryOptions): void {
+  anticipate(place: ParsedScope, question: string, given?: QueryOptions): void {
+    const options = given && remembered(given);
+    if (given && !options) return;
     const lane = laneKey(place);
     this.#typing.get(lane)?.cancel();
     const cancel = this.#options.clock.after(TYPING_MS, () => {
