@@ -351,7 +351,7 @@ function isName(value: unknown): boolean {
 }
 
 function isPredictorList(value: string): boolean {
-  return value.split(",").every((name) => PREDICTORS.some((known) => known === name));
+  return value.split(",").every((name) => PREDICTORS.some((known) => known === name.trim()));
 }
 
 function isAddress(value: string): boolean {

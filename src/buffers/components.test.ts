@@ -43,10 +43,17 @@ describe("the components", () => {
     await whole.say("the cat sleeps");
     await whole.service.query(ADA, "cat");
     await whole.service.flush();
-    expect(await whole.components()).toEqual({ write: OK, round: OK, hybrid: OK, query: OK, embedder: OK });
+    expect(await whole.components()).toEqual({
+      write: OK,
+      round: OK,
+      hybrid: OK,
+      query: OK,
+      speculative: OK,
+      embedder: OK,
+    });
     const words = await open({}, null as unknown as undefined);
     await words.say("the cat sleeps");
-    expect(await words.components()).toEqual({ write: OK, query: OK });
+    expect(await words.components()).toEqual({ write: OK, query: OK, speculative: OK });
   });
 });
 
@@ -92,13 +99,20 @@ describe("the embedder", () => {
     await service.query(ADA, "cat");
     const told = "the embedder was told to fail this embed";
     const once = { state: "degraded", reason: `failures in a row: 1; the last one: ${told}` };
-    expect(await components()).toEqual({ write: OK, round: OK, hybrid: OK, query: OK, embedder: once });
+    expect(await components()).toEqual({
+      write: OK,
+      round: OK,
+      hybrid: OK,
+      query: OK,
+      speculative: OK,
+      embedder: once,
+    });
 
     embedder.failNext(Number.POSITIVE_INFINITY);
     for (let asked = 0; asked < 4; asked++) await service.query(ADA, `cat ${asked}`);
     const why = `it is not called for a while; failures in a row: 5; the last one: ${told}`;
     expect(await components()).toEqual({
-      ...{ write: OK, hybrid: OK },
+      ...{ write: OK, hybrid: OK, speculative: OK },
       round: { state: "degraded", reason: "what gathers waits for the embedder" },
       query: { state: "degraded", reason: `new questions are answered by words only: ${why}` },
       embedder: { state: "failed", reason: why },
@@ -107,7 +121,7 @@ describe("the embedder", () => {
     embedder.failNext(0);
     clock.advance(60_000);
     await service.query(ADA, "cat again");
-    expect(await components()).toEqual({ write: OK, round: OK, hybrid: OK, query: OK, embedder: OK });
+    expect(await components()).toEqual({ write: OK, round: OK, hybrid: OK, query: OK, speculative: OK, embedder: OK });
   });
 
   it("that no longer fits the file has failed, and with it all that needs vectors", async () => {
@@ -125,6 +139,7 @@ describe("the embedder", () => {
       round: { state, reason },
       hybrid: { state, reason },
       query: { state: "degraded", reason },
+      speculative: OK,
       embedder: { state, reason },
     });
   });

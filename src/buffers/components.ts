@@ -1,6 +1,7 @@
 /** Components: which parts of a memory work at this moment, and why others do not. */
 import type { ProcessMemory } from "../memory-pressure.js";
 import type { MeaningStats } from "./meaning-path.js";
+import type { SpeculativeStats } from "./speculative/speculative-buffer.js";
 import type { WriteBufferStats } from "./write.js";
 
 /**
@@ -18,7 +19,7 @@ export interface Component {
   readonly reason?: string;
 }
 
-/** Without an embedding model there are only `write` and `query`; `index` is the external one, if there is one. */
+/** Without an embedding model there are only `write`, `query` and `speculative`. */
 export interface Components {
   /** The WriteBuffer: adds and all other writes. */
   readonly write: Component;
@@ -28,6 +29,8 @@ export interface Components {
   readonly hybrid?: Component;
   /** The QueryBuffer: searches and cached answers. */
   readonly query: Component;
+  /** The SpeculativeBuffer: questions answered ahead of time. Absent if that is turned off. */
+  readonly speculative?: Component;
   /** The embedding model. */
   readonly embedder?: Component;
   /** The external vector index, if there is one. */
@@ -41,15 +44,18 @@ const failed = (reason: string): Component => ({ state: "failed", reason });
 export function componentsOf(
   write: WriteBufferStats,
   meaning: MeaningStats | undefined,
+  speculative: SpeculativeStats | undefined,
   process: Pick<ProcessMemory, "isShort">,
 ): Components {
-  if (!meaning) return { write: writeOf(write), query: queryOf(process) };
+  const ahead = speculative && { speculative: speculativeOf(process) };
+  if (!meaning) return { write: writeOf(write), query: queryOf(process), ...ahead };
   const embedder = embedderOf(meaning);
   return {
     write: writeOf(write),
     round: roundOf(meaning, embedder),
     hybrid: hybridOf(meaning),
     query: queryOf(process, embedder),
+    ...ahead,
     embedder,
     ...(meaning.index && { index: indexOf(meaning.index) }),
   };
@@ -68,6 +74,10 @@ function queryOf({ isShort }: Pick<ProcessMemory, "isShort">, embedder = OK): Co
   return isShort
     ? degraded("the process is short of memory: caches are small, large spaces are searched by words")
     : OK;
+}
+
+function speculativeOf({ isShort }: Pick<ProcessMemory, "isShort">): Component {
+  return isShort ? degraded("the process is short of memory: nothing is answered ahead of time") : OK;
 }
 
 function roundOf({ fault, retrying }: MeaningStats, embedder: Component): Component {

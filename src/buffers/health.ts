@@ -134,7 +134,7 @@ export function healthOf(measured: Measured): Health {
     memory: indicator(TARGETS.memory, measured),
     queryLatency: indicator(TARGETS.queryLatency, measured),
     cacheHitRate: indicator(TARGETS.cacheHitRate, measured),
-    components: componentsOf(measured.write, measured.meaning, measured.process),
+    components: componentsOf(measured.write, measured.meaning, measured.speculative, measured.process),
   };
 }
 

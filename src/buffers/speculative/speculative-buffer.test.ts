@@ -130,7 +130,7 @@ describe("the next line", () => {
   });
 
   it("is answered again when the same is said again", async () => {
-    const desk = await Desk.open({ predictors: "next_line" });
+    const desk = await Desk.open({ predictors: "topic, next_line" });
     const session = desk.session();
     for (let time = 0; time < 4; time++) await desk.turn(session, "what is new?");
     expect(await desk.of("next_line")).toMatchObject({ served: 3, late: 0, wasted: 0 });

@@ -111,7 +111,8 @@ export class SpeculativeBuffer {
   constructor(entries: Map<string, Entry>, options: SpeculativeBufferOptions) {
     this.#options = options;
     const { contextWindow, events } = options;
-    const predictors = PREDICTORS.filter((name) => options.predictors.split(",").includes(name));
+    const named = options.predictors.split(",").map((name) => name.trim());
+    const predictors = PREDICTORS.filter((name) => named.includes(name));
     const all = [new NextLine(), new Stride(), new Correlation(), new Topic(contextWindow)];
     this.#predictors = all.filter(({ name }) => predictors.includes(name));
     this.#records = new Map(predictors.map((name) => [name, new TrackRecord(TRUSTED.has(name))]));

@@ -12,6 +12,7 @@ import { InMemoryBufferStore } from "./in-memory-buffer-store.js";
 import type { RecalledMessage } from "./recalled.js";
 import { SlidingWindowEngine } from "./sliding-window-engine.js";
 import { SqliteBufferStore } from "./sqlite-buffer-store.js";
+import type { WebhookPayload } from "./webhook-payload.js";
 
 interface Message {
   readonly role: "user" | "assistant";
@@ -207,6 +208,15 @@ describe.each(KINDS)("$engine on $store", ({ open, make }) => {
     const [, pushed, ...again] = backend.stored;
     expect(pushed?.id).toMatch(/^monday\/\d+\/\d+$/);
     expect(again.map(({ id }) => id)).toEqual(backend.stored.slice(0, 2).map(({ id }) => id));
+  });
+
+  it("refuses what others pushed that is no episode, and delivers nothing", async () => {
+    const engine = opened();
+    const payload = { job: "clean up" } as unknown as WebhookPayload;
+    buffer.push(payload, "monday", "key");
+    await expect(engine.compact({ tokenBudget: 10, force: true })).rejects.toThrow(/entry \d+ .*no episode/);
+    expect(backend.calls).toEqual([]);
+    expect(buffer.count()).toBe(1);
   });
 
   it("injects what it finds before the messages, once", async () => {

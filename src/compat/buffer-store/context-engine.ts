@@ -191,8 +191,9 @@ export abstract class ContextEngine<Message extends object = JsonMessage> {
   protected async deliver(entries: readonly BufferedEntry[]): Promise<void> {
     for (let at = 0; at < entries.length; at += BATCH) {
       const batch = entries.slice(at, at + BATCH);
+      const episodes = batch.map((entry) => episodeOf<Message>(entry));
       try {
-        await this.#backend.ingest(batch.map((entry) => episodeOf<Message>(entry)));
+        await this.#backend.ingest(episodes);
       } catch (cause) {
         throw backendFailed("ingest", cause, "what it did not take is still buffered; try again");
       }

@@ -1,7 +1,7 @@
 /** What a context engine needs from the system that stores episodes and searches them. */
 import { HoldfastError } from "../../errors.js";
 import { parseIdentity } from "../../input/identity.js";
-import { wrongType } from "../../input/refusal.js";
+import { invalid, wrongType } from "../../input/refusal.js";
 import type { Json } from "../../types.js";
 import type { BufferedEntry } from "./buffer-store.js";
 import type { WebhookPayload } from "./webhook-payload.js";
@@ -38,7 +38,14 @@ export interface SearchItem {
 
 /** An entry that no engine pushed has no id of its own. */
 export function episodeOf<Message extends object>({ payload, sessionId, rowid, at }: BufferedEntry): Episode<Message> {
-  const messages = payload.data.messages as readonly object[] as readonly Message[];
+  const { messages } = (payload as Partial<WebhookPayload> | null)?.data ?? {};
+  if (!Array.isArray(messages)) {
+    throw invalid(
+      `entry ${rowid}`,
+      "of the buffer is no episode: it has no data.messages",
+      "give it a buffer of its own",
+    );
+  }
   return { ...payload, id: payload.id ?? `${sessionId}/${rowid}/${at}`, data: { messages } };
 }
 

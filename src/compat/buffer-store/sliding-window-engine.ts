@@ -51,7 +51,7 @@ export class SlidingWindowEngine<Message extends object = JsonMessage> extends C
     return this.exclusively(async () => {
       const entries = this.state.buffer.getAll();
       if (entries.length === 0) return { compacted: false, reason: "nothing to compact" };
-      const sizes = entries.map((entry) => estimateTokens(JSON.stringify(entry.payload.data.messages)));
+      const sizes = entries.map((entry) => estimateTokens(JSON.stringify(episodeOf(entry).data.messages)));
       const tokensBefore = currentTokenCount ?? sizes.reduce((sum, size) => sum + size, 0);
       if (tokensBefore <= limit && !force) return { compacted: false, reason: "below compact threshold" };
 
