@@ -12,7 +12,7 @@
 import { Backlog } from "./backlog.js";
 import type { MemoryBlocks } from "./blocks/memory-blocks.js";
 import { MeaningPath } from "./buffers/meaning-path.js";
-import { Meter } from "./buffers/meter.js";
+import { type LatencyWatch, Meter } from "./buffers/meter.js";
 import type { Entry } from "./buffers/query/answer-cache.js";
 import { QueryBuffer, queryCache } from "./buffers/query/query-buffer.js";
 import { Retriever } from "./buffers/query/retriever.js";
@@ -122,11 +122,7 @@ export class BufferService {
     this.#meaning =
       embedder &&
       new MeaningPath({
-        store,
-        options,
-        meter: this.#meter,
-        events: this.events,
-        embedder,
+        ...{ store, options, embedder, meter: this.#meter, events: this.events },
         isEmbedderShared: embedder === options.embedder,
         ...(index && { index }),
         isIndexShared: index === options.vectorIndex,
@@ -157,10 +153,7 @@ export class BufferService {
     const parts = [this.#queries, this.#speculative, this.#meaning, store];
     this.#pressure = new MemoryPressure(clock, buffer.maxProcessBytes, parts, memory);
     this.working = new WorkingMemory({
-      store,
-      options,
-      writes: this.#writes,
-      extractor,
+      ...{ store, options, extractor, writes: this.#writes, meter: this.#meter },
       now: () => this.#now(),
       query: (place, text, asked) => this.ask(place, text, asked),
       forget: (target) => this.#forgetting.run(target, () => this.#meaning?.pointsChanged()),
@@ -351,6 +344,11 @@ export class BufferService {
   /** The buffers, with their statistics. */
   get buffers(): Buffers {
     return buffersOf(this.#counted);
+  }
+
+  /** Starts to measure recent latencies, besides those since the memory was opened. */
+  watchLatencies(): LatencyWatch {
+    return this.#meter.watch();
   }
 
   /** Counters, latencies, health, and targets beside what was measured. */

@@ -1,7 +1,7 @@
 /** The statistics and reports of the service. */
 import { type Health, healthOf, type Target, targetsOf } from "./buffers/health.js";
 import type { HybridBufferStats } from "./buffers/hybrid/hybrid-buffer.js";
-import type { MeaningPath, MeaningStats } from "./buffers/meaning-path.js";
+import type { BufferedSession, MeaningPath, MeaningStats } from "./buffers/meaning-path.js";
 import type { Latencies, Meter } from "./buffers/meter.js";
 import type { QueryBuffer } from "./buffers/query/query-buffer.js";
 import type { QueryBufferStats } from "./buffers/query/query-stats.js";
@@ -9,10 +9,10 @@ import type { RoundBufferStats, RoundView } from "./buffers/round-buffer.js";
 import type { SpeculativeBuffer, SpeculativeStats } from "./buffers/speculative/speculative-buffer.js";
 import type { WriteBuffer, WriteBufferStats } from "./buffers/write.js";
 import type { EmbeddingCacheStats } from "./embedding/question-cache.js";
-import { parseScope } from "./input/scope.js";
+import { type ParsedScope, parseScope } from "./input/scope.js";
 import type { MemoryPressure, ProcessMemory } from "./memory-pressure.js";
-import { laneIn } from "./space-key.js";
-import type { IndexingStats } from "./stores/indexing.js";
+import { laneIn, spaceKey } from "./space-key.js";
+import type { IndexingStats, Lane } from "./stores/indexing.js";
 import type { Store, StoreStats } from "./stores/store.js";
 import type { Scope } from "./types.js";
 
@@ -92,6 +92,11 @@ export interface Buffers {
         flush(): Promise<void>;
       })
     | undefined;
+  /**
+   * The sessions with items in the RoundBuffer or the HybridBuffer: all, or those of the scope. Items that wait in the
+   * store alone are not among them.
+   */
+  sessions(scope?: Scope): readonly BufferedSession[];
   /** The QueryBuffer. */
   readonly query: QueryStats & {
     /** Drops all cached answers. */
@@ -104,6 +109,14 @@ export interface Buffers {
         clear(): void;
       })
     | undefined;
+}
+
+/** Sessions with items in the RoundBuffer or the HybridBuffer. */
+export interface BufferedSessions {
+  /** At most 100, those that have waited longest first. */
+  readonly items: readonly BufferedSession[];
+  /** The number of such sessions. */
+  readonly total: number;
 }
 
 /** The parts that have statistics. */
@@ -132,6 +145,10 @@ export function buffersOf({ writes, queries, speculative, meaning }: Counted): B
       },
     },
     hybrid: meaning && hybrid && { ...hybrid, flush: () => meaning.write() },
+    sessions: (scope) => {
+      const place = scope && parseScope(scope);
+      return (meaning?.sessions ?? []).filter((one) => !place || isWithin(one, place));
+    },
     query: { ...queryStats(queries, meaning), clear: () => queries.clear() },
     speculative: speculative && { ...speculative.stats, clear: () => speculative.forget() },
   };
@@ -157,6 +174,9 @@ export async function statsOf(parts: Counted, meter: Meter, store: Store): Promi
     targets: targetsOf(measured),
   };
 }
+
+const isWithin = ({ space, session }: Lane, within: ParsedScope): boolean =>
+  spaceKey(space) === spaceKey(within.space) && (within.session === undefined || session === within.session);
 
 function queryStats(queries: QueryBuffer, meaning: MeaningPath | undefined): QueryStats {
   return { ...queries.stats, ...(meaning && { embeddings: meaning.questions }) };

@@ -4,6 +4,7 @@
  */
 import { isOvertaken, MemoryBlocks } from "./blocks/memory-blocks.js";
 import { joinAdded, mergeAdded } from "./buffers/answers.js";
+import type { Meter } from "./buffers/meter.js";
 import { type Batch, type BufferedWrite, Turn } from "./buffers/turn.js";
 import { type TurnUnit, turnUnit } from "./buffers/turn-unit.js";
 import { NOTHING_ADDED, type UnitResult, type WriteBuffer } from "./buffers/write.js";
@@ -33,6 +34,7 @@ export interface WorkingMemoryParts {
   readonly store: Store;
   readonly options: ResolvedOptions;
   readonly writes: WriteBuffer;
+  readonly meter: Meter;
   readonly extractor?: Extractor | undefined;
   /** Wall-clock time. Throws if the memory is closed. */
   readonly now: () => number;
@@ -87,11 +89,14 @@ export class WorkingMemory {
     });
   }
 
-  context(place: ParsedScope, options: ContextOptions): Promise<Context> {
+  async context(place: ParsedScope, options: ContextOptions): Promise<Context> {
     this.#parts.now();
     const { key, rest } = splitKey(options);
     const asked = parseContext(rest, place);
-    return this.#contexts.context(place, asked, onceOf(key, place, "context", rest));
+    const started = performance.now();
+    const context = await this.#contexts.context(place, asked, onceOf(key, place, "context", rest));
+    this.#parts.meter.assembled(performance.now() - started);
+    return context;
   }
 
   windowReset(place: ParsedScope, options?: WriteOptions): Promise<void> {

@@ -8,7 +8,8 @@ import { WriteBuffer, type WriteBufferOptions } from "./write.js";
 
 const MIB = 1024 * 1024;
 const write = new WriteBuffer({} as WriteBufferOptions).stats();
-const query = new QueryCounts(1).summary({ kept: 0, victims: 0, evictions: { kept: 0, victims: 0 }, bytes: 0 });
+const KEPT = { kept: 0, victims: 0, evictions: { kept: 0, victims: 0 }, bytes: 0, maxEntries: 1, maxBytes: MIB };
+const query = new QueryCounts(1).summary(KEPT, new Meter(new FakeClock()).queries);
 
 const MEMORY = { residentBytes: 1, maxBytes: 0, heapBytes: 1, maxHeapBytes: 1, isShort: false, shortages: 0 };
 
@@ -26,7 +27,7 @@ function seen({ transfers = 0, minutes = 0, questions = 0, ms = 1 }): Measured {
     meter.transferred(1);
     clock.advance((minutes * 60_000) / transfers);
   }
-  for (let at = 0; at < questions; at++) meter.queried(ms);
+  for (let at = 0; at < questions; at++) meter.queried(ms, true);
   return measured({ latencies: meter.latencies, transferRate: meter.transferRate });
 }
 
@@ -136,10 +137,14 @@ describe("the targets", () => {
   });
 
   it("tell cached questions from cold ones", () => {
-    const counts = new QueryCounts(1);
-    for (let at = 0; at < 20; at++) counts.answered("answers", true, 11);
-    for (let at = 0; at < 20; at++) counts.answered("misses", false, 99);
-    const asked = counts.summary({ kept: 0, victims: 0, evictions: { kept: 0, victims: 0 }, bytes: 3 * MIB });
+    const [counts, meter] = [new QueryCounts(1), new Meter(new FakeClock())];
+    for (let at = 0; at < 20; at++) {
+      counts.answered("answers", true);
+      meter.queried(11, false);
+      counts.answered("misses", false);
+      meter.queried(99, true);
+    }
+    const asked = counts.summary({ ...KEPT, bytes: 3 * MIB }, meter.queries);
     const rows = targetsOf(measured({ query: asked })).filter(({ condition }) => condition !== "no data");
     expect(rows).toMatchObject([
       { name: "cachedQuery", condition: "warning" },

@@ -14,6 +14,7 @@ import type { Store } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
 import { TokenCounter } from "../tokens/counter.js";
 import type { Item, SpaceRef } from "../types.js";
+import type { QueuedSession } from "./hybrid/hybrid-buffer.js";
 import type { Meter } from "./meter.js";
 import { otherModel } from "./other-model.js";
 import { OutboxDispatcher, type OutboxStats } from "./outbox.js";
@@ -22,7 +23,7 @@ import { Pipeline } from "./pipeline.js";
 import type { PipelineStats } from "./pipeline-options.js";
 import { questionBytes } from "./query/budget.js";
 import { QuestionVectors } from "./query/question-vectors.js";
-import type { RoundView } from "./round-buffer.js";
+import type { GatheringSession, RoundView } from "./round-buffer.js";
 
 /** How long `close` keeps sending to the external index. The next process that opens the file sends the rest. */
 const SENDING_MS = 1_000;
@@ -48,6 +49,14 @@ export interface MeaningParts {
 export interface MeaningStats extends PipelineStats {
   /** The external vector index, if there is one. */
   readonly index?: OuterIndexStats & OutboxStats;
+}
+
+/** A session with items in the RoundBuffer, the HybridBuffer or both. Without `session`: items outside any session. */
+export interface BufferedSession extends Lane {
+  /** What waits to be embedded. */
+  readonly round?: GatheringSession;
+  /** What is embedded and waits to be written. */
+  readonly hybrid?: QueuedSession;
 }
 
 export class MeaningPath {
@@ -194,6 +203,18 @@ export class MeaningPath {
 
   view(lane: Lane): Promise<RoundView> {
     return this.#pipeline.view(lane);
+  }
+
+  /** The sessions with items in the RoundBuffer or the HybridBuffer. */
+  get sessions(): readonly BufferedSession[] {
+    const sessions = new Map<string, BufferedSession>();
+    const put = (lane: Lane, part: Partial<BufferedSession>): void => {
+      const name = laneKey(lane);
+      sessions.set(name, { ...lane, ...sessions.get(name), ...part });
+    };
+    for (const [lane, round] of this.#pipeline.rounds.sessions) put(lane, { round });
+    for (const [lane, hybrid] of this.#pipeline.hybrid.sessions) put(lane, { hybrid });
+    return [...sessions.values()];
   }
 
   /** Statistics of the cached question vectors. */

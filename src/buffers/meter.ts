@@ -36,17 +36,36 @@ export interface Latencies {
   readonly flush: Latency;
   /** From the question to its hits. */
   readonly query: Latency;
+  /** From the call to the assembled context. */
+  readonly context: Latency;
   /** From the commit of a message until it is searchable by meaning. */
   readonly meaning: Latency;
 }
 
+/** What is measured. cachedQuery: answered without a search · coldQuery: with one, own or shared. */
+export const MEASURED = [
+  "add",
+  "transfer",
+  "flush",
+  "query",
+  "cachedQuery",
+  "coldQuery",
+  "context",
+  "meaning",
+] as const;
+export type MeasuredName = (typeof MEASURED)[number];
+
+/** Reads latencies of recent times. */
+export interface LatencyWatch {
+  /** The latencies recorded since the last call, or since the watch began. */
+  take(): { readonly [name in MeasuredName]: Latency };
+  end(): void;
+}
+
 export class Meter {
   readonly #clock: Clock;
-  readonly #add = new Timings();
-  readonly #transfer = new Timings();
-  readonly #flush = new Timings();
-  readonly #query = new Timings();
-  readonly #meaning = new Timings();
+  readonly #timings = timings();
+  readonly #watches = new Set<AllTimings>();
   #transfers: number[] = [];
 
   constructor(clock: Clock) {
@@ -54,21 +73,27 @@ export class Meter {
   }
 
   added(ms: number): void {
-    this.#add.record(ms);
+    this.#record("add", ms);
   }
 
   transferred(ms: number): void {
-    this.#transfer.record(ms);
+    this.#record("transfer", ms);
     this.#transfers.push(this.#clock.passed());
     if (this.#transfers.length > TRANSFERS_KEPT) this.#transfers.shift();
   }
 
   flushed(ms: number): void {
-    this.#flush.record(ms);
+    this.#record("flush", ms);
   }
 
-  queried(ms: number): void {
-    this.#query.record(ms);
+  /** `isCold`: the question was answered with a search, own or shared. */
+  queried(ms: number, isCold: boolean): void {
+    this.#record("query", ms);
+    this.#record(isCold ? "coldQuery" : "cachedQuery", ms);
+  }
+
+  assembled(ms: number): void {
+    this.#record("context", ms);
   }
 
   /**
@@ -76,7 +101,26 @@ export class Meter {
    * time.
    */
   searchable({ recordedAt, version }: { readonly recordedAt: number; readonly version: number }): void {
-    if (version === 1) this.#meaning.record(Math.max(this.#clock.now() - recordedAt, 0));
+    if (version === 1) this.#record("meaning", Math.max(this.#clock.now() - recordedAt, 0));
+  }
+
+  #record(name: MeasuredName, ms: number): void {
+    this.#timings[name].record(ms);
+    for (const watched of this.#watches) watched[name].record(ms);
+  }
+
+  /** Starts recording a second time, for a reader of recent latencies. It costs less than a microsecond per record. */
+  watch(): LatencyWatch {
+    const watched = timings();
+    this.#watches.add(watched);
+    return {
+      take: () => {
+        const recent = summaryOf(watched);
+        for (const one of Object.values(watched)) one.reset();
+        return recent;
+      },
+      end: () => void this.#watches.delete(watched),
+    };
   }
 
   /** Transfers in the last minute. */
@@ -86,35 +130,41 @@ export class Meter {
     return this.#transfers.length;
   }
 
-  get transferCount(): number {
-    return this.#transfer.count;
+  get latencies(): Latencies {
+    const { cachedQuery: _, coldQuery: __, ...latencies } = summaryOf(this.#timings);
+    return latencies;
   }
 
-  get latencies(): Latencies {
-    return {
-      add: this.#add.summary,
-      transfer: this.#transfer.summary,
-      flush: this.#flush.summary,
-      query: this.#query.summary,
-      meaning: this.#meaning.summary,
-    };
+  /** The latencies of queries that needed no search, and of those that did. */
+  get queries(): { readonly cached: Latency; readonly cold: Latency } {
+    const { cachedQuery, coldQuery } = this.#timings;
+    return { cached: cachedQuery.summary, cold: coldQuery.summary };
   }
 }
 
+type AllTimings = { readonly [name in MeasuredName]: Timings };
+
+const timings = () => Object.fromEntries(MEASURED.map((name) => [name, new Timings()])) as AllTimings;
+
+const summaryOf = (all: AllTimings) =>
+  Object.fromEntries(MEASURED.map((name) => [name, all[name].summary])) as { readonly [name in MeasuredName]: Latency };
+
 /** A histogram that records microseconds and reports milliseconds. */
-export class Timings {
+class Timings {
   readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 2 });
   #count = 0;
   #sum = 0;
-
-  get count(): number {
-    return this.#count;
-  }
 
   record(ms: number): void {
     this.#count++;
     this.#sum += ms;
     this.#histogram.record(Math.min(Math.max(Math.round(ms * 1000), 1), 3_600_000_000));
+  }
+
+  reset(): void {
+    this.#histogram.reset();
+    this.#count = 0;
+    this.#sum = 0;
   }
 
   get summary(): Latency {

@@ -53,7 +53,7 @@ const REPLAY_MS = 30_000;
 
 export class Pipeline {
   readonly #options: PipelineOptions;
-  readonly #rounds: RoundBuffer;
+  readonly rounds: RoundBuffer;
   readonly #abort = new AbortController();
   readonly commits: RepeatableCommits;
   readonly leases: Leases;
@@ -77,7 +77,7 @@ export class Pipeline {
     this.commits = new RepeatableCommits(store, clock, events);
     const owner = newOwner(clock.now());
     this.leases = new Leases({ commits: this.commits, clock, owner, leaseMs: hybridBuffer.leaseMs });
-    this.#rounds = new RoundBuffer({
+    this.rounds = new RoundBuffer({
       clock,
       ...roundBuffer,
       gathered: (lane) => this.#gathered(lane),
@@ -95,7 +95,7 @@ export class Pipeline {
       ...hybridBuffer,
       strategy: chunkStrategy(hybridBuffer.chunkStrategy),
       isBusy: () => this.#running !== undefined && this.leases.count < LEASES_KEPT_MAX,
-      onWaiting: (lane) => this.#rounds.found(lane, "eager"),
+      onWaiting: (lane) => this.rounds.found(lane, "eager"),
       onLost: () => this.rescan(),
       onFailure: (error) => this.#failed(error),
     });
@@ -109,7 +109,7 @@ export class Pipeline {
 
   /** Records rounds committed to this lane. Resolves at once, unless the buffers are turned off. */
   async added(lane: Lane, rounds: number): Promise<void> {
-    if (this.#options.enabled) this.#rounds.added(lane, rounds);
+    if (this.#options.enabled) this.rounds.added(lane, rounds);
     else await this.drain([lane], "through");
   }
 
@@ -146,7 +146,7 @@ export class Pipeline {
    */
   async drain(lanes: readonly Lane[] | undefined, reason: TransferReason & FlushReason): Promise<void> {
     for (let pass = 1; ; pass++) {
-      const wanted = lanes ?? [...this.#rounds.lanes, ...(await this.#scan(reason))];
+      const wanted = lanes ?? [...this.rounds.lanes, ...(await this.#scan(reason))];
       await this.transferAll(wanted, reason);
       await this.flush(reason);
       const isMore = lanes === undefined && this.#scanDue;
@@ -160,11 +160,11 @@ export class Pipeline {
   async transferAll(lanes: readonly Lane[], reason: TransferReason): Promise<void> {
     const waiter = new Waiter(lanes.map(laneKey));
     this.#waiters.add(waiter);
-    for (const lane of lanes) this.#rounds.force(lane, reason);
+    for (const lane of lanes) this.rounds.force(lane, reason);
     this.#wake();
     for (const lane of lanes) {
       const name = laneKey(lane);
-      if (!this.#rounds.has(lane)) waiter.transferred(name); // the round buffer had no space for it
+      if (!this.rounds.has(lane)) waiter.transferred(name); // the round buffer had no space for it
     }
     if (!this.#running) waiter.giveUp();
     await waiter.ended;
@@ -192,8 +192,8 @@ export class Pipeline {
     if (this.#running || !this.#isAble) return;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
-      if (this.#rounds.takeOverflow()) this.#scanDue = true;
-      if (this.#rounds.isDue)
+      if (this.rounds.takeOverflow()) this.#scanDue = true;
+      if (this.rounds.isDue)
         this.#wake(); // became due while the run was ending
       else if (this.#releaseDue) void this.#releaseIdle();
       if (!this.#running) for (const waiter of this.#waiters) waiter.giveUp();
@@ -224,12 +224,12 @@ export class Pipeline {
   }
 
   async #next(): Promise<readonly DueLane[]> {
-    const due = this.#rounds.take(LANES_AT_ONCE);
+    const due = this.rounds.take(LANES_AT_ONCE);
     if (due.length > 0 || !this.#scanDue) return due;
     await this.requireServed();
     await this.#replay();
     await this.#scan(undefined);
-    return this.#rounds.take(LANES_AT_ONCE);
+    return this.rounds.take(LANES_AT_ONCE);
   }
 
   async #transfer(due: readonly DueLane[]): Promise<void> {
@@ -238,7 +238,7 @@ export class Pipeline {
     try {
       left = await this.hybrid.transfer(due, this.#abort.signal);
     } finally {
-      this.#rounds.settle(due, left.rest, left.begun);
+      this.rounds.settle(due, left.rest, left.begun);
     }
     const rest = new Set(left.rest.map(laneKey));
     for (const { lane } of due) {
@@ -258,7 +258,7 @@ export class Pipeline {
       return isDone || (holder && !this.leases.isSilent(holder)) ? [] : [lane];
     });
     if (waiting.length === limit && free.length > 0) this.#scanDue = true;
-    if (reason === undefined) for (const lane of [...free].reverse()) this.#rounds.found(lane, "recovery");
+    if (reason === undefined) for (const lane of [...free].reverse()) this.rounds.found(lane, "recovery");
     return free;
   }
 
@@ -334,20 +334,20 @@ export class Pipeline {
   async #releaseIdle(): Promise<void> {
     this.#releaseDue = false;
     try {
-      await this.leases.releaseIdle((lane) => this.hybrid.queuedIn(lane) > 0 || this.#rounds.isTaken(lane));
+      await this.leases.releaseIdle((lane) => this.hybrid.queuedIn(lane) > 0 || this.rounds.isTaken(lane));
     } catch (error) {
       this.#failed(error);
     }
   }
 
   view(lane: Lane) {
-    return this.#rounds.view(lane);
+    return this.rounds.view(lane);
   }
 
   get stats(): PipelineStats {
     const fault = this.fault?.message;
     return {
-      round: this.#rounds.stats,
+      round: this.rounds.stats,
       hybrid: this.hybrid.stats,
       embedder: this.#options.embedder.status(),
       transactions: this.commits.count,
@@ -370,11 +370,11 @@ export class Pipeline {
   async finish(deadlineMs: number): Promise<void> {
     const { clock } = this.#options;
     this.hybrid.finishBy(clock.passed() + deadlineMs);
-    await within(clock, deadlineMs, this.drain(this.#rounds.lanes, "close"));
+    await within(clock, deadlineMs, this.drain(this.rounds.lanes, "close"));
     this.#stopped = true;
     this.#retry?.();
     this.#cancelPoll?.();
-    this.#rounds.close();
+    this.rounds.close();
     this.hybrid.stop();
     this.#abort.abort();
     await within(clock, GRACE_MS, this.#running ?? Promise.resolve());

@@ -36,12 +36,8 @@ export interface Gathered {
   readonly texts: readonly string[];
 }
 
-export interface RoundBufferOptions {
+export interface RoundBufferOptions extends RoundThresholds {
   readonly clock: Clock;
-  readonly maxTokens: number;
-  readonly maxSize: number;
-  readonly idleMs: number;
-  readonly eager: boolean;
   readonly gathered: (lane: Lane) => Promise<Gathered>;
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
   /** Called when a batch is due. */
@@ -56,8 +52,34 @@ export interface RoundBufferStats {
   readonly tokens: number;
   /** Estimated size of what is tracked. */
   readonly bytes: number;
+  /** How long the oldest of them has waited since it was taken in or found; absent if nothing waits. */
+  readonly oldestMs?: number;
   readonly totalTransfers: number;
   readonly transferTriggers: { readonly [reason in TransferReason]: number };
+  readonly thresholds: RoundThresholds;
+}
+
+/** When a session is transferred: the options in force. With `eager` they are upper bounds, not delays. */
+export interface RoundThresholds {
+  readonly maxTokens: number;
+  readonly maxSize: number;
+  readonly idleMs: number;
+  readonly eager: boolean;
+}
+
+/** gathering: below every threshold · due: it waits for its turn · transferring: it is being embedded. */
+export const ROUND_STATES = ["gathering", "due", "transferring"] as const;
+
+/** What one session has in the RoundBuffer. */
+export interface GatheringSession {
+  readonly state: (typeof ROUND_STATES)[number];
+  /** Why it is due. */
+  readonly reason?: TransferReason;
+  /** Rounds that this process added, and the upper bound of their tokens; 0 where they are not counted. */
+  readonly rounds: number;
+  readonly tokens: number;
+  /** How long the oldest has waited. */
+  readonly oldestMs: number;
 }
 
 /** The buffer of one session, as shown to readers. */
@@ -76,6 +98,8 @@ interface Waiting {
   readonly space: string;
   /** When something was last added, on the monotonic clock. */
   touched: number;
+  /** When it was first added to, after it was taken last. */
+  since: number;
   rounds: number;
   tokens: number;
   due: TransferReason | undefined;
@@ -206,8 +230,25 @@ export class RoundBuffer {
       tokens += waiting.tokens;
       bytes += LANE_BYTES + BYTES_PER_LETTER * name.length;
     }
-    const transferTriggers = { ...this.#triggers };
-    return { sessions: this.#lanes.size, rounds, tokens, bytes, totalTransfers, transferTriggers };
+    const { maxTokens, maxSize, idleMs, eager, clock } = this.#options;
+    const oldestMs = clock.passed() - Math.min(...Array.from(this.#lanes.values(), ({ since }) => since));
+    return {
+      ...{ sessions: this.#lanes.size, rounds, tokens, bytes, totalTransfers },
+      ...(this.#lanes.size > 0 && { oldestMs }),
+      transferTriggers: { ...this.#triggers },
+      thresholds: { maxTokens, maxSize, idleMs, eager },
+    };
+  }
+
+  /** The sessions with pending items, with what they have here. */
+  get sessions(): readonly (readonly [Lane, GatheringSession])[] {
+    const now = this.#options.clock.passed();
+    return Array.from(this.#lanes.values(), (waiting) => {
+      const { lane, taken, rounds, tokens, since } = waiting;
+      const reason = taken ? undefined : this.#reasonOf(waiting);
+      const state = taken ? "transferring" : reason ? "due" : "gathering";
+      return [lane, { state, ...(reason && { reason }), rounds, tokens, oldestMs: now - since }];
+    });
   }
 
   close(): void {
@@ -224,6 +265,7 @@ export class RoundBuffer {
     }
     const waiting = known ?? newWaiting(lane);
     waiting.touched = this.#options.clock.passed();
+    if (!known || (waiting.taken && !waiting.touchedSince)) waiting.since = waiting.touched;
     waiting.touchedSince = true;
     waiting.rounds += rounds;
     waiting.due ??= due;
@@ -318,6 +360,6 @@ export class RoundBuffer {
 }
 
 const newWaiting = (lane: Lane): Waiting => ({
-  ...{ lane, space: spaceKey(lane.space), touched: 0, rounds: 0, tokens: 0, due: undefined },
+  ...{ lane, space: spaceKey(lane.space), touched: 0, since: 0, rounds: 0, tokens: 0, due: undefined },
   ...{ looking: false, again: false, taken: false, touchedSince: true, isRest: false },
 });

@@ -67,8 +67,11 @@ export interface WriteBufferStats {
   readonly totalGroups: number;
   /** Units that wait to be committed. */
   readonly waitingWrites: number;
-  /** Bytes of the messages that wait. */
+  /** Bytes of the messages that wait, and how many may wait. */
   readonly waitingBytes: number;
+  readonly maxWaitingBytes: number;
+  /** How long the oldest call has waited for room and its commit; absent if none waits. */
+  readonly oldestMs?: number;
   /** Calls that wait until there is room in a full buffer. */
   readonly waitingForRoom: number;
   /** Calls refused because the buffer stayed full. */
@@ -93,7 +96,8 @@ export class WriteBuffer {
   readonly #options: WriteBufferOptions;
   readonly #lanes = new Lanes<WaitingJob>();
   readonly #admissions: { bytes: number; admit: (error?: HoldfastError) => void }[] = [];
-  readonly #unanswered = new Set<Promise<unknown>>();
+  /** The calls in progress, oldest first, and when each was made, on the monotonic clock. */
+  readonly #unanswered = new Map<Promise<unknown>, number>();
   #running: Promise<void> | undefined;
   #msPerMessage = 0.05;
   #waitingBytes = 0;
@@ -129,7 +133,7 @@ export class WriteBuffer {
   async write(request: WriteRequest): Promise<readonly UnitResult[]> {
     if (request.units.length === 0) return [];
     const answer = this.#answer(request);
-    this.#unanswered.add(answer);
+    this.#unanswered.set(answer, this.#options.clock.passed());
     try {
       return await answer;
     } finally {
@@ -172,14 +176,18 @@ export class WriteBuffer {
 
   /** Resolves when all calls made so far are answered. It does not wait for later calls. */
   async flushAll(): Promise<void> {
-    await Promise.allSettled(this.#unanswered); // each caller gets its own error
+    await Promise.allSettled(this.#unanswered.keys()); // each caller gets its own error
   }
 
   stats(): WriteBufferStats {
     const [lastError, commitError] = [this.#lastError, this.#commitError];
+    const { clock, maxWaitingBytes } = this.#options;
+    const [oldest] = this.#unanswered.values();
     return {
       ...this.#stats,
       waitingBytes: this.#waitingBytes,
+      maxWaitingBytes,
+      ...(oldest !== undefined && { oldestMs: clock.passed() - oldest }),
       waitingForRoom: this.#admissions.length,
       health: this.#health,
       ...(lastError !== undefined && { lastError }),

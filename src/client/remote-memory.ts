@@ -2,9 +2,10 @@
 /** RemoteMemory: a handle on a memory behind a server. */
 import type { Rights } from "../calls/caller.js";
 import type { MemoryHandle } from "../memory.js";
+import type { StatsHistory } from "../metrics/history.js";
 import type { Entries, Sessions } from "../registry.js";
 import type { Session } from "../session.js";
-import type { FlushReport, MemoryStats } from "../stats.js";
+import type { BufferedSessions, FlushReport, MemoryStats } from "../stats.js";
 import type { ImportReport } from "../transfer/report.js";
 import type { ForgetReceipt, Scope } from "../types.js";
 import { type ConnectOptions, parseEndpoint } from "./endpoint.js";
@@ -74,6 +75,16 @@ export class RemoteMemory implements MemoryHandle, AsyncDisposable {
   /** For admins. */
   async stats(): Promise<MemoryStats> {
     return (await this.#transport.call("stats")) as unknown as MemoryStats;
+  }
+
+  /** What the server measured in the last hours, at most six, or after `since` (epoch milliseconds). For admins. */
+  async statsHistory({ since }: { readonly since?: number } = {}): Promise<StatsHistory> {
+    return this.#transport.call("statsHistory", { query: { since } });
+  }
+
+  /** The sessions with items in the RoundBuffer or the HybridBuffer. Everywhere, which is for admins, or in a scope. */
+  async bufferedSessions(scope?: Scope): Promise<BufferedSessions> {
+    return this.#transport.call("bufferedSessions", scope && { scope });
   }
 
   /** Events of the server's buffers. Continues until the signal or the reader ends it. */

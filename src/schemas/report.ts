@@ -1,7 +1,10 @@
 /** Statistics, turns, promotions, and items that wait. */
 import { z } from "zod";
 import { CONDITIONS, TARGET_NAMES } from "../buffers/health.js";
+import { ROUND_STATES } from "../buffers/round-buffer.js";
 import type { BufferedWrite } from "../buffers/turn.js";
+import { TRANSFER_REASONS } from "../events/event.js";
+import { SERIES_NAMES, type SeriesName } from "../metrics/series.js";
 import { anyBlockEdit } from "./block.js";
 import { NewMessageSchema } from "./item.js";
 import { newPointFields } from "./point.js";
@@ -25,6 +28,42 @@ export const BuffersSchema = z
     speculative: counters.exactOptional(),
   })
   .meta({ id: "Buffers" });
+
+const BufferedSessionSchema = z
+  .object({
+    space: SpaceRefSchema,
+    session: z.string().exactOptional().meta({ description: "Absent: the items of the space outside any session." }),
+    round: z
+      .object({
+        state: z
+          .enum(ROUND_STATES)
+          .meta({ description: "gathering: below every threshold · due: it waits for its turn." }),
+        reason: z.enum(TRANSFER_REASONS).exactOptional().meta({ description: "Why it is due." }),
+        rounds: z.number(),
+        tokens: z.number().meta({ description: "An upper bound; 0 where they are not counted." }),
+        oldestMs: z.number().meta({ description: "How long the oldest has waited." }),
+      })
+      .exactOptional()
+      .meta({ description: "What waits to be embedded." }),
+    hybrid: z
+      .object({
+        items: z.number(),
+        rounds: z.number(),
+        chunks: z.number(),
+        bytes: z.number(),
+        oldestAt: z.number().meta({ description: "When the oldest item was added, in epoch milliseconds." }),
+      })
+      .exactOptional()
+      .meta({ description: "What is embedded and waits to be written." }),
+  })
+  .meta({ id: "BufferedSession" });
+
+export const BufferedSessionsSchema = z
+  .object({
+    items: z.array(BufferedSessionSchema),
+    total: z.number().meta({ description: "The number of such sessions; at most 100 are listed." }),
+  })
+  .meta({ id: "BufferedSessions" });
 
 const TargetSchema = z
   .object({
@@ -53,6 +92,18 @@ export const StatsSchema = z
     ignoredVariables: z.array(z.string()),
   })
   .meta({ id: "Stats" });
+
+const column = z.array(z.number().nullable());
+
+export const StatsHistorySchema = z
+  .object({
+    everyMs: z.number(),
+    at: z.array(z.number()).meta({ description: "The time of each sample, in epoch milliseconds." }),
+    series: z
+      .object(Object.fromEntries(SERIES_NAMES.map((name) => [name, column])) as { [name in SeriesName]: typeof column })
+      .meta({ description: "One value per sample; null where there is none." }),
+  })
+  .meta({ id: "StatsHistory" });
 
 export const ParkedPageSchema = pageOf(
   z

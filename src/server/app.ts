@@ -7,6 +7,7 @@ import { Registry } from "prom-client";
 import { memfuseHandlers } from "../compat/memfuse/handlers.js";
 import { HoldfastError } from "../errors.js";
 import type { Memory } from "../memory.js";
+import { Sampler } from "../metrics/history.js";
 import { Metrics } from "../metrics/metrics.js";
 import type { ResolvedOptions } from "../options.js";
 import { type Operation, partsOf } from "../schemas/operation.js";
@@ -63,7 +64,12 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
   const registry = new Registry();
   const traffic = new Traffic(door, registry);
   const metrics = new Metrics(memory, registry);
-  stopping.addEventListener("abort", () => metrics.close(), { once: true });
+  const sampler = new Sampler(memory);
+  const end = (): void => {
+    metrics.close();
+    sampler.stop();
+  };
+  stopping.addEventListener("abort", end, { once: true });
   const parts = { memory, door, log, traffic, maxBodyBytes };
   const app = new Hono({ strict: false });
 
@@ -74,7 +80,7 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     ...factHandlers,
     ...pointHandlers,
     ...sharingHandlers,
-    ...bufferHandlers,
+    ...bufferHandlers(sampler),
     ...registryHandlers,
     ...keyHandlers,
     ...streamHandlers({ door, log, stopping }),

@@ -87,7 +87,9 @@ export const SAMPLES: { readonly [name in OperationName]: (world: World) => Samp
   buffers: () => ({}),
   parked: () => ({}),
   replay: () => ({ body: {} }),
+  bufferedSessions: () => ({}),
   stats: () => ({}),
+  statsHistory: () => ({ query: { since: "0" } }),
 
   listEntries: ({ user }) => ({ params: { kind: "users" }, query: { name: user } }),
   createEntry: ({ user }) => ({ params: { kind: "users" }, body: { name: user, ensure: true } }),

@@ -28,15 +28,32 @@ import { flushGroups } from "./flush-groups.js";
 import { HybridNews } from "./hybrid-news.js";
 import type { Leases } from "./leases.js";
 import { Parking } from "./parking.js";
-import { RoundQueue } from "./round-queue.js";
+import { RoundQueue, roundsOf } from "./round-queue.js";
 import { type Transferred, Transfers } from "./transfers.js";
 import type { Fate, Outdated } from "./under-way.js";
-import { type CachedItem, VectorCache } from "./vector-cache.js";
+import { bytesOf, type CachedItem, VectorCache } from "./vector-cache.js";
 
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 
-export interface HybridBufferOptions {
+export interface HybridThresholds {
+  readonly maxSize: number;
+  readonly maxBytes: number;
+  readonly idleMs: number;
+  readonly forceMs: number;
+}
+
+/** What one session has in the HybridBuffer. */
+export interface QueuedSession {
+  readonly items: number;
+  readonly rounds: number;
+  readonly chunks: number;
+  readonly bytes: number;
+  /** When the oldest item was added to the memory. */
+  readonly oldestAt: number;
+}
+
+export interface HybridBufferOptions extends HybridThresholds {
   readonly store: Store;
   readonly commits: RepeatableCommits;
   readonly leases: Leases;
@@ -45,10 +62,6 @@ export interface HybridBufferOptions {
   readonly clock: Clock;
   readonly meter: Meter;
   readonly events?: Events | undefined;
-  readonly maxSize: number;
-  readonly maxBytes: number;
-  readonly idleMs: number;
-  readonly forceMs: number;
   /** True while more is being transferred. Leases are then kept, because they are about to be needed again. */
   readonly isBusy: () => boolean;
   /** Called when items of the lane become pending again: new ones arrived, or embedded ones are outdated. */
@@ -66,6 +79,10 @@ export interface HybridBufferStats {
   readonly itemCount: number;
   readonly roundCount: number;
   readonly bytes: number;
+  /** How long the oldest item has waited to be written; absent if none waits. */
+  readonly oldestMs?: number;
+  /** When vectors are written: the options in force. */
+  readonly thresholds: HybridThresholds;
   /** Whether embedding waits until vectors are written. */
   readonly isFull: boolean;
   readonly flushOperations: number;
@@ -338,16 +355,34 @@ export class HybridBuffer {
 
   get stats(): HybridBufferStats {
     const { chunks, items, bytes } = this.cache.stats;
+    const { clock, maxSize, maxBytes, idleMs, forceMs } = this.#options;
+    const oldest = this.#queue.times?.oldest;
     return {
       chunkCount: chunks,
       itemCount: items,
       roundCount: this.#queue.rounds,
       bytes,
+      ...(oldest !== undefined && { oldestMs: clock.passed() - oldest }),
+      thresholds: { maxSize, maxBytes, idleMs, forceMs },
       isFull: this.#isFull,
       flushTriggers: { ...this.#flushTriggers },
       ...this.#counts,
       ...(this.#flushError !== undefined && { flushError: this.#flushError }),
     };
+  }
+
+  /** The sessions with items that wait to be written. */
+  get sessions(): readonly (readonly [Lane, QueuedSession])[] {
+    return this.#queue.all.map(({ lane, items }) => [
+      lane,
+      {
+        items: items.length,
+        rounds: roundsOf(items),
+        chunks: items.reduce((sum, { spans }) => sum + spans.length, 0),
+        bytes: items.reduce((sum, item) => sum + bytesOf(item), 0),
+        oldestAt: items.reduce((oldest, { recordedAt }) => Math.min(oldest, recordedAt), Infinity),
+      },
+    ]);
   }
 
   stop(): void {

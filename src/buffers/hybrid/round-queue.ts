@@ -60,7 +60,7 @@ export class RoundQueue {
   /** All queued items, lane by lane. Resets the oldest arrival time to `passed`. */
   snapshot(passed: number): readonly QueuedLane[] {
     this.#oldest = this.#items > 0 ? passed : undefined;
-    return [...this.#lanes.values()].map(({ lane, items }) => ({ lane, items: [...items.values()] }));
+    return this.all;
   }
 
   /**
@@ -97,6 +97,11 @@ export class RoundQueue {
     if (again?.size === 0) this.#again.delete(name);
   }
 
+  /** The lanes with queued items. */
+  get all(): readonly QueuedLane[] {
+    return Array.from(this.#lanes.values(), ({ lane, items }) => ({ lane, items: [...items.values()] }));
+  }
+
   count(lane: Lane): number {
     return this.#lanes.get(laneKey(lane))?.items.size ?? 0;
   }
@@ -104,11 +109,7 @@ export class RoundQueue {
   /** Number of queued rounds, each counted once per lane. An item without a session counts as its own round. */
   get rounds(): number {
     let rounds = 0;
-    for (const { items } of this.#lanes.values()) {
-      const seen = new Set<number>();
-      for (const { round, key } of items.values()) seen.add(round ?? -key);
-      rounds += seen.size;
-    }
+    for (const { items } of this.#lanes.values()) rounds += roundsOf(items.values());
     return rounds;
   }
 
@@ -125,3 +126,6 @@ export class RoundQueue {
     return this.#oldest === undefined ? undefined : { oldest: this.#oldest, newest: this.#newest };
   }
 }
+
+export const roundsOf = (items: Iterable<CachedItem>): number =>
+  new Set(Array.from(items, ({ round, key }) => round ?? -key)).size;

@@ -121,6 +121,9 @@ export interface AnswerCacheStats {
   /** Evictions by level. */
   readonly evictions: { readonly kept: number; readonly victims: number };
   readonly bytes: number;
+  /** The upper bounds on entries of L1, and on memory. */
+  readonly maxEntries: number;
+  readonly maxBytes: number;
 }
 
 export class AnswerCache {
@@ -205,7 +208,8 @@ export class AnswerCache {
 
   get stats(): AnswerCacheStats {
     const evictions = { ...this.#evictions };
-    return { kept: this.#kept.size, victims: this.#victims.size, evictions, bytes: this.#bytes };
+    const [maxEntries, maxBytes] = [this.#kept.max, this.#maxBytes];
+    return { kept: this.#kept.size, victims: this.#victims.size, evictions, bytes: this.#bytes, maxEntries, maxBytes };
   }
 
   #retire(entry: Entry): void {

@@ -20,15 +20,18 @@ import { SingleFlight } from "../../single-flight.js";
 import { spaceKey } from "../../space-key.js";
 import type { SpaceVersion, Store } from "../../stores/store.js";
 import type { Hits, SpaceRef } from "../../types.js";
-import type { Meter } from "../meter.js";
+import { Meter } from "../meter.js";
 import { AnswerCache, type AnswerCacheStats, type Answered, Entry } from "./answer-cache.js";
 import { answerBytes, constrained } from "./budget.js";
 import { explain } from "./explanation.js";
 import { answer, type Place, readHits } from "./hits.js";
-import { type Origin, type QueryBufferStats, QueryCounts } from "./query-stats.js";
+import { isCold, type Origin, type QueryBufferStats, QueryCounts } from "./query-stats.js";
 import type { Ranking } from "./retriever.js";
 
-const NOTHING_KEPT: AnswerCacheStats = { kept: 0, victims: 0, evictions: { kept: 0, victims: 0 }, bytes: 0 };
+const NOTHING_KEPT: AnswerCacheStats = {
+  ...{ kept: 0, victims: 0, evictions: { kept: 0, victims: 0 } },
+  ...{ bytes: 0, maxEntries: 0, maxBytes: 0 },
+};
 
 /** Upper bound on rankings per question if its hits keep changing before they are read. */
 const RANKINGS_MAX = 3;
@@ -84,6 +87,7 @@ export class QueryBuffer {
   readonly #cache: AnswerCache | undefined;
   readonly #searches = new SingleFlight<Entry>();
   readonly #counts: QueryCounts;
+  readonly #meter: Meter;
   /** Questions in progress, prefetches aside. */
   #asking = 0;
   /** The search of a prefetch, while it may be interrupted. */
@@ -94,7 +98,8 @@ export class QueryBuffer {
 
   constructor(options: QueryBufferOptions) {
     this.#options = options;
-    const { cacheSize, maxBytes } = options;
+    const { cacheSize, maxBytes, clock } = options;
+    this.#meter = options.meter ?? new Meter(clock);
     this.#counts = new QueryCounts(cacheSize);
     if (cacheSize > 0) this.#cache = new AnswerCache(cacheSize, maxBytes);
   }
@@ -107,9 +112,8 @@ export class QueryBuffer {
     this.#asking++;
     try {
       const { hits, origin } = await this.#answer(asked);
-      const ms = performance.now() - started;
-      this.#counts.answered(origin, isRepeat, ms);
-      this.#options.meter?.queried(ms);
+      this.#counts.answered(origin, isRepeat);
+      this.#meter.queried(performance.now() - started, isCold(origin));
       return hits;
     } finally {
       this.#asking--;
@@ -178,7 +182,7 @@ export class QueryBuffer {
   }
 
   get stats(): QueryBufferStats {
-    return this.#counts.summary(this.#cache?.stats ?? NOTHING_KEPT);
+    return this.#counts.summary(this.#cache?.stats ?? NOTHING_KEPT, this.#meter.queries);
   }
 
   async #answer(asked: Asked): Promise<{ readonly hits: Hits; readonly origin: Origin }> {

@@ -1,7 +1,7 @@
 /** Counters and latencies of the QueryBuffer. */
 import { LRUCache } from "lru-cache";
 import type { Hits, Level } from "../../types.js";
-import { type Latency, Timings } from "../meter.js";
+import type { Latency } from "../meter.js";
 import type { AnswerCacheStats } from "./answer-cache.js";
 
 /**
@@ -10,6 +10,9 @@ import type { AnswerCacheStats } from "./answer-cache.js";
  * search already in progress · misses: a search of its own.
  */
 export type Origin = "answers" | "rankings" | "victims" | "ahead" | "shared" | "misses";
+
+/** Whether the question was answered with a search, own or shared. */
+export const isCold = (origin: Origin): boolean => origin === "shared" || origin === "misses";
 
 /**
  * Each answered question counts once, under one of the six origins. In the seed's terms, `cache_hits` is the sum of
@@ -34,6 +37,9 @@ export interface QueryBufferStats {
   readonly repeated: { readonly questions: number; readonly hits: number };
   /** Estimated size of the cache contents. */
   readonly bytes: number;
+  /** The most questions that L1 holds, and the most bytes of both levels together; 0 if caching is off. */
+  readonly maxEntries: number;
+  readonly maxBytes: number;
   /** Hits by the level that found them, counted when they are read. */
   readonly levels: { readonly [level in Level]: number };
   /** cached: answered without a search · cold: answered with a search, own or shared. */
@@ -61,22 +67,18 @@ export class QueryCounts {
   };
   readonly #repeated = { questions: 0, hits: 0 };
   readonly #levels: { [level in Level]: number } = { round: 0, hybrid: 0, store: 0 };
-  readonly #cached = new Timings();
-  readonly #cold = new Timings();
 
   /** `cacheSize`: the number of questions cached; 0 if caching is off. */
   constructor(cacheSize: number) {
     if (cacheSize > 0) this.#seen = new LRUCache({ max: Math.min(cacheSize * SEEN_PER_ENTRY, SEEN_MAX) });
   }
 
-  answered(origin: Origin, isRepeat: boolean, ms: number): void {
+  answered(origin: Origin, isRepeat: boolean): void {
     this.#origins[origin]++;
     if (isRepeat) {
       this.#repeated.questions++;
       if (origin !== "misses") this.#repeated.hits++;
     }
-    const timings = origin === "shared" || origin === "misses" ? this.#cold : this.#cached;
-    timings.record(ms);
   }
 
   /** Records the question. Returns true if it was asked before. */
@@ -95,7 +97,7 @@ export class QueryCounts {
     for (const { level } of hits) this.#levels[level]++;
   }
 
-  summary(kept: AnswerCacheStats): QueryBufferStats {
+  summary(kept: AnswerCacheStats, latency: QueryBufferStats["latency"]): QueryBufferStats {
     const { answers, rankings, victims, ahead, shared, misses } = this.#origins;
     return {
       queries: answers + rankings + victims + ahead + shared + misses,
@@ -107,8 +109,10 @@ export class QueryCounts {
       misses,
       repeated: { ...this.#repeated },
       bytes: kept.bytes + (this.#seen?.size ?? 0) * HASH_BYTES,
+      maxEntries: kept.maxEntries,
+      maxBytes: kept.maxBytes,
       levels: { ...this.#levels },
-      latency: { cached: this.#cached.summary, cold: this.#cold.summary },
+      latency,
     };
   }
 }

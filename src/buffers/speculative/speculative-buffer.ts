@@ -61,6 +61,7 @@ export interface SpeculativeStats {
   readonly entries: number;
   readonly bytes: number;
   readonly maxSize: number;
+  readonly maxBytes: number;
   /** Sessions with a trace. */
   readonly sessions: number;
   readonly predictors: { readonly [name in PredictorName]?: PredictorStats };
@@ -225,6 +226,7 @@ export class SpeculativeBuffer {
       entries: this.#prefetches.size,
       bytes: this.#prefetches.bytes,
       maxSize: this.#options.maxSize,
+      maxBytes: this.#options.maxBytes,
       sessions: this.#sessions.size,
       predictors: Object.fromEntries([...this.#records].map(([name, record]) => [name, record.stats])),
     };

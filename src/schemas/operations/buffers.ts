@@ -2,7 +2,14 @@
 
 import { z } from "zod";
 import { operation } from "../operation.js";
-import { BuffersSchema, FlushReportSchema, ParkedPageSchema, StatsSchema } from "../report.js";
+import {
+  BufferedSessionsSchema,
+  BuffersSchema,
+  FlushReportSchema,
+  ParkedPageSchema,
+  StatsHistorySchema,
+  StatsSchema,
+} from "../report.js";
 import { ROUTES } from "../routes.js";
 import { Name, PageFields } from "../scope.js";
 
@@ -47,6 +54,15 @@ export const BUFFERS = {
     data: z.object({ replayed: z.number().int() }),
     status: 200,
   }),
+  bufferedSessions: operation({
+    ...ROUTES.bufferedSessions,
+    tag: "Buffers",
+    summary: "List the sessions with items in the RoundBuffer or the HybridBuffer, longest waiting first.",
+    access: "read",
+    scope: "optional",
+    data: BufferedSessionsSchema,
+    status: 200,
+  }),
   stats: operation({
     ...ROUTES.stats,
     tag: "Operation",
@@ -54,6 +70,21 @@ export const BUFFERS = {
     access: "admin",
     scope: "none",
     data: StatsSchema,
+    status: 200,
+  }),
+  statsHistory: operation({
+    ...ROUTES.statsHistory,
+    tag: "Operation",
+    summary: "Get what was measured in the last hours: rates, latencies, memory and queues, every ten seconds.",
+    access: "admin",
+    scope: "none",
+    query: z.strictObject({
+      since: z.coerce
+        .number()
+        .exactOptional()
+        .meta({ description: "Only samples after this time, in epoch milliseconds. Default: all, at most 6 hours." }),
+    }),
+    data: StatsHistorySchema,
     status: 200,
   }),
 } as const;

@@ -1,11 +1,16 @@
 /** Handlers for buffers, statistics and API keys. */
 
+import type { BufferedSession } from "../../buffers/meaning-path.js";
 import { type Handlers, keyed } from "../../calls/call.js";
+import type { Sampler } from "../../metrics/history.js";
 import type { BUFFERS } from "../../schemas/operations/buffers.js";
 import type { KEYS } from "../../schemas/operations/keys.js";
 import type { Scope } from "../../types.js";
 
-export const bufferHandlers: Handlers<typeof BUFFERS> = {
+/** Sessions listed at once. */
+const SESSIONS_MAX = 100;
+
+export const bufferHandlers = (sampler: Sampler): Handlers<typeof BUFFERS> => ({
   // `call.session` requires a scope.
   flush: (call) => (isEmpty(call.scope) ? call.memory.flush() : call.session.flush()),
   buffers: async ({ memory, scope }) => {
@@ -15,8 +20,17 @@ export const bufferHandlers: Handlers<typeof BUFFERS> = {
   },
   parked: ({ session, query }) => session.parked(query),
   replay: async ({ session, body }) => ({ replayed: await session.replay(body.ids) }),
+  bufferedSessions: async ({ memory, scope }) => {
+    const sessions = memory.service.buffers.sessions(isEmpty(scope) ? undefined : scope);
+    const now = memory.service.clock.now();
+    const since = ({ round, hybrid }: BufferedSession): number =>
+      Math.min(round ? now - round.oldestMs : now, hybrid?.oldestAt ?? now);
+    const items = sessions.toSorted((one, other) => since(one) - since(other)).slice(0, SESSIONS_MAX);
+    return { items, total: sessions.length };
+  },
   stats: ({ memory }) => memory.stats(),
-};
+  statsHistory: async ({ query }) => sampler.history(query.since),
+});
 
 export const keyHandlers: Handlers<typeof KEYS> = {
   caller: async ({ caller }) => caller.rights,

@@ -16,6 +16,7 @@ export interface View {
 }
 
 const everyone = (): boolean => true;
+export const forAdmins = (): boolean => isAdmin.value;
 
 export const VIEWS: readonly View[] = [
   {
@@ -25,6 +26,14 @@ export const VIEWS: readonly View[] = [
     icon: "M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z",
     page: lazy(() => import("../pages/overview/overview.js")),
     isOffered: everyone,
+  },
+  {
+    path: "/flow",
+    name: "Flow",
+    purpose: "What each buffer holds, and what moves between them.",
+    icon: "M2 4h3v3H2zM11 4h3v3h-3zM6.5 10h3v3h-3zM5 5.5h6M3.5 7v4.500H6.500M12.500 7v4.500H9.500",
+    page: lazy(() => import("../pages/flow/flow.js")),
+    isOffered: forAdmins,
   },
   {
     path: "/search",
@@ -45,4 +54,3 @@ export const VIEWS: readonly View[] = [
 ];
 
 export const offeredViews = (): readonly View[] => VIEWS.filter(({ isOffered }) => isOffered());
-export const forAdmins = (): boolean => isAdmin.value;
