@@ -31,7 +31,7 @@ export const VIEWS: readonly View[] = [
     path: "/flow",
     name: "Flow",
     purpose: "What each buffer holds, and what moves between them.",
-    icon: "M2 4h3v3H2zM11 4h3v3h-3zM6.5 10h3v3h-3zM5 5.5h6M3.5 7v4.500H6.500M12.500 7v4.500H9.500",
+    icon: "M2 4h3v3H2zM11 4h3v3h-3zM6.5 10h3v3h-3zM5 5.5h6M3.5 7v4.5H6.5M12.5 7v4.5H9.5",
     page: lazy(() => import("../pages/flow/flow.js")),
     isOffered: forAdmins,
   },
@@ -50,6 +50,14 @@ export const VIEWS: readonly View[] = [
     icon: "M3 2h10v12H3zM5.5 5h5M5.5 8h5M5.5 11h3",
     page: lazy(() => import("../pages/context/context.js")),
     isOffered: everyone,
+  },
+  {
+    path: "/measurements",
+    name: "Metrics",
+    purpose: "Throughput, latencies, memory and queues over the last hours.",
+    icon: "M2 2v12h12M4.5 10.5 7.5 7l2.5 2 3.5-5",
+    page: lazy(() => import("../pages/metrics/metrics.js")),
+    isOffered: forAdmins,
   },
 ];
 

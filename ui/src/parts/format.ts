@@ -40,6 +40,9 @@ export function age(at: number, now = Date.now()): string {
   return "";
 }
 
+/** How long something takes or waits, in one unit: 250 ms, 30 min. */
+export const lasting = (spanMs: number): string => (spanMs < 1_000 ? ms(spanMs) : age(0, spanMs));
+
 export const spaceName = (space: SpaceRef): string => {
   const [kind = "", name = ""] = Object.entries(space)[0] ?? [];
   return `${kind} ${name}`;

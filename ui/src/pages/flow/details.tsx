@@ -3,7 +3,7 @@ import type { MemoryStats } from "holdfast/client";
 import { type LiveEvent, recent } from "../../app/live.js";
 import { usePlace } from "../../app/place.js";
 import { Button } from "../../parts/button.js";
-import { age, bytes, count, moment, ms, plural, spaceName } from "../../parts/format.js";
+import { age, bytes, count, lasting, moment, ms, plural, spaceName } from "../../parts/format.js";
 import { StoredText } from "../../parts/stored-text.js";
 import { words } from "../overview/activity.js";
 import { DETAILS_ID } from "./diagram.js";
@@ -49,7 +49,7 @@ const PARTS = {
         : [
             ["Rounds", `at ${plural(meaning.round.thresholds.maxSize, "round")}`],
             ["Tokens", `above ${plural(meaning.round.thresholds.maxTokens, "token")}`],
-            ["Idle", `after ${ms(meaning.round.thresholds.idleMs)}`],
+            ["Idle", `after ${lasting(meaning.round.thresholds.idleMs)}`],
             ["Eager", meaning.round.thresholds.eager ? "yes: thresholds are upper bounds" : "no"],
             ["Items that wait in the store", count(store.pending)],
             ...triggers("Transferred", meaning.round.transferTriggers),
@@ -66,8 +66,8 @@ const PARTS = {
         : [
             ["Rounds", `at ${plural(meaning.hybrid.thresholds.maxSize, "round")}`],
             ["Bytes", `above ${bytes(meaning.hybrid.thresholds.maxBytes / 2)}`],
-            ["Idle", `after ${ms(meaning.hybrid.thresholds.idleMs)}`],
-            ["At the latest", `after ${ms(meaning.hybrid.thresholds.forceMs)}`],
+            ["Idle", `after ${lasting(meaning.hybrid.thresholds.idleMs)}`],
+            ["At the latest", `after ${lasting(meaning.hybrid.thresholds.forceMs)}`],
             ["Chunks held", count(meaning.hybrid.chunkCount)],
             ["Items written", count(meaning.hybrid.itemsWritten)],
             ["Items dropped before that", count(meaning.hybrid.itemsDropped)],

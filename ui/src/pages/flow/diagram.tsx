@@ -52,7 +52,7 @@ export function Level({ label, value, max, shown }: LevelProps) {
         </span>
       </span>
       <span class="meter" aria-hidden="true">
-        {share > 0 && <span class={`fill ${share >= 1 ? "warn" : "good"}`} style={{ width: `${100 * share}%` }} />}
+        {share > 0 && <span class="fill" style={{ width: `${100 * share}%` }} />}
       </span>
     </span>
   );

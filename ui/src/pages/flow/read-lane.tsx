@@ -51,7 +51,7 @@ function Share({ part, of }: { readonly part: number; readonly of: number }) {
         <span class="number">{of === 0 ? "–" : `${Math.round(100 * share)} %`}</span>
       </span>
       <span class="meter" aria-hidden="true">
-        {share > 0 && <span class="fill accent" style={{ width: `${100 * share}%` }} />}
+        {share > 0 && <span class="fill" style={{ width: `${100 * share}%` }} />}
       </span>
     </span>
   );

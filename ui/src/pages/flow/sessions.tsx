@@ -1,7 +1,7 @@
 /** The sessions that have items in a buffer. One of them can be looked into: its tokens are then counted. */
 import type { BufferedSessions } from "holdfast/client";
 import type { ComponentChildren } from "preact";
-import { age, bytes, count, ms, spaceName } from "../../parts/format.js";
+import { age, bytes, count, lasting, spaceName } from "../../parts/format.js";
 import { StoredText } from "../../parts/stored-text.js";
 
 type Row = BufferedSessions["items"][number];
@@ -19,7 +19,7 @@ export function RoundSessions({ sessions }: { readonly sessions: BufferedSession
           round.reason === undefined ? round.state : `${round.state}: ${round.reason}`,
           round.rounds === 0 ? "–" : count(round.rounds),
           round.tokens === 0 ? "not counted" : `≤ ${count(round.tokens)}`,
-          ms(round.oldestMs),
+          lasting(round.oldestMs),
         ]
       }
     />

@@ -1,6 +1,6 @@
 /** The way of a message: committed by the WriteBuffer, then embedded and written in batches. */
 import type { BufferedSessions, MemoryStats } from "holdfast/client";
-import { bytes, count, ms, plural, short } from "../../parts/format.js";
+import { bytes, count, lasting, plural, short } from "../../parts/format.js";
 import { Level, Note, Part, Wire } from "./diagram.js";
 import type { Movements } from "./movements.js";
 
@@ -22,7 +22,7 @@ export function WriteLane({ stats, sessions, movements }: WriteLaneProps) {
         {...(write.health !== "ok" && { tone: "bad" as const })}
       >
         <Level label="Bytes" value={write.waitingBytes} max={write.maxWaitingBytes} shown={bytes} />
-        <Note>{write.oldestMs === undefined ? "nothing waits" : `oldest waits ${ms(write.oldestMs)}`}</Note>
+        <Note>{write.oldestMs === undefined ? "nothing waits" : `oldest waits ${lasting(write.oldestMs)}`}</Note>
         <Note>
           {plural(write.totalMessages, "item")} in {plural(write.totalGroups, "commit")}
         </Note>
@@ -76,7 +76,7 @@ function RoundPart({ round, sessions }: { readonly round: Meaning["round"]; read
       ) : (
         <Level label="Tokens" value={fullest("tokens")} max={thresholds.maxTokens} shown={short} />
       )}
-      <Note>{oldestMs === undefined ? "nothing waits" : `oldest waits ${ms(oldestMs)}`}</Note>
+      <Note>{oldestMs === undefined ? "nothing waits" : `oldest waits ${lasting(oldestMs)}`}</Note>
     </Part>
   );
 }
@@ -103,7 +103,9 @@ function HybridPart({ hybrid }: { readonly hybrid: Meaning["hybrid"] }) {
         </span>
       </span>
       <Note>
-        {oldestMs === undefined ? "nothing waits" : `oldest waits ${ms(oldestMs)}, at most ${ms(thresholds.forceMs)}`}
+        {oldestMs === undefined
+          ? "nothing waits"
+          : `oldest waits ${lasting(oldestMs)}, at most ${lasting(thresholds.forceMs)}`}
       </Note>
     </Part>
   );
