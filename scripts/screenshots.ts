@@ -11,6 +11,8 @@ import { launchBrowser, openTab, settled } from "../test/ui/browser.js";
 const PLACE = "user=ada&session=moving-house";
 const VIEWS: { readonly [name: string]: string } = {
   overview: "/",
+  flow: "/flow?part=hybrid",
+  metrics: "/measurements?range=15m",
   search: `/search?${PLACE}&q=When+do+the+movers+come%3F`,
   compare: `/search?${PLACE}&q=When+do+the+movers+come%3F&compare=1&b.by=words`,
   context: `/context?${PLACE}&q=What+should+I+know+about+the+flat%3F&budget=900`,

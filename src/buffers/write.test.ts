@@ -61,6 +61,20 @@ describe("group commit", () => {
     expect(buffer.stats()).toMatchObject({ totalWrites: 51, totalMessages: 51, totalGroups: 2, waitingWrites: 0 });
   });
 
+  it("tells how long the oldest call has waited, and nothing when none waits", async () => {
+    const { clock, store, buffer } = await setUp();
+    expect(buffer.stats()).not.toHaveProperty("oldestMs");
+    const release = store.stallCommits();
+    const first = add(buffer, "first");
+    clock.advance(30);
+    const second = add(buffer, "second");
+    clock.advance(20);
+    expect(buffer.stats()).toMatchObject({ waitingWrites: 2, oldestMs: 50, maxWaitingBytes: 64 * MIB });
+    release();
+    await Promise.all([first, second]);
+    expect(buffer.stats()).not.toHaveProperty("oldestMs");
+  });
+
   it("takes no more than 256 messages or 1 MB into a group", async () => {
     const { store, buffer } = await setUp();
     const many = Array.from({ length: 6 }, (_, at) =>

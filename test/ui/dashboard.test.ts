@@ -15,7 +15,14 @@ import { describeInBrowser, tab } from "./started.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const FIRST_LOAD_MAX = 200_000;
-const VIEWS = ["/", "/search?user=ada&q=movers", "/context?user=ada&session=moving-house&q=the+flat", "/nowhere"];
+const VIEWS = [
+  "/",
+  "/flow?part=round",
+  "/measurements",
+  "/search?user=ada&q=movers",
+  "/context?user=ada&session=moving-house&q=the+flat",
+  "/nowhere",
+];
 
 let url: string;
 

@@ -3,7 +3,7 @@
  * page share. The table below has the same numbers for those who do not see the drawing: at the cursor, or else the
  * newest, and of the whole range.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { theme } from "../app/theme.js";
@@ -26,15 +26,20 @@ interface PlotProps {
   readonly until: number;
   readonly rangeMs: number;
   readonly shown: (value: number) => string;
+  /** The distances between the marks of the value axis that read well in this unit. */
+  readonly steps?: readonly number[] | undefined;
 }
 
-const HEIGHT = 150;
+const HEIGHT = 160;
 const AXIS_WIDTH = 64;
+const AXIS_HEIGHT = 26;
+/** Below this, a line lies on the axis. */
+const MOST_MIN = 0.01;
 const COLOURS = ["--part-recall", "--part-turns", "--part-facts", "--part-blocks", "--bad"] as const;
 /** Lines are told apart by their dashes too. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 2]];
 
-export function Plot({ title, note, at, lines, until, rangeMs, shown }: PlotProps) {
+export function Plot({ title, note, at, lines, until, rangeMs, shown, steps }: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [cursor, setCursor] = useState<number | undefined>(undefined);
@@ -59,11 +64,21 @@ export function Plot({ title, note, at, lines, until, rangeMs, shown }: PlotProp
         cursor: { sync: { key: "holdfast" }, drag: { setScale: false, x: false, y: false }, y: false },
         scales: {
           x: { range: () => [(latest.current.until - latest.current.rangeMs) / 1000, latest.current.until / 1000] },
-          y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+          y: { range: (_, __, most) => [0, most > MOST_MIN ? most * 1.1 : 1] },
         },
         axes: [
-          { ...axis, values: (_, splits) => splits.map((second) => CLOCK.format(second * 1000)), space: 70 },
-          { ...axis, size: AXIS_WIDTH, values: (_, splits) => splits.map((value) => latest.current.shown(value)) },
+          {
+            ...axis,
+            values: (_, splits) => splits.map((second) => CLOCK.format(second * 1000)),
+            space: 70,
+            size: AXIS_HEIGHT,
+          },
+          {
+            ...axis,
+            size: AXIS_WIDTH,
+            values: (_, splits) => splits.map((value) => latest.current.shown(value)),
+            ...(steps && { incrs: [...steps] }),
+          },
         ],
         series: [
           {},
@@ -74,7 +89,11 @@ export function Plot({ title, note, at, lines, until, rangeMs, shown }: PlotProp
               stroke: () => colour(token),
               width: 1.5,
               dash: [...(DASHES[index] ?? [])],
-              points: { size: 4, fill: () => colour(token) },
+              points: {
+                size: 4,
+                fill: () => colour(token),
+                filter: (made, at, isShown) => (isShown ? null : alone(made.data[at])),
+              },
             };
           }),
         ],
@@ -125,6 +144,7 @@ interface NumbersProps {
 
 function Numbers({ lines, at, cursor, shown }: NumbersProps) {
   const moment = cursor === undefined ? undefined : at[cursor];
+  const sums = useMemo(() => lines.map(({ values }) => sumOf(values)), [lines]);
   const told = (value: number | null | undefined): string => (value == null ? "–" : shown(value));
   return (
     <table class="plot-numbers small">
@@ -139,26 +159,37 @@ function Numbers({ lines, at, cursor, shown }: NumbersProps) {
         </tr>
       </thead>
       <tbody>
-        {lines.map(({ name, values }, index) => {
-          const known = values.filter((value) => value !== null);
-          const sum = known.reduce((all, value) => all + value, 0);
-          return (
-            <tr key={name}>
-              <th scope="row">
-                <svg class={`plot-swatch plot-line-${index}`} viewBox="0 0 22 4" aria-hidden="true">
-                  <line x1="0" x2="22" y1="2" y2="2" stroke-dasharray={DASHES[index]?.join(" ") || undefined} />
-                </svg>
-                {name}
-              </th>
-              <td class="number">{told(cursor === undefined ? values.at(-1) : values[cursor])}</td>
-              <td class="number">{told(known.length === 0 ? null : sum / known.length)}</td>
-              <td class="number">{told(known.length === 0 ? null : Math.max(...known))}</td>
-            </tr>
-          );
-        })}
+        {lines.map(({ name, values }, index) => (
+          <tr key={name}>
+            <th scope="row">
+              <svg class={`plot-swatch plot-line-${index}`} viewBox="0 0 22 4" aria-hidden="true">
+                <line x1="0" x2="22" y1="2" y2="2" stroke-dasharray={DASHES[index]?.join(" ") || undefined} />
+              </svg>
+              {name}
+            </th>
+            <td class="number">{told(cursor === undefined ? values.at(-1) : values[cursor])}</td>
+            <td class="number">{told(sums[index]?.mean)}</td>
+            <td class="number">{told(sums[index]?.most)}</td>
+          </tr>
+        ))}
       </tbody>
     </table>
   );
+}
+
+function sumOf(values: Line["values"]): { readonly mean: number; readonly most: number } | undefined {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return undefined;
+  return { mean: known.reduce((sum, value) => sum + value, 0) / known.length, most: Math.max(...known) };
+}
+
+/** The indices of values without neighbours: a line through them would be invisible. */
+function alone(values: uPlot.AlignedData[number] | undefined): number[] {
+  const found: number[] = [];
+  for (const [at, value] of [...(values ?? [])].entries()) {
+    if (value != null && values?.[at - 1] == null && values?.[at + 1] == null) found.push(at);
+  }
+  return found;
 }
 
 const CLOCK = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
@@ -167,6 +198,7 @@ const EXACT = new Intl.DateTimeFormat("en", { timeStyle: "medium", hourCycle: "h
 /** The value of a colour token in the current theme. A canvas knows no custom properties. */
 function colourIn(element: HTMLElement): (token: string) => string {
   const probe = element.appendChild(document.createElement("span"));
+  probe.hidden = true;
   return (token) => {
     probe.style.color = `var(${token})`;
     return getComputedStyle(probe).color;

@@ -8,12 +8,17 @@ export interface PlotOf {
   readonly title: string;
   readonly note?: string;
   readonly shown: (value: number) => string;
+  readonly steps?: readonly number[];
   readonly lines: (series: Series) => readonly Line[];
 }
 
 const perSecond = (value: number): string => `${Number(value.toPrecision(3))}/s`;
 const percent = (value: number): string => `${Math.round(value)} %`;
 const whole = (value: number): string => (Number.isInteger(value) ? short(value) : value.toFixed(1));
+
+/** 1 byte to 8 TiB, and 1 to 500 million. */
+const BINARY = Array.from({ length: 44 }, (_, power) => 2 ** power);
+const WHOLE = Array.from({ length: 27 }, (_, at) => ([1, 2, 5][at % 3] as number) * 10 ** Math.floor(at / 3));
 
 type Timed = "add" | "cachedQuery" | "coldQuery" | "context" | "transfer" | "flush" | "meaning";
 
@@ -97,6 +102,7 @@ export const GROUPS: readonly (readonly [name: string, plots: readonly PlotOf[]]
       {
         title: "Process",
         shown: bytes,
+        steps: BINARY,
         lines: (series) => [
           { name: "Resident", values: series.residentBytes },
           { name: "Heap", values: series.heapBytes },
@@ -105,6 +111,7 @@ export const GROUPS: readonly (readonly [name: string, plots: readonly PlotOf[]]
       {
         title: "Buffers and vectors",
         shown: bytes,
+        steps: BINARY,
         lines: (series) => [
           { name: "Buffers", values: series.bufferBytes },
           { name: "Mirrors of vectors", values: series.mirrorBytes },
@@ -118,6 +125,7 @@ export const GROUPS: readonly (readonly [name: string, plots: readonly PlotOf[]]
       {
         title: "Waiting",
         shown: whole,
+        steps: WHOLE,
         lines: (series) => [
           { name: "Calls to commit", values: series.waitingWrites },
           { name: "Items to embed", values: series.pendingItems },
@@ -129,6 +137,7 @@ export const GROUPS: readonly (readonly [name: string, plots: readonly PlotOf[]]
         title: "Parked",
         note: "Items that could not be embedded. Search by words still finds them.",
         shown: whole,
+        steps: WHOLE,
         lines: (series) => [{ name: "Items", values: series.parkedItems }],
       },
     ],
