@@ -96,11 +96,11 @@ describeInBrowser("the Flow page", () => {
     const { page } = await tab(`${url}/flow`);
     await settled(page);
     await memory.session(ADA).add(say("a bell"));
-    const dot = page.locator(".wire-dot").first();
-    await dot.waitFor({ state: "attached" });
-    expect(await dot.evaluate("(dot) => getComputedStyle(dot).animationName")).toBe("none");
+    await page.locator(".wire-dot").first().waitFor({ state: "attached" });
+    const motion = () => page.evaluate("getComputedStyle(document.querySelector('.wire-dot')).animationName");
+    expect(await motion()).toBe("none");
     await page.emulateMedia({ reducedMotion: "no-preference" });
-    expect(await dot.evaluate("(dot) => getComputedStyle(dot).animationName")).toBe("travel");
+    expect(await motion()).toBe("travel");
     await memory.flush();
   });
 
