@@ -109,7 +109,7 @@ export class Meter {
     for (const watched of this.#watches) watched[name].record(ms);
   }
 
-  /** Starts recording a second time, for a reader of recent latencies. It costs less than a microsecond per record. */
+  /** From now on, records everything a second time, for a reader of recent latencies. */
   watch(): LatencyWatch {
     const watched = timings();
     this.#watches.add(watched);

@@ -67,8 +67,9 @@ export interface WriteBufferStats {
   readonly totalGroups: number;
   /** Units that wait to be committed. */
   readonly waitingWrites: number;
-  /** Bytes of the messages that wait, and how many may wait. */
+  /** Bytes of the messages that wait. */
   readonly waitingBytes: number;
+  /** How many bytes may wait before further calls wait for room. */
   readonly maxWaitingBytes: number;
   /** How long the oldest call has waited for room and its commit; absent if none waits. */
   readonly oldestMs?: number;

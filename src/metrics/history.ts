@@ -2,8 +2,8 @@
  * StatsHistory: what a server measured in the last hours, a sample every ten seconds, in memory. It is gone when the
  * server stops; a Prometheus server keeps more (`Metrics`).
  *
- * A sample costs one `stats()`: less than a millisecond of the main thread, and a short read in the reader thread.
- * The samples are in a ring of fixed size: 6 hours take less than 400 kB, whatever happens.
+ * A sample costs one call of `stats()`, as a scrape of the metrics does. The ring has a fixed size: at most six hours, and
+ * less than 400 kB.
  */
 import type { LatencyWatch } from "../buffers/meter.js";
 import { HoldfastError } from "../errors.js";

@@ -37,8 +37,9 @@ export interface QueryBufferStats {
   readonly repeated: { readonly questions: number; readonly hits: number };
   /** Estimated size of the cache contents. */
   readonly bytes: number;
-  /** The most questions that L1 holds, and the most bytes of both levels together; 0 if caching is off. */
+  /** The upper bound on questions in L1; 0 if caching is off. */
   readonly maxEntries: number;
+  /** The upper bound on the memory of both levels together; 0 if caching is off. */
   readonly maxBytes: number;
   /** Hits by the level that found them, counted when they are read. */
   readonly levels: { readonly [level in Level]: number };

@@ -13,28 +13,31 @@ export class History {
   async read(memory: RemoteMemory): Promise<StatsHistory> {
     const since = this.#known?.at.at(-1);
     const news = await memory.statsHistory(since === undefined ? {} : { since });
-    this.#known = this.#known ? joined(this.#known, news) : news;
+    this.#known = this.#known ? within(joined(this.#known, news), MAX_MS) : news;
     return this.#known;
   }
 }
 
-export function joined(known: StatsHistory, news: StatsHistory): StatsHistory {
-  if (news.at.length === 0) return known;
-  return within(
-    {
-      ...news,
-      at: [...known.at, ...news.at],
-      series: columns(news, (name) => [...known.series[name], ...news.series[name]]),
-    },
-    MAX_MS,
-  );
-}
-
 /** The samples of the last `rangeMs`. */
 export function within(history: StatsHistory, rangeMs: number): StatsHistory {
-  const from = (history.at.at(-1) ?? 0) - rangeMs;
-  const first = history.at.findIndex((at) => at >= from);
-  if (first <= 0) return history;
+  return from(history, (history.at.at(-1) ?? 0) - rangeMs);
+}
+
+/** Two reads at the same time return the same news: what is known already is left out. */
+function joined(known: StatsHistory, news: StatsHistory): StatsHistory {
+  const { at, series } = from(news, (known.at.at(-1) ?? 0) + 1);
+  if (at.length === 0) return known;
+  return {
+    ...known,
+    at: [...known.at, ...at],
+    series: columns(known, (name) => [...known.series[name], ...series[name]]),
+  };
+}
+
+function from(history: StatsHistory, earliest: number): StatsHistory {
+  const found = history.at.findIndex((at) => at >= earliest);
+  if (found === 0) return history;
+  const first = found < 0 ? history.at.length : found;
   return {
     ...history,
     at: history.at.slice(first),
