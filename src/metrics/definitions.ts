@@ -364,6 +364,13 @@ export const LATENCIES: readonly LatencyDefinition[] = [
   },
   {
     type: "summary",
+    name: "holdfast_context_seconds",
+    help: "Contexts, from the call to the assembled text.",
+    labelNames: [],
+    read: ({ stats }) => (stats ? [{ labels: {}, latency: stats.latencies.context }] : []),
+  },
+  {
+    type: "summary",
     name: "holdfast_query_seconds",
     help: "Queries. cached: without a search · cold: with a search, own or shared.",
     labelNames: ["answered"],

@@ -194,6 +194,11 @@ describe("a number changes when its thing happens:", () => {
     });
   });
 
+  it("contexts", async () => {
+    const assembled = await changed(() => memory.session(WHO).context({ dryRun: true }));
+    expect(assembled).toMatchObject({ context_seconds_count: 1 });
+  });
+
   it("what goes for want of room", async () => {
     await open({ buffer: { query: { cacheSize: 1 } } });
     const ask = async (count: number) => {
