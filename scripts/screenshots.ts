@@ -5,7 +5,9 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { connect } from "holdfast/client";
 import { serve } from "holdfast/server";
+import { until } from "../test/support/until.js";
 import { launchBrowser, openTab, settled } from "../test/ui/browser.js";
 
 const PLACE = "user=ada&session=moving-house";
@@ -32,6 +34,8 @@ try {
   await first.page.getByRole("button", { name: "Load a sample conversation" }).click();
   await first.page.getByRole("heading", { name: "Health" }).waitFor();
   await first.close();
+  const memory = connect(server.url);
+  await until(async () => (await memory.statsHistory()).at.length > 1); // a plot needs two samples
   for (const [size, area] of Object.entries(SIZES)) {
     for (const theme of THEMES) {
       const { page, close } = await openTab(browser, { theme, ...area });

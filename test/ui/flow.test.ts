@@ -3,6 +3,7 @@ import { connect, type RemoteMemory } from "holdfast/client";
 import { beforeAll, expect, it } from "vitest";
 import { makeKey, newPath, start, startWithKeys } from "../server/started.js";
 import { HashEmbedder } from "../support/product.js";
+import { seriousProblems } from "./axe.js";
 import { settled } from "./browser.js";
 import { HOSTILE } from "./hostile.js";
 import { describeInBrowser, tab } from "./started.js";
@@ -60,6 +61,7 @@ describeInBrowser("the Flow page", () => {
     const row = details.getByRole("row").filter({ hasText: "user bob" });
     await row.getByText("gathering").waitFor();
     expect(await row.textContent(), "a name is text").toContain(HOSTILE.html);
+    expect(await seriousProblems(page)).toEqual([]);
     expect(new URL(page.url()).searchParams.get("part")).toBe("round");
     await page.reload();
     await details.waitFor();

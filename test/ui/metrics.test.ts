@@ -5,6 +5,7 @@ import { beforeAll, expect, it } from "vitest";
 import { start } from "../server/started.js";
 import { HashEmbedder } from "../support/product.js";
 import { until } from "../support/until.js";
+import { seriousProblems } from "./axe.js";
 import { settled } from "./browser.js";
 import { describeInBrowser, tab } from "./started.js";
 
@@ -95,6 +96,16 @@ describeInBrowser("the Metrics page", () => {
     await until(async () => (await heads.count()) === (await page.getByRole("figure").count()));
     await page.locator(".u-over").first().hover();
     await until(async () => (await heads.count()) === 0);
+  });
+
+  it("is readable for everyone, and fits 400 pixels", async () => {
+    for (const theme of ["light", "dark"] as const) {
+      const { page } = await tab(`${url}/measurements`, { theme, width: 400 });
+      await page.getByRole("heading", { name: "Throughput" }).waitFor();
+      await settled(page);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(400);
+      expect(await seriousProblems(page)).toEqual([]);
+    }
   });
 
   it("has the colours of the theme", async () => {

@@ -59,7 +59,7 @@ export function useEvents(listener: Listener): void {
 }
 
 /** A number that grows after events that concern the component, once for a burst. */
-export function useChanges(concerns: (event: LiveEvent) => boolean): number {
+export function useChanges(concerns: (event: LiveEvent) => boolean, settleMs = SETTLE_MS): number {
   const [count, setCount] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEvents((event) => {
@@ -67,7 +67,7 @@ export function useChanges(concerns: (event: LiveEvent) => boolean): number {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       setCount((before) => before + 1);
-    }, SETTLE_MS);
+    }, settleMs);
   });
   useEffect(() => () => clearTimeout(timer.current), []);
   return count;

@@ -72,9 +72,9 @@ export function Note({ children }: { readonly children: ComponentChildren }) {
 /** A wire to the next part. What moves over it travels as a dot, with the reason beside it. */
 export function Wire({ movement, label }: { readonly movement?: Movement | undefined; readonly label?: string }) {
   return (
-    <span class="wire" data-moved={movement?.count}>
+    <span class="wire">
       <span class="wire-line" aria-hidden="true">
-        {movement && <span key={movement.count} class="wire-dot" />}
+        {movement !== undefined && movement.count > 0 && <span key={movement.count} class="wire-dot" />}
       </span>
       <span class="wire-words small">
         {movement ? (

@@ -15,6 +15,8 @@ import { WriteLane } from "./write-lane.js";
 
 /** Questions cause no events. */
 const EVERY_MS = 3_000;
+/** Under load there are events all the time. */
+const SETTLE_MS = 500;
 
 export interface Held {
   readonly stats: MemoryStats;
@@ -22,7 +24,7 @@ export interface Held {
 }
 
 export default function Flow() {
-  const changes = useChanges(() => true);
+  const changes = useChanges(() => true, SETTLE_MS);
   const pulse = usePulse(EVERY_MS);
   const loaded = useLoaded(read, [memory.value, changes, pulse]);
   return (
@@ -66,7 +68,7 @@ function Diagram({ stats, sessions }: Held) {
       <section class="card" aria-labelledby="read-head">
         <header>
           <h2 id="read-head">What is asked</h2>
-          <span class="muted small">A question takes the first answer it finds, from left to right.</span>
+          <span class="muted small">The QueryBuffer takes the first answer that it finds, in this order.</span>
         </header>
         <ReadLane stats={stats} movements={movements} />
         {!isWrite && details}

@@ -1,6 +1,6 @@
 /** The last movement over each wire of the diagram, taken from the event stream. */
 import { useState } from "preact/hooks";
-import { type LiveEvent, useEvents } from "../../app/live.js";
+import { type LiveEvent, recent, useEvents } from "../../app/live.js";
 import { plural } from "../../parts/format.js";
 
 /** added: into the WriteBuffer · embedded: RoundBuffer → HybridBuffer · written: HybridBuffer → store · ahead: prefetches. */
@@ -12,14 +12,14 @@ export interface Movement {
   /** Why it moved now: rounds. */
   readonly why: string;
   readonly at: number;
-  /** Grows with each movement, so that equal ones are told apart. */
+  /** Grows with each movement, so that equal ones are told apart. 0: it was before the page was opened. */
   readonly count: number;
 }
 
 export type Movements = { readonly [wire in Wire]?: Movement };
 
 export function useMovements(): Movements {
-  const [movements, setMovements] = useState<Movements>({});
+  const [movements, setMovements] = useState(earlier);
   useEvents((event) => {
     const moved = movedBy(event);
     if (!moved) return;
@@ -29,6 +29,15 @@ export function useMovements(): Movements {
       return { ...before, [wire]: { what, why, at: event.at, count } };
     });
   });
+  return movements;
+}
+
+function earlier(): Movements {
+  const movements: { [wire in Wire]?: Movement } = {};
+  for (const event of recent.value.toReversed()) {
+    const moved = movedBy(event);
+    if (moved) movements[moved.wire] = { what: moved.what, why: moved.why, at: event.at, count: 0 };
+  }
   return movements;
 }
 
