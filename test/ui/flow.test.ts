@@ -62,6 +62,8 @@ describeInBrowser("the Flow page", () => {
     await row.getByText("gathering").waitFor();
     expect(await row.textContent(), "a name is text").toContain(HOSTILE.html);
     expect(await seriousProblems(page)).toEqual([]);
+    await page.setViewportSize({ width: 400, height: 900 });
+    expect(await page.evaluate("document.documentElement.scrollWidth"), "it fits 400 pixels").toBe(400);
     expect(new URL(page.url()).searchParams.get("part")).toBe("round");
     await page.reload();
     await details.waitFor();

@@ -28,6 +28,8 @@ interface PlotProps {
   readonly shown: (value: number) => string;
   /** The distances between the marks of the value axis that read well in this unit. */
   readonly steps?: readonly number[] | undefined;
+  /** The end of the value axis. By default it follows the values. */
+  readonly most?: number | undefined;
 }
 
 const HEIGHT = 160;
@@ -39,7 +41,7 @@ const COLOURS = ["--part-recall", "--part-turns", "--part-facts", "--part-blocks
 /** Lines are told apart by their dashes too. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 2]];
 
-export function Plot({ title, note, at, lines, until, rangeMs, shown, steps }: PlotProps) {
+export function Plot({ title, note, at, lines, until, rangeMs, shown, steps, most }: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [cursor, setCursor] = useState<number | undefined>(undefined);
@@ -64,7 +66,7 @@ export function Plot({ title, note, at, lines, until, rangeMs, shown, steps }: P
         cursor: { sync: { key: "holdfast" }, drag: { setScale: false, x: false, y: false }, y: false },
         scales: {
           x: { range: () => [(latest.current.until - latest.current.rangeMs) / 1000, latest.current.until / 1000] },
-          y: { range: (_, __, most) => [0, most > MOST_MIN ? most * 1.1 : 1] },
+          y: { range: (_, __, highest) => [0, most ?? (highest > MOST_MIN ? highest * 1.1 : 1)] },
         },
         axes: [
           {

@@ -9,6 +9,7 @@ export interface PlotOf {
   readonly note?: string;
   readonly shown: (value: number) => string;
   readonly steps?: readonly number[];
+  readonly most?: number;
   readonly lines: (series: Series) => readonly Line[];
 }
 
@@ -84,7 +85,7 @@ export const GROUPS: readonly (readonly [name: string, plots: readonly PlotOf[]]
   [
     "Where answers come from",
     [
-      { title: "Questions, by the level that answered", shown: percent, lines: shares },
+      { title: "Questions, by the level that answered", shown: percent, most: 100, lines: shares },
       {
         title: "Hits, by the level that found them",
         shown: perSecond,
