@@ -78,12 +78,12 @@ export class RemoteMemory implements MemoryHandle, AsyncDisposable {
   }
 
   /** What the server measured in the last hours, at most six, or after `since` (epoch milliseconds). For admins. */
-  async statsHistory({ since }: { readonly since?: number } = {}): Promise<StatsHistory> {
-    return this.#transport.call("statsHistory", { query: { since } });
+  statsHistory(query: { readonly since?: number } = {}): Promise<StatsHistory> {
+    return this.#transport.call("statsHistory", { query });
   }
 
   /** The sessions with items in the RoundBuffer or the HybridBuffer. Everywhere, which is for admins, or in a scope. */
-  async bufferedSessions(scope?: Scope): Promise<BufferedSessions> {
+  bufferedSessions(scope?: Scope): Promise<BufferedSessions> {
     return this.#transport.call("bufferedSessions", scope && { scope });
   }
 
