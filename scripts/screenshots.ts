@@ -17,6 +17,9 @@ const VIEWS: { readonly [name: string]: string } = {
   metrics: "/measurements?range=15m",
   search: `/search?${PLACE}&q=When+do+the+movers+come%3F`,
   compare: `/search?${PLACE}&q=When+do+the+movers+come%3F&compare=1&b.by=words`,
+  conversations: `/conversations?${PLACE}`,
+  blocks: "/blocks?user=ada&block=persona",
+  facts: "/blocks?user=ada&tab=facts",
   context: `/context?${PLACE}&q=What+should+I+know+about+the+flat%3F&budget=900`,
 };
 const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 400, height: 860 } };

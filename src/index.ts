@@ -92,6 +92,7 @@ export type { ImportReport, OnConflict } from "./transfer/report.js";
 export { splitLines } from "./transfer/split-lines.js";
 export type {
   Added,
+  EmbeddingState,
   Entry,
   Explanation,
   Filter,

@@ -11,7 +11,7 @@
  */
 import { Backlog } from "./backlog.js";
 import type { MemoryBlocks } from "./blocks/memory-blocks.js";
-import { MeaningPath } from "./buffers/meaning-path.js";
+import { MeaningPath, withEmbedded } from "./buffers/meaning-path.js";
 import { type LatencyWatch, Meter } from "./buffers/meter.js";
 import type { Entry } from "./buffers/query/answer-cache.js";
 import { QueryBuffer, queryCache } from "./buffers/query/query-buffer.js";
@@ -278,9 +278,9 @@ export class BufferService {
   async list(scope: Scope, options: ListOptions = {}): Promise<Page<Item>> {
     const { space, session } = parseScope(scope);
     const { filter, ...request } = parseList(options);
-    const sessions = filter.sessions ?? (session === undefined ? undefined : [session]);
-    const narrowed = sessions ? { ...filter, sessions } : filter;
-    return this.#store.list({ ...request, spaces: [space], filter: narrowed, now: this.#now() });
+    const narrowed = session === undefined ? filter : { sessions: [session], ...filter };
+    const page = await this.#store.list({ ...request, spaces: [space], filter: narrowed, now: this.#now() });
+    return withEmbedded(page, space, this.#meaning);
   }
 
   /** `list` of messages, under the seed's name for it. */

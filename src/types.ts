@@ -118,6 +118,24 @@ export interface Item {
   readonly expiresAt?: number;
   /** 1 when added, incremented by each edit. */
   readonly version: number;
+  /** Whether meaning finds it; in lists with `embedding`. */
+  readonly embedding?: EmbeddingState;
+}
+
+/** Whether the text of an item is embedded. Words find the item in any case. */
+export interface EmbeddingState {
+  /**
+   * waiting: not yet, or by another process that has not written its vectors · embedded: its vectors are in memory and
+   * not yet written · stored: its vectors are written, or it has no text to embed · parked: it could not be embedded ·
+   * off: not embedded, and this process has no embedding model.
+   */
+  readonly state: "waiting" | "embedded" | "stored" | "parked" | "off";
+  /** Of a parked item: the embedder's message. Never content. */
+  readonly error?: string;
+  /** Of a parked item: how often it was tried. */
+  readonly attempts?: number;
+  /** When a parked item is retried automatically, in epoch milliseconds. */
+  readonly retryAt?: number;
 }
 
 /** The editable fields of an item. `null` removes an optional field. */

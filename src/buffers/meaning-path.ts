@@ -13,7 +13,7 @@ import type { Lane } from "../stores/indexing.js";
 import type { Store } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
 import { TokenCounter } from "../tokens/counter.js";
-import type { Item, SpaceRef } from "../types.js";
+import type { Item, Page, SpaceRef } from "../types.js";
 import type { QueuedSession } from "./hybrid/hybrid-buffer.js";
 import type { Meter } from "./meter.js";
 import { otherModel } from "./other-model.js";
@@ -201,6 +201,11 @@ export class MeaningPath {
     return this.#pipeline.isBusy;
   }
 
+  /** The version of each item of the space whose vectors are in memory and not yet written, by id. */
+  embedded(space: SpaceRef): ReadonlyMap<string, number> {
+    return this.#pipeline.hybrid.cache.versions(space);
+  }
+
   view(lane: Lane): Promise<RoundView> {
     return this.#pipeline.view(lane);
   }
@@ -239,6 +244,20 @@ export class MeaningPath {
     if (!isIndexShared) await index?.close();
   }
 }
+
+/** Corrects what a list says of waiting items: some have vectors in memory, and without a model none is embedded. */
+export function withEmbedded(page: Page<Item>, space: SpaceRef, meaning: MeaningPath | undefined): Page<Item> {
+  if (!page.items.some(isWaiting)) return page;
+  const versions = meaning?.embedded(space);
+  const items = page.items.map((item): Item => {
+    if (!isWaiting(item)) return item;
+    if (!versions) return { ...item, embedding: { state: "off" } };
+    return versions.get(item.id) === item.version ? { ...item, embedding: { state: "embedded" } } : item;
+  });
+  return { ...page, items };
+}
+
+const isWaiting = ({ embedding }: Item): boolean => embedding?.state === "waiting";
 
 function lanesOf(items: readonly Item[]): readonly Lane[] {
   const lanes = items.map(({ space, session }): Lane => (session === undefined ? { space } : { space, session }));

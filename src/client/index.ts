@@ -44,6 +44,7 @@ export type { Promotion } from "../stores/promotions.js";
 export type { ImportReport, OnConflict } from "../transfer/report.js";
 export type {
   Added,
+  EmbeddingState,
   Entry,
   Filter,
   ForgetReceipt,

@@ -92,6 +92,15 @@ const itemFields = {
   updatedAt: z.number(),
   expiresAt: z.number().exactOptional(),
   version: z.number().int(),
+  embedding: z
+    .object({
+      state: z.enum(["waiting", "embedded", "stored", "parked", "off"]),
+      error: z.string().exactOptional(),
+      attempts: z.number().int().exactOptional(),
+      retryAt: z.number().exactOptional(),
+    })
+    .meta({ id: "EmbeddingState", description: "Only in lists that ask for it. Of a parked item: the reason." })
+    .exactOptional(),
 };
 export const ItemFields = itemFields;
 

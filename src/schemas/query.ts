@@ -37,6 +37,8 @@ export const ListOptionsSchema = z
     order: order.exactOptional(),
     cursor: Cursor.exactOptional(),
     bufferOnly: z.boolean().exactOptional().meta({ description: "Only items that are not embedded yet." }),
+    start: Name.exactOptional().meta({ description: "The id of the item that begins the page, instead of a cursor." }),
+    embedding: z.boolean().exactOptional().meta({ description: "Whether each item says if it is embedded." }),
   })
   .meta({ id: "ListOptions" }) satisfies z.ZodType<ListOptions>;
 

@@ -267,6 +267,10 @@ export interface ListRequest {
   readonly order: Order;
   readonly limit: number;
   readonly cursor?: string;
+  /** The id of the item with which the page begins. Fails with `not_found` (details.id) if the list does not have it. */
+  readonly start?: string;
+  /** True: each item has its `embedding`. */
+  readonly embedding?: true;
   readonly now: number;
 }
 

@@ -150,7 +150,16 @@ const OPERATIONS: { readonly [name: string]: Rules } = {
   },
   list: {
     route: "POST /items/list",
-    body: { ...FILTER, limit: 5, sortBy: "arrival", order: "asc", bufferOnly: false, cursor: undefined },
+    body: {
+      ...FILTER,
+      limit: 5,
+      sortBy: "arrival",
+      order: "asc",
+      bufferOnly: false,
+      start: "m1",
+      embedding: true,
+      cursor: undefined,
+    },
     call: (session, options) => session.list(options),
   },
   get: {

@@ -1,6 +1,7 @@
 /** What is said, asked, listed, edited and forgotten: the same in this process and behind a server. */
 import type { NewMessage, Session } from "holdfast";
 import { expect, it } from "vitest";
+import { until } from "../support/until.js";
 import type { Opened } from "./doors.js";
 
 const said = (id: string, content: string, more: Partial<NewMessage> = {}): NewMessage => ({
@@ -197,6 +198,12 @@ export function itItems(opened: () => Opened): void {
     expect("next" in rest).toBe(false);
     expect(idsOf((await ada.list({ metadata: { odd: true }, sortBy: "arrival" })).items)).toEqual(["l5", "l3", "l1"]);
     expect((await ada.list({ from: new Date(opened().clock.now() + 1) })).items).toEqual([]);
+    expect(idsOf((await ada.list({ start: "l3", limit: 2, order: "asc" })).items)).toEqual(["l3", "l4"]);
+    expect(idsOf((await ada.list({ start: "l3", limit: 2 })).items)).toEqual(["l3", "l2"]);
+    await expect(ada.list({ start: "absent" })).rejects.toMatchObject({ code: "not_found", details: { id: "absent" } });
+    await expect(ada.list({ start: "l3", cursor: first.next as string })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
   });
 
   it("edits an item, and refuses to edit another version than the one named", async () => {
@@ -297,6 +304,16 @@ export function itItems(opened: () => Opened): void {
     const ada = session("ill");
     await ada.add([said("p1", "some poison"), said("p2", "some water")]);
     expect(await ada.flush()).toEqual({ pending: 0, parked: 1 });
+    const listed = await ada.list({ order: "asc", embedding: true });
+    expect(listed.items.map(({ embedding }) => embedding)).toEqual([
+      { state: "parked", attempts: 1, error: expect.any(String) },
+      { state: "stored" },
+    ]);
+    await ada.add([said("p3", "more water")]);
+    const third = async () => (await ada.list({ limit: 1, embedding: true })).items[0]?.embedding?.state;
+    await until(async () => (await third()) === "embedded");
+    await ada.flush();
+    expect(await third()).toBe("stored");
     const { items } = await ada.parked({ limit: 5 });
     expect(items).toMatchObject([{ id: "p1", session: "first", space: { user: "ill" }, attempts: 1, version: 1 }]);
     expect(await ada.replay(["p2"])).toBe(0);

@@ -20,6 +20,11 @@ const VIEWS = [
   "/flow?part=round",
   "/measurements",
   "/search?user=ada&q=movers",
+  "/conversations",
+  "/conversations?user=ada",
+  "/conversations?user=ada&session=moving-house",
+  "/blocks?user=ada&block=persona",
+  "/blocks?user=ada&tab=facts",
   "/context?user=ada&session=moving-house&q=the+flat",
   "/nowhere",
 ];

@@ -47,6 +47,12 @@ export class VectorCache {
     return item?.version === version ? item : undefined;
   }
 
+  /** The embedded version of each item of the space, by id. */
+  versions(space: SpaceRef): ReadonlyMap<string, number> {
+    const entries = this.#spaces.get(spaceKey(space))?.values() ?? [];
+    return new Map(Array.from(entries, ({ item }) => [item.id, item.version]));
+  }
+
   put(item: CachedItem, level: CacheLevel): void {
     this.#removeFrom(this.#names.get(item.key), item.key);
     const name = spaceKey(item.lane.space);

@@ -74,6 +74,18 @@ export function lists(check: Check): void {
         }
       });
 
+      check(`begins a page by ${sortBy}, ${order}, with any item of the list`, async (probe) => {
+        await fill(probe, 20);
+        const whole = await probe.ids([ADA, BOB], { sortBy, order });
+        for (const [at, start] of whole.entries()) {
+          const page = await probe.store.list(probe.listing([ADA, BOB], { sortBy, order, limit: 3, start }));
+          expect(page.items.map(({ id }) => id)).toEqual(whole.slice(at, at + 3));
+          if (page.next === undefined) continue;
+          const rest = await probe.ids([ADA, BOB], { sortBy, order, cursor: page.next });
+          expect(rest).toEqual(whole.slice(at + 3));
+        }
+      });
+
       check(`pages by ${sortBy}, ${order}, while others add and forget`, async (probe) => {
         await fill(probe, 20);
         const whole = await probe.ids([ADA, BOB], { sortBy, order });
@@ -100,6 +112,24 @@ export function lists(check: Check): void {
       });
     }
   }
+
+  check("refuses to begin a page with an item that is not in the list", async (probe) => {
+    await probe.add(ADA, [{ id: "a", role: "user" }], { session: "s" });
+    await probe.add(BOB, [{ id: "b" }], { session: "s" });
+    await probe.add(ADA, [{ id: "gone" }], { session: "s" });
+    await probe.forget({ space: ADA, ids: ["gone"] });
+    const filter = { sessions: ["s"] };
+    expect(await probe.ids(ADA, { filter, start: "a" })).toEqual(["a"]);
+    const refused = (start: string, options: ListOptions = {}) =>
+      expect(probe.ids(ADA, { start, ...options }), start).rejects.toMatchObject({
+        code: "not_found",
+        details: { id: start },
+      });
+    await refused("b");
+    await refused("gone");
+    await refused("a", { filter: { roles: ["assistant"] } });
+    await refused("a", { filter: { sessions: ["t"] } });
+  });
 
   check("pages one session of a name that several spaces use", async (probe) => {
     for (let at = 0; at < 6; at++) {

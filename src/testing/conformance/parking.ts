@@ -39,6 +39,28 @@ export function parking(check: Check): void {
     expect((await parked(probe))[1]).not.toHaveProperty("retryAt");
   });
 
+  check("says of each listed item whether it is embedded, if asked", async (probe) => {
+    const { indexer, fence } = await start(probe);
+    const [x, y] = await indexer.pending(LANE);
+    if (!x || !y) throw new Error("nothing waits");
+    await probe.add(ADA, [{ id: "z" }], { session: "s" });
+    const states = async () =>
+      (await probe.list(ADA, { embedding: true })).map(({ id, embedding }) => [id, embedding] as const);
+    await indexer.park(LANE, fence, [x], { error: "too long", retryAt: START + SECOND });
+    await indexer.index(LANE, fence, [embedded(y, [EAST])]);
+    const parkedX = { state: "parked", error: "too long", attempts: 1, retryAt: START + SECOND };
+    expect(await states()).toStrictEqual([
+      ["x", parkedX],
+      ["y", { state: "stored" }],
+      ["z", { state: "waiting" }],
+    ]);
+    expect((await probe.list(ADA, { embedding: true, limit: 1, order: "desc" }))[0]?.id).toBe("z");
+    await probe.update(ADA, "x", { content: "edited", parts: null });
+    await probe.update(ADA, "y", { content: "edited", parts: null });
+    expect((await states()).map(([, embedding]) => embedding?.state)).toEqual(["waiting", "waiting", "waiting"]);
+    expect((await probe.list(ADA))[0], "only if asked").not.toHaveProperty("embedding");
+  });
+
   check("parks only items that are unchanged", async (probe) => {
     const { indexer, fence } = await start(probe);
     const [x, y] = await indexer.pending(LANE);

@@ -1,5 +1,5 @@
 /** The state of a view is its URL: scope and options are query parameters, so that a link shows the same view again. */
-import type { Scope } from "holdfast/client";
+import type { Scope, SpaceRef } from "holdfast/client";
 import { useCallback, useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
@@ -39,6 +39,14 @@ export const SCOPE_NAMES = ["user", "agent", "team", "session"] as const;
 export function scopeIn(params: Params): Scope | undefined {
   const scope = Object.fromEntries(SCOPE_NAMES.flatMap((name) => (params[name] ? [[name, params[name]]] : [])));
   return scope["user"] || scope["agent"] || scope["team"] ? scope : undefined;
+}
+
+/** The space that the scope of the URL belongs to. */
+export function spaceIn(params: Params): SpaceRef | undefined {
+  const { user, team, agent } = scopeIn(params) ?? {};
+  if (user !== undefined) return { user };
+  if (team !== undefined) return { team };
+  return agent === undefined ? undefined : { agent };
 }
 
 /** The parameters of a scope, for links. */

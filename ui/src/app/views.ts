@@ -44,6 +44,22 @@ export const VIEWS: readonly View[] = [
     isOffered: everyone,
   },
   {
+    path: "/conversations",
+    name: "Conversations",
+    purpose: "Who said what, in every session, as it is stored.",
+    icon: "M2 2.5h9v6H6l-2.5 2.5V8.5H2zM7 10.5h3l2.5 2.5v-2.5H14v-5h-1",
+    page: lazy(() => import("../pages/conversations/conversations.js")),
+    isOffered: everyone,
+  },
+  {
+    path: "/blocks",
+    name: "Blocks and facts",
+    purpose: "What agents write down: texts that they edit, and what holds since when.",
+    icon: "M2 2.5h12v4H2zM2 9h5v4.5H2zM9.5 9.8h4.5M9.5 12.8h3",
+    page: lazy(() => import("../pages/blocks/blocks.js")),
+    isOffered: everyone,
+  },
+  {
     path: "/context",
     name: "Context",
     purpose: "The exact text that goes into the prompt, and its budget.",

@@ -1,9 +1,9 @@
 /** The fields of a scope, kept in the URL. Known users and sessions are offered while one types. */
-import type { Page } from "holdfast/client";
+import type { Page, SpaceRef } from "holdfast/client";
 import { useEffect, useState } from "preact/hooks";
 import { memory } from "../app/connection.js";
 import { useLoaded } from "../app/loaded.js";
-import { SCOPE_NAMES, scopeIn, usePlace } from "../app/place.js";
+import { SCOPE_NAMES, spaceIn, usePlace } from "../app/place.js";
 import { Field } from "./field.js";
 
 type Name = (typeof SCOPE_NAMES)[number];
@@ -31,7 +31,7 @@ function ScopeField({ name, value, onChange }: ScopeFieldProps) {
   const { params } = usePlace();
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
-  const space = spaceOf(params);
+  const space = spaceIn(params);
   const known = useLoaded(() => namesOf(name, space), [name, JSON.stringify(space), memory.value]);
   const list = `known-${name}`;
   return (
@@ -54,14 +54,7 @@ function ScopeField({ name, value, onChange }: ScopeFieldProps) {
   );
 }
 
-function spaceOf(params: ReturnType<typeof usePlace>["params"]) {
-  const { user, team, agent } = scopeIn(params) ?? {};
-  if (user !== undefined) return { user };
-  if (team !== undefined) return { team };
-  return agent === undefined ? undefined : { agent };
-}
-
-async function namesOf(name: Name, space: ReturnType<typeof spaceOf>): Promise<readonly string[]> {
+async function namesOf(name: Name, space: SpaceRef | undefined): Promise<readonly string[]> {
   const { users, agents, teams, sessions } = memory.value;
   if (name === "session") return space ? names(await sessions.list({ space, limit: NAMES_MAX })) : [];
   const registry = { user: users, agent: agents, team: teams }[name];

@@ -37,11 +37,21 @@ export function visible(text: string) {
       piece
     ) : (
       <span key={at} class="stored-control" title="a character that is not shown">
-        {`U+${piece.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`}
+        {codeOf(piece)}
       </span>
     ),
   );
 }
+
+/** The same as a string: what a reader sees and can type. */
+export const spelled = (text: string): string =>
+  text
+    .split(HIDDEN)
+    .map((piece, at) => (at % 2 === 0 ? piece : codeOf(piece)))
+    .join("");
+
+const codeOf = (character: string): string =>
+  `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** Never between the halves of a surrogate pair. */
 const safeEnd = (text: string, at: number): number => (/[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at);

@@ -1,7 +1,8 @@
 /** Reads items with content (by id, by key, page by page) or only their headers, for ranking. Requires a snapshot. */
 import { LRUCache } from "lru-cache";
+import { HoldfastError } from "../../../errors.js";
 import type { Mutable } from "../../../mutable.js";
-import type { Item, Page, Role, SpaceRef } from "../../../types.js";
+import type { EmbeddingState, Item, Page, Role, SpaceRef } from "../../../types.js";
 import type { KeyedItem, ListRequest, ReadRequest } from "../../store.js";
 import type { Statements } from "../file/connection.js";
 import type { Row } from "../file/driver.js";
@@ -53,8 +54,9 @@ export class ItemReader {
     return waiting.get(code, name) !== undefined;
   }
 
-  list({ spaces, filter, now, order, sortBy, cursor, limit }: ListRequest): Page<Item> {
+  list({ spaces, filter, now, order, sortBy, cursor, start: first, limit, embedding }: ListRequest): Page<Item> {
     const { condition, sessions } = resolveScope(this.#registry, spaces, filter, now, true);
+    if (!condition && first !== undefined) throw notInList(first);
     if (!condition) return { items: [] };
     const direction = order === "asc" ? "ASC" : "DESC";
     const after = order === "asc" ? ">" : "<";
@@ -70,9 +72,14 @@ export class ItemReader {
       const values = cursors.open(list, cursor).slice(0, columns.length);
       start.push({ sql: `(${columns.join(", ")}) ${after} (${values.map(() => "?").join(", ")})`, values });
     }
+    if (first !== undefined) {
+      const values = this.#placeOf(first, columns, condition);
+      start.push({ sql: `(${columns.join(", ")}) ${after}= (${values.map(() => "?").join(", ")})`, values });
+    }
     const ordered = `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(", ")} LIMIT ${limit + 1}`;
     const rows = this.#selectPage(all([condition, ...start]), ordered);
     const items = rows.slice(0, limit).map(readItem);
+    if (embedding) this.#tellEmbedding(items, rows);
     const last = rows[limit - 1];
     if (rows.length <= limit || !last) return { items };
     const key = Number(last["key"]);
@@ -80,6 +87,26 @@ export class ItemReader {
       ? ([Number(last["occurred_at"]), key] as const)
       : ([bySequence ? Number(last["seq"]) : key] as const);
     return { items, next: cursors.seal(list, place) };
+  }
+
+  /** The values of these columns in an item that meets the condition. */
+  #placeOf(id: string, columns: readonly string[], condition: Condition): number[] {
+    const { sql, values } = all([{ sql: "item.id = ?", values: [id] }, condition]);
+    const row = this.#statements
+      .get(`SELECT json_array(${columns.join(", ")}) AS place FROM item WHERE ${sql} ORDER BY item.key LIMIT 1`)
+      .get(...values);
+    if (row) return JSON.parse(String(row["place"])) as number[];
+    throw notInList(id);
+  }
+
+  /** Adds to the items of these rows whether they are embedded. */
+  #tellEmbedding(items: readonly Mutable<Item>[], rows: readonly Row[]): void {
+    const states = this.#statements.get(EMBEDDING);
+    const keys = JSON.stringify(rows.map(({ key }) => Number(key)));
+    const byKey = new Map(states.all(keys).map((row) => [Number(row["key"]), readEmbedding(row)]));
+    items.forEach((item, at) => {
+      item.embedding = byKey.get(Number(rows[at]?.["key"])) as EmbeddingState;
+    });
   }
 
   /** Sorts keys and times only, then reads the items of the page. */
@@ -97,6 +124,27 @@ export class ItemReader {
 const IN_SPACE = `item.key IN (SELECT value FROM json_each(?)) AND +space.kind = ? AND +space.name = ?
   AND (item.expires_at IS NULL OR item.expires_at > ?)
   AND (space.retention_ms IS NULL OR item.recorded_at > ? - space.retention_ms)`;
+
+const notInList = (id: string): HoldfastError =>
+  new HoldfastError("not_found", `the list has no item ${id}`, {
+    hint: "it may have been deleted; list again without `start`",
+    details: { id },
+  });
+
+const EMBEDDING = `SELECT item.key, item.indexed <> item.version AS waits, item.parked, parked.error, parked.attempts,
+    parked.retry_at
+  FROM json_each(?) AS wanted CROSS JOIN item ON item.key = wanted.value LEFT JOIN parked ON parked.item = item.key`;
+
+function readEmbedding(row: Row): EmbeddingState {
+  if (Number(row["waits"]) === 0) return { state: "stored" };
+  if (Number(row["parked"]) === 0) return { state: "waiting" };
+  return {
+    state: "parked",
+    error: String(row["error"]),
+    attempts: Number(row["attempts"]),
+    ...(row["retry_at"] !== null && { retryAt: Number(row["retry_at"]) }),
+  };
+}
 
 const oneOf = (column: string, values: readonly (string | number)[]): Condition => ({
   sql: `${column} IN (SELECT value FROM json_each(?))`,

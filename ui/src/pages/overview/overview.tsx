@@ -111,7 +111,7 @@ function Sessions({ sessions }: { readonly sessions: readonly Session[] }) {
       <ul class="lines">
         {newest.map((session) => (
           <li key={session.id}>
-            <a href={hrefTo("/search", { ...session.space, session: session.name })}>
+            <a href={hrefTo("/conversations", { ...session.space, session: session.name })}>
               <StoredText text={session.name} max={80} />
             </a>
             <span class="muted small">

@@ -1,4 +1,5 @@
 /** A hit: its text, where it comes from, and a bar that shows what its score consists of. */
+import { hrefTo } from "../../app/place.js";
 import { age, moment } from "../../parts/format.js";
 import { StoredText } from "../../parts/stored-text.js";
 import type { Hit } from "./answer.js";
@@ -34,8 +35,25 @@ export function HitCard({ hit, rank, best }: { readonly hit: Hit; readonly rank:
       <p class="hit-text">
         <StoredText text={hit.content} max={1_200} />
       </p>
+      <Whereabouts hit={hit} />
       {hit.why && <Breakdown why={hit.why} scale={Math.max(best, hit.score)} />}
     </article>
+  );
+}
+
+/** Leads to the hit among what surrounds it. */
+function Whereabouts({ hit: { id, kind, space, session } }: { readonly hit: Hit }) {
+  if (kind === "fact") {
+    return (
+      <a class="small" href={hrefTo("/blocks", { ...space, tab: "facts", fact: id })}>
+        Show this fact and its sources
+      </a>
+    );
+  }
+  return (
+    <a class="small" href={hrefTo("/conversations", { ...space, session, item: id })}>
+      {session === undefined ? "Show among all items" : "Show in its conversation"}
+    </a>
   );
 }
 

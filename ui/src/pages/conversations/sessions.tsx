@@ -1,0 +1,80 @@
+/** The second level: the sessions of a space, newest first, and all its items. */
+import type { SpaceRef } from "holdfast/client";
+import { useRef, useState } from "preact/hooks";
+import { mayWrite, memory } from "../../app/connection.js";
+import { useChanges } from "../../app/live.js";
+import { useLoaded } from "../../app/loaded.js";
+import { hrefTo } from "../../app/place.js";
+import { upTo } from "../../app/up-to.js";
+import { Button } from "../../parts/button.js";
+import { age, moment } from "../../parts/format.js";
+import { Shown } from "../../parts/states.js";
+import { StoredText } from "../../parts/stored-text.js";
+import { ForgetButton } from "./spaces.js";
+
+const STEP = 500;
+
+interface SessionsProps {
+  readonly space: SpaceRef;
+  readonly selected: string | undefined;
+  readonly isWhole: boolean;
+  readonly onForget: (name: string) => void;
+}
+
+export function Sessions({ space, selected, isWhole, onForget }: SessionsProps) {
+  const [shown, setShown] = useState(STEP);
+  const key = JSON.stringify(space);
+  const known = useRef<ReadonlySet<string>>(new Set());
+  const changes = useChanges(
+    (event) =>
+      "space" in event &&
+      JSON.stringify(event.space) === key &&
+      (["forgotten", "renamed"].includes(event.type) ||
+        (event.type === "added" && event.session !== undefined && !known.current.has(event.session))),
+  );
+  const loaded = useLoaded(
+    () => upTo(shown, (page) => memory.value.sessions.list({ space, ...page })),
+    [key, shown, memory.value, changes],
+  );
+  if (loaded.state === "ready") known.current = new Set(loaded.value.items.map(({ name }) => name));
+  return (
+    <section class="card talk-sessions" aria-label="Sessions">
+      <h2>Sessions</h2>
+      <ul class="picks">
+        <li>
+          <a href={hrefTo("/conversations", { ...space, all: "1" })} aria-current={isWhole ? "true" : undefined}>
+            All items of the space
+          </a>
+        </li>
+      </ul>
+      <Shown of={loaded} label="the sessions">
+        {({ items, hasMore }) => (
+          <>
+            {items.length === 0 && <p class="muted">No sessions yet.</p>}
+            <ul class="picks">
+              {items.toReversed().map(({ id, name, createdAt }) => (
+                <li key={id}>
+                  <a
+                    href={hrefTo("/conversations", { ...space, session: name })}
+                    aria-current={name === selected ? "true" : undefined}
+                  >
+                    <StoredText text={name} max={80} />
+                    <time class="small muted" dateTime={new Date(createdAt).toISOString()} title={moment(createdAt)}>
+                      {age(createdAt)}
+                    </time>
+                  </a>
+                  {mayWrite.value && <ForgetButton what="session" name={name} onClick={() => onForget(name)} />}
+                </li>
+              ))}
+            </ul>
+            {hasMore && (
+              <Button small onClick={() => setShown(shown + STEP)}>
+                More
+              </Button>
+            )}
+          </>
+        )}
+      </Shown>
+    </section>
+  );
+}
