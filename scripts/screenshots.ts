@@ -21,6 +21,12 @@ const VIEWS: { readonly [name: string]: string } = {
   blocks: "/blocks?user=ada&block=persona",
   facts: "/blocks?user=ada&tab=facts",
   context: `/context?${PLACE}&q=What+should+I+know+about+the+flat%3F&budget=900`,
+  settings: "/settings",
+  configuration: "/settings?section=configuration",
+  import: "/settings?section=import",
+  export: "/settings?section=export",
+  upkeep: "/settings?section=upkeep",
+  api: "/docs?op=query",
 };
 const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 400, height: 860 } };
 const THEMES = ["light", "dark"] as const;

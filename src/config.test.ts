@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { type ConfigSources, ignoredVariables, loadConfig } from "./config.js";
+import { type ConfigSources, ignoredVariables, loadConfig, readConfig } from "./config.js";
 import { HoldfastError } from "./errors.js";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-config-"));
@@ -264,4 +264,58 @@ test("a fallback is overridden by file, environment and code, and overrides the 
   expect(loadConfig({ ...base, fallback }).path).toBe("base.db");
   expect(loadConfig({ ...base, fallback, code: { path: "code.db" } }).path).toBe("code.db");
   expect(refusal({ fallback: { pth: "x" } } as ConfigSources).message).toContain("fallback in code: unknown key pth");
+});
+
+describe("the origin of an option", () => {
+  const originOf = (sources: ConfigSources, name: string) =>
+    readConfig(sources).settings.find((one) => one.name === name)?.origin;
+
+  test("is the last source that sets it", () => {
+    const file = yaml("store:\n  path: a.db\nbuffer:\n  # a comment\n  query:\n    cache_size: 7\n");
+    const name = "buffer.query.cache_size";
+    const variable = "HOLDFAST_BUFFER_QUERY_CACHE_SIZE";
+    const fallback = { buffer: { query: { cacheSize: 5 } } };
+    const env = { [variable]: "8" };
+    const code = { buffer: { query: { cacheSize: 9 } } };
+    expect(originOf(base, name)).toEqual({ from: "default" });
+    expect(originOf({ ...base, fallback }, name)).toEqual({ from: "program" });
+    expect(originOf({ file, fallback }, name)).toEqual({ from: "file", path: file, line: 6 });
+    expect(originOf({ file, fallback, env }, name)).toEqual({ from: "environment", variable });
+    expect(originOf({ file, fallback, env, code }, name)).toEqual({ from: "code" });
+  });
+
+  test("stands beside its value, its default, and all its names", () => {
+    const { settings, options } = readConfig({ ...base, code: { buffer: { closeMs: 1 } } });
+    expect(settings.find(({ name }) => name === "buffer.close_ms")).toEqual({
+      name: "buffer.close_ms",
+      variable: "HOLDFAST_BUFFER_CLOSE_MS",
+      value: options.buffer.closeMs,
+      fallback: 5_000,
+      isSet: true,
+      isSecret: false,
+      origin: { from: "code" },
+    });
+  });
+
+  test("of a secret comes without the secret", () => {
+    const url = "https://me:secret1@index.example.com:6333/path/?key=secret2#secret3";
+    const { settings } = readConfig({ ...base, code: { qdrant: { url, apiKey: "secret4" } } });
+    expect(JSON.stringify(settings)).not.toMatch(/secret\d/);
+    const of = (name: string) => settings.find((one) => one.name === name);
+    expect(of("qdrant.url")).toMatchObject({ value: "https://index.example.com:6333/path", isSet: true });
+    expect(of("qdrant.api_key")).toMatchObject({ isSecret: true, isSet: true });
+    expect(of("qdrant.api_key")).not.toHaveProperty("value");
+  });
+
+  test("of an object given in code is listed without the object", () => {
+    const clock = { now: () => 7, passed: () => 7, after: () => () => {} };
+    const of = (sources: ConfigSources) => readConfig(sources).settings.find(({ name }) => name === "clock");
+    expect(of(base)).toBeUndefined();
+    expect(of({ ...base, code: { clock } })).toEqual({
+      name: "clock",
+      isSet: true,
+      isSecret: false,
+      origin: { from: "code" },
+    });
+  });
 });

@@ -50,30 +50,92 @@ function keysOf(group: object, prefix: string): Key[] {
   });
 }
 
-/** A source of options: how it spells keys, and how error messages refer to it. */
-interface Source {
-  readonly spelling: "code" | "file" | "env";
-  place(key: string): string;
+/**
+ * Where the value of an option comes from. default: its own default · program: a default of the program that opened the
+ * memory · file: this line of the YAML file · environment: this variable · code: an argument in code, or a flag of the
+ * command line.
+ */
+export type ConfigOrigin =
+  | { readonly from: "default" | "program" | "code" }
+  | { readonly from: "file"; readonly path: string; readonly line: number }
+  | { readonly from: "environment"; readonly variable: string };
+
+/** An option that is in force, and where its value comes from. */
+export interface ConfigSetting {
+  /** Its key in the YAML file; its name in code if it can only be set there. */
+  readonly name: string;
+  /** The environment variable that sets it. */
+  readonly variable?: string;
+  /** Absent if it has none, is a secret, or can only be set in code. An address comes without credentials. */
+  readonly value?: string | number | boolean;
+  /** The value of the option if nothing sets it. */
+  readonly fallback?: string | number | boolean;
+  /** Whether it has a value, also if that is not shown. */
+  readonly isSet: boolean;
+  /** True if its value is never shown. */
+  readonly isSecret: boolean;
+  /** Where the value comes from. */
+  readonly origin: ConfigOrigin;
 }
 
-type Settings = Map<Key, unknown>;
+export interface LoadedConfig {
+  readonly options: ResolvedOptions;
+  readonly settings: readonly ConfigSetting[];
+}
+
+/** A source of options: how it spells keys, and where its values come from. */
+interface Source {
+  readonly spelling: "code" | "file" | "env";
+  origin(key: string): ConfigOrigin;
+}
+
+type Settings = Map<Key, { readonly value: unknown; readonly origin: ConfigOrigin }>;
 
 /** The options from all sources. Throws `config` with the place, the key, and the nearest valid key. */
-export function loadConfig({ file, env = {}, code = {}, fallback = {} }: ConfigSources): ResolvedOptions {
+export const loadConfig = (sources: ConfigSources): ResolvedOptions => readConfig(sources).options;
+
+/** As `loadConfig`, with the origin of each option. */
+export function readConfig({ file, env = {}, code = {}, fallback = {} }: ConfigSources): LoadedConfig {
   const settings: Settings = new Map();
-  readGroup(fallback, "", { spelling: "code", place: () => "fallback in code" }, settings);
+  readGroup(fallback, "", { spelling: "code", origin: () => ({ from: "program" }) }, settings);
   const path = file ?? (env[CONFIG_VARIABLE] || undefined); // an empty variable counts as absent
   if (path !== undefined) readFile(path, settings);
   readEnvironment(env, settings);
-  const source: Source = { spelling: "code", place: () => "options in code" };
-  readGroup(code, "", source, settings);
-  return resolve(settings);
+  readGroup(code, "", { spelling: "code", origin: () => ({ from: "code" }) }, settings);
+  return { options: resolve(settings), settings: KEYS.flatMap((key) => settingOf(key, settings)) };
+}
+
+/** What is only set in code is an object; it is listed if it is given. */
+function settingOf(key: Key, settings: Settings): readonly ConfigSetting[] {
+  const { option, file, env } = key;
+  const { value = option.fallback, origin = DEFAULT } = settings.get(key) ?? {};
+  const isSet = value !== undefined;
+  if (option.codeOnly) return origin === DEFAULT ? [] : [{ name: key.code, isSet, isSecret: false, origin }];
+  const isSecret = option.hides === "value";
+  return [
+    {
+      name: file,
+      variable: env,
+      ...(isSet && !isSecret && { value: shown(option, value) }),
+      ...(option.fallback !== undefined && { fallback: option.fallback as string | number | boolean }),
+      ...{ isSet, isSecret, origin },
+    },
+  ];
+}
+
+const DEFAULT: ConfigOrigin = { from: "default" };
+
+/** An address may contain a password, or a token in its query. */
+function shown({ hides }: Field<unknown>, value: unknown): string | number | boolean {
+  if (hides !== "credentials") return value as string | number | boolean;
+  const { origin, pathname } = new URL(value as string);
+  return origin + pathname.replace(/\/$/, "");
 }
 
 function resolve(settings: Settings): ResolvedOptions {
   const resolved = {};
   for (const key of KEYS) {
-    const value = settings.get(key) ?? key.option.fallback;
+    const value = settings.get(key)?.value ?? key.option.fallback;
     if (value === undefined && !key.option.optional) {
       throw refuse(`${key.code} is missing`, `set ${key.code} in code, ${key.file} in the file, or ${key.env}`);
     }
@@ -89,7 +151,7 @@ function resolve(settings: Settings): ResolvedOptions {
   return resolved as ResolvedOptions;
 }
 
-const ENVIRONMENT: Source = { spelling: "env", place: () => "environment" };
+const ENVIRONMENT: Source = { spelling: "env", origin: (variable) => ({ from: "environment", variable }) };
 type Environment = NonNullable<ConfigSources["env"]>;
 
 function readEnvironment(env: Environment, settings: Settings): void {
@@ -147,8 +209,9 @@ function readFile(path: string, settings: Settings): void {
     const message = `${path}:${lines.linePos(problem.pos[0]).line}: not valid YAML: ${first.replace(/ at line .*$/, "")}`;
     throw refuse(message, "YAML nests by spaces, not tabs, and wants a space after each colon", problem);
   }
-  const place = (key: string) => `${path}:${lines.linePos(offsetOf(document.contents, key)).line}`;
-  readGroup(contentsOf(document, path) ?? {}, "", { spelling: "file", place }, settings);
+  const lineOf = (key: string): number => lines.linePos(offsetOf(document.contents, key)).line;
+  const source: Source = { spelling: "file", origin: (key) => ({ from: "file", path, line: lineOf(key) }) };
+  readGroup(contentsOf(document, path) ?? {}, "", source, settings);
 }
 
 function textOf(path: string): string {
@@ -192,7 +255,7 @@ function readGroup(group: unknown, prefix: string, source: Source, settings: Set
   if (typeof group !== "object" || group === null || Array.isArray(group)) {
     const name = prefix.slice(0, -1);
     throw refuse(
-      `${source.place(name)}: ${name || "all of it"} must be a group of keys, got ${typeOf(group)}`,
+      `${placeIn(source, name)}: ${name || "all of it"} must be a group of keys, got ${typeOf(group)}`,
       GROUPED,
     );
   }
@@ -210,6 +273,14 @@ function readGroup(group: unknown, prefix: string, source: Source, settings: Set
   }
 }
 
+/** How error messages refer to a place in a source. */
+function placeIn(source: Source, key: string): string {
+  const origin = source.origin(key);
+  if (origin.from === "file") return `${origin.path}:${origin.line}`;
+  if (origin.from === "environment") return "environment";
+  return origin.from === "program" ? "fallback in code" : "options in code";
+}
+
 const GROUPED = "nest its keys: { buffer: { query: { maxSize: 20 } } } in code, indented lines in a file";
 
 /** The first full key at or below a path: the name that a user would use for it. */
@@ -221,7 +292,7 @@ function firstLeaf(path: string, value: unknown, levels = 8): string {
 
 function set(key: Key, value: unknown, name: string, source: Source, settings: Settings): void {
   const { option } = key;
-  const place = source.place(name);
+  const place = placeIn(source, name);
   if (option.codeOnly && source.spelling !== "code") {
     throw refuse(`${place}: ${name} can only be set in code`, `openMemory({ ${key.code}: … })`);
   }
@@ -232,7 +303,7 @@ function set(key: Key, value: unknown, name: string, source: Source, settings: S
       "correct it, or leave it out for the default",
     );
   }
-  settings.set(key, value);
+  settings.set(key, { value, origin: source.origin(name) });
 }
 
 /** The names that a source may use. */
@@ -245,13 +316,13 @@ function unknownKey(name: string, source: Source): HoldfastError {
   const names = namesIn(source);
   const hint = `known: ${names.join(", ")}`;
   if (names.includes(name)) {
-    return refuse(`${source.place(name)}: ${quote(name)} must be nested, one level per dot`, hint);
+    return refuse(`${placeIn(source, name)}: ${quote(name)} must be nested, one level per dot`, hint);
   }
   // The common prefix of all variables is no evidence of which one was meant.
   const common = source.spelling === "env" ? PREFIX : "";
   const bare = names.map((one) => one.slice(common.length));
   const meant = didYouMean(name.slice(common.length), bare, (right) => common + right);
-  return refuse(`${source.place(name)}: unknown key ${name}${meant}`, hint);
+  return refuse(`${placeIn(source, name)}: unknown key ${name}${meant}`, hint);
 }
 
 function refuse(message: string, hint: string, cause?: unknown): HoldfastError {

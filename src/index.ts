@@ -31,6 +31,7 @@ export {
   type UnreadLine,
 } from "./compat/knowledge-graph/import-graph.js";
 export { type AddedObservations, KnowledgeGraph } from "./compat/knowledge-graph/knowledge-graph.js";
+export type { ConfigOrigin, ConfigSetting } from "./config.js";
 export type { Context, ContextItem, LeftItem, RetractedItem } from "./context/context.js";
 export { renderAnthropic, renderOpenAI, renderText } from "./context/render.js";
 export { ConversationMemory } from "./conversation/conversation-memory.js";
@@ -131,6 +132,7 @@ export {
 } from "./upkeep/backup.js";
 export type { Contents } from "./upkeep/contents.js";
 export type { Check, CheckName, Diagnosis, Finding } from "./upkeep/diagnosis.js";
+export type { FileBackup, FileInspectOptions, FileUpkeep } from "./upkeep/file-upkeep.js";
 export { fileContents, type InspectOptions, inspectFile } from "./upkeep/inspect.js";
 export type { UpkeepProgress } from "./upkeep/progress.js";
 export { repairFile } from "./upkeep/repair.js";

@@ -2,14 +2,14 @@
 /** Memory: an open memory file. This is the object that callers use. */
 import { mirrorBytes } from "./buffers/query/budget.js";
 import { readAhead } from "./buffers/query/retriever.js";
-import { ignoredVariables, loadConfig } from "./config.js";
+import { type ConfigSetting, ignoredVariables, readConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
 import type { MemoryEvents } from "./events/events.js";
 import { chooseExtractor } from "./extraction/choose.js";
 import type { SessionOptions } from "./input/grants.js";
 import { wrongType } from "./input/refusal.js";
 import { ApiKeys } from "./keys/api-keys.js";
-import type { Options, ResolvedOptions } from "./options.js";
+import { IN_MEMORY, type Options, type ResolvedOptions } from "./options.js";
 import { type Entries, LocalEntries, LocalSessions, type Sessions } from "./registry.js";
 import type { ReindexReport } from "./reindexing/reindex-run.js";
 import type { ReindexOptions } from "./reindexing/reindexing.js";
@@ -17,8 +17,10 @@ import { BufferService } from "./service.js";
 import { LocalSession, type Session } from "./session.js";
 import type { CloseReport, FlushReport, MemoryStats } from "./stats.js";
 import { chooseIndex } from "./stores/qdrant/choose.js";
+import { absolutePath } from "./stores/sqlite/file/file.js";
 import { SqliteStore } from "./stores/sqlite/store.js";
 import type { ForgetReceipt, Scope } from "./types.js";
+import { FileUpkeep } from "./upkeep/file-upkeep.js";
 
 /** The options of `openMemory`. */
 export interface OpenOptions extends Options {
@@ -49,7 +51,7 @@ export async function openMemory(options: string | OpenOptions = {}): Promise<Me
  */
 export async function openWithFallback(options: OpenOptions, fallback: Options): Promise<Memory> {
   const { config, ...code } = options;
-  const resolved = loadConfig({ file: config, env: process.env, code, fallback });
+  const { options: resolved, settings } = readConfig({ file: config, env: process.env, code, fallback });
   const embedder =
     resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) }, resolved.clock);
   const extractor = resolved.extractor ?? chooseExtractor(resolved.extraction, resolved.clock);
@@ -62,7 +64,12 @@ export async function openWithFallback(options: OpenOptions, fallback: Options):
     await service.close();
     throw error;
   }
-  return new Memory(service, ignoredVariables(process.env));
+  const { path, embedder: own } = resolved;
+  return new Memory(service, {
+    ignoredVariables: ignoredVariables(process.env),
+    settings,
+    upkeep: new FileUpkeep(path === IN_MEMORY ? path : absolutePath(path), own?.model ?? embeddingModel(resolved)),
+  });
 }
 
 async function openStore(resolved: ResolvedOptions, hasMeaning: boolean): Promise<SqliteStore> {
@@ -91,6 +98,15 @@ export type MemoryHandle = Pick<
   "users" | "agents" | "teams" | "sessions" | "session" | "forget" | "flush" | "stats"
 >;
 
+/** How a memory was opened. */
+interface Opened {
+  readonly ignoredVariables: readonly string[];
+  readonly settings: readonly ConfigSetting[];
+  readonly upkeep: FileUpkeep;
+}
+
+const NOT_OPENED: Opened = { ignoredVariables: [], settings: [], upkeep: new FileUpkeep(IN_MEMORY, "none") };
+
 /** An open memory. */
 export class Memory implements AsyncDisposable {
   /** The parts behind this object: buffers, events and the store. Most programs need none of them. */
@@ -107,11 +123,14 @@ export class Memory implements AsyncDisposable {
   readonly keys: ApiKeys;
   /** Subscriptions to what happens in the buffers. */
   readonly events: MemoryEvents;
-  readonly #ignoredVariables: readonly string[];
+  /** Checks and backups of its file. */
+  readonly upkeep: FileUpkeep;
+  readonly #opened: Opened;
 
-  constructor(service: BufferService, ignoredVariables: readonly string[] = []) {
+  constructor(service: BufferService, opened: Opened = NOT_OPENED) {
     this.service = service;
-    this.#ignoredVariables = ignoredVariables;
+    this.#opened = opened;
+    this.upkeep = opened.upkeep;
     this.events = service.events;
     this.users = new LocalEntries(service, "user");
     this.agents = new LocalEntries(service, "agent");
@@ -158,7 +177,12 @@ export class Memory implements AsyncDisposable {
 
   /** Counters, latencies, health, and targets beside what was measured. */
   async stats(): Promise<MemoryStats> {
-    return { ...(await this.service.stats()), ignoredVariables: this.#ignoredVariables };
+    return { ...(await this.service.stats()), ignoredVariables: this.#opened.ignoredVariables };
+  }
+
+  /** Every option in force, and where its value comes from. Secrets are not shown. */
+  config(): readonly ConfigSetting[] {
+    return this.#opened.settings;
   }
 
   /**

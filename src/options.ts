@@ -28,6 +28,8 @@ export interface Field<T> {
   readonly codeOnly?: boolean;
   /** True if the value may stay undefined. */
   readonly optional?: boolean;
+  /** What is never shown: the whole value, or the user, password and query of an address. */
+  readonly hides?: "value" | "credentials";
   accepts(value: unknown): value is T;
   /** The value of an environment variable, not yet checked. */
   fromText(text: string): unknown;
@@ -186,9 +188,9 @@ export const OPTIONS = {
   /** The options of an embedding server. */
   embedding: {
     /** An OpenAI-compatible server, without "/embeddings". Default: the model in the package. */
-    baseUrl: maybe(text("", ADDRESS, isAddress)),
+    baseUrl: maybe(address()),
     /** Sent as a bearer token. */
-    apiKey: maybe(text("", "a key", (value) => value !== "")),
+    apiKey: maybe(key()),
     /** The timeout of one request. */
     timeoutMs: integer(30_000, 1, HOUR_MS),
     /** Texts per request. More: fewer requests; too many, and the server refuses them. */
@@ -202,9 +204,9 @@ export const OPTIONS = {
   /** The options of an external vector index. */
   qdrant: {
     /** A Qdrant server that mirrors the file's vectors and is searched instead of them. Default: none. */
-    url: maybe(text("", ADDRESS, isAddress)),
+    url: maybe(address()),
     /** Sent as the server's API key. */
-    apiKey: maybe(text("", "a key", (value) => value !== "")),
+    apiKey: maybe(key()),
     /** The prefix of its collections' names. */
     collection: text("holdfast", "letters, digits, - and _", (value) => /^[\w-]{1,64}$/.test(value)),
   },
@@ -212,11 +214,11 @@ export const OPTIONS = {
   /** The options of the LLM that extracts facts. */
   extraction: {
     /** An OpenAI-compatible server that extracts facts from messages, without "/chat/completions". */
-    baseUrl: maybe(text("", ADDRESS, isAddress)),
+    baseUrl: maybe(address()),
     /** Its model. Without `baseUrl` and `model`, nothing is extracted. */
     model: maybe(text("", "the name of a model", isName)),
     /** Sent as a bearer token. */
-    apiKey: maybe(text("", "a key", (value) => value !== "")),
+    apiKey: maybe(key()),
     /** The timeout of one request. */
     timeoutMs: integer(120_000, 1, HOUR_MS),
   },
@@ -318,6 +320,14 @@ function text(fallback: string, expected: string, isRight: (value: string) => bo
     accepts: (value): value is string => typeof value === "string" && value !== "" && isRight(value),
     fromText: (value) => value,
   };
+}
+
+function key(): Field<string> {
+  return { ...text("", "a key", (value) => value !== ""), hides: "value" };
+}
+
+function address(): Field<string> {
+  return { ...text("", ADDRESS, isAddress), hides: "credentials" };
 }
 
 /** The same, without a default. */

@@ -6,6 +6,7 @@ import { addCommand } from "./commands/add.js";
 import { parkedCommand, replayCommand } from "./commands/backlog.js";
 import { blocksGroup } from "./commands/blocks.js";
 import { completionCommand } from "./commands/completion.js";
+import { configCommand } from "./commands/config.js";
 import { contextCommand } from "./commands/context.js";
 import { entryGroups } from "./commands/entries.js";
 import { factsGroup } from "./commands/facts.js";
@@ -55,6 +56,7 @@ export const COMMANDS: readonly (readonly [heading: string, commands: readonly (
       replayCommand,
       doctorCommand,
       statsCommand,
+      configCommand,
     ],
   ],
   ["Help:", [completionCommand]],

@@ -11,6 +11,7 @@ export type { Blocks } from "../blocks/session-blocks.js";
 export type { BufferedWrite, Turn } from "../buffers/turn.js";
 export type { Rights } from "../calls/caller.js";
 export type { Clock } from "../clock.js";
+export type { ConfigOrigin, ConfigSetting } from "../config.js";
 export type { Context, ContextItem, LeftItem, RetractedItem } from "../context/context.js";
 export { renderAnthropic, renderOpenAI, renderText } from "../context/render.js";
 export type { MemoryConfig } from "../conversation/memory-config.js";
@@ -61,9 +62,13 @@ export type {
   SessionEntry,
   SpaceRef,
 } from "../types.js";
+export type { Check, Diagnosis } from "../upkeep/diagnosis.js";
+export type { FileInspectOptions } from "../upkeep/file-upkeep.js";
+export type { UpkeepProgress } from "../upkeep/progress.js";
 export type { ConnectOptions, Fetch } from "./endpoint.js";
 export type { ReconnectedEvent, RemoteEvent, RemoteEventsOptions } from "./remote-events.js";
 export type { RemoteKeys } from "./remote-keys.js";
 export { connect, RemoteMemory } from "./remote-memory.js";
 export type { RemoteSessionOptions } from "./remote-session.js";
-export type { RemoteExportOptions, RemoteImportOptions } from "./remote-transfer.js";
+export type { ImportProgress, RemoteExportOptions, RemoteImportOptions } from "./remote-transfer.js";
+export type { RemoteBackup } from "./remote-upkeep.js";

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** RemoteMemory: a handle on a memory behind a server. */
 import type { Rights } from "../calls/caller.js";
+import type { ConfigSetting } from "../config.js";
 import type { MemoryHandle } from "../memory.js";
 import type { StatsHistory } from "../metrics/history.js";
 import type { Entries, Sessions } from "../registry.js";
@@ -8,12 +9,15 @@ import type { Session } from "../session.js";
 import type { BufferedSessions, FlushReport, MemoryStats } from "../stats.js";
 import type { ImportReport } from "../transfer/report.js";
 import type { ForgetReceipt, Scope } from "../types.js";
+import type { Diagnosis } from "../upkeep/diagnosis.js";
+import type { FileInspectOptions } from "../upkeep/file-upkeep.js";
 import { type ConnectOptions, parseEndpoint } from "./endpoint.js";
 import { type RemoteEvent, type RemoteEventsOptions, remoteEvents } from "./remote-events.js";
 import { RemoteKeys } from "./remote-keys.js";
 import { RemoteEntries, RemoteSessions } from "./remote-registry.js";
 import { RemoteSession, type RemoteSessionOptions } from "./remote-session.js";
 import { type RemoteExportOptions, type RemoteImportOptions, remoteExport, remoteImport } from "./remote-transfer.js";
+import { type RemoteBackup, remoteBackup, remoteInspection } from "./remote-upkeep.js";
 import { Transport } from "./transport.js";
 
 /**
@@ -87,6 +91,21 @@ export class RemoteMemory implements MemoryHandle, AsyncDisposable {
     return this.#transport.call("bufferedSessions", scope && { scope });
   }
 
+  /** Every option of the server in force, and where its value comes from. Secrets are not shown. For admins. */
+  async config(): Promise<readonly ConfigSetting[]> {
+    return (await this.#transport.call("config")).settings as readonly ConfigSetting[];
+  }
+
+  /** Checks the server's file and its model. Changes nothing. For admins. */
+  inspect(options: FileInspectOptions = {}): Promise<Diagnosis> {
+    return remoteInspection(this.#transport, options);
+  }
+
+  /** A consistent, checked copy of the server's file, which stays in use. For admins. */
+  backup(options: { readonly signal?: AbortSignal } = {}): Promise<RemoteBackup> {
+    return remoteBackup(this.#transport, options);
+  }
+
   /** Events of the server's buffers. Continues until the signal or the reader ends it. */
   events(options: RemoteEventsOptions = {}): AsyncGenerator<RemoteEvent, void, void> {
     return remoteEvents(this.#transport, options);
@@ -97,8 +116,11 @@ export class RemoteMemory implements MemoryHandle, AsyncDisposable {
     return remoteExport(this.#transport, options);
   }
 
-  /** Imports lines of an export, or plain messages. Idempotent. */
-  import(lines: Iterable<string> | AsyncIterable<string>, options: RemoteImportOptions = {}): Promise<ImportReport> {
+  /** Imports lines of an export, or plain messages. A file (`Blob`) is sent as it is. Idempotent. */
+  import(
+    lines: Blob | Iterable<string> | AsyncIterable<string>,
+    options: RemoteImportOptions = {},
+  ): Promise<ImportReport> {
     return remoteImport(this.#transport, lines, options);
   }
 

@@ -1,12 +1,13 @@
 /** Export and import over HTTP, with at most one page of lines in memory. */
+import { newId } from "../ids.js";
 import { invalid, parseChoice } from "../input/refusal.js";
 import { parseScope, parseSpace } from "../input/scope.js";
 import type { ImportReport, OnConflict } from "../transfer/report.js";
 import type { Scope, SpaceRef } from "../types.js";
-import { addressOf, type Target } from "./address.js";
+import { type Address, addressOf, type Target } from "./address.js";
 import { readAnswer } from "./answer.js";
 import { noResponse, send, unreachable } from "./exchange.js";
-import { readStream, StreamBroken } from "./text-stream.js";
+import { readLines, StreamBroken } from "./text-stream.js";
 import { LinkedAbort, pause, waitOf } from "./timers.js";
 import type { Transport } from "./transport.js";
 
@@ -28,10 +29,20 @@ export interface RemoteImportOptions {
   readonly into?: SpaceRef;
   /** stop: the first item, block or fact that exists with other content ends the import (default) · skip: continues. */
   readonly onConflict?: OnConflict;
+  /** Called from time to time with what the server has read and written so far. */
+  readonly onProgress?: (progress: ImportProgress) => void;
   /** Stops the import. What it wrote until then stays. */
   readonly signal?: AbortSignal;
 }
 
+/** How far an import is. */
+export interface ImportProgress extends ImportReport {
+  /** Bytes of the lines that the server has read. */
+  readonly bytes: number;
+}
+
+/** How often the server is asked for the progress of an import. */
+const ASK_MS = 250;
 const NDJSON = "application/x-ndjson";
 const ON_CONFLICT = ["stop", "skip"] as const;
 
@@ -51,7 +62,8 @@ export async function* remoteExport(
     const held: string[] = [];
     let failure: StreamBroken | undefined;
     try {
-      for await (const line of linesOf(reading, scope, cursor)) {
+      const request = { scope, query: { cursor }, accept: NDJSON, silenceMs: reading.endpoint.timeoutMs };
+      for await (const line of readLines(reading, "export", request)) {
         held.push(line);
         const mark = markIn(line);
         if (!mark) continue;
@@ -71,16 +83,6 @@ export async function* remoteExport(
   }
 }
 
-async function* linesOf(transport: Transport, scope: Scope | undefined, cursor: string | undefined) {
-  let rest = "";
-  const silenceMs = transport.endpoint.timeoutMs;
-  for await (const text of readStream(transport, "export", { scope, query: { cursor }, accept: NDJSON, silenceMs })) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
-}
-
 type Mark = { readonly type: "cursor"; readonly cursor: string } | { readonly type: "end" };
 
 /** Parses the line if it is a cursor or the end. Other lines are not parsed. */
@@ -95,15 +97,38 @@ function markIn(line: string): Mark | undefined {
  */
 export async function remoteImport(
   transport: Transport,
-  lines: Iterable<string> | AsyncIterable<string>,
-  options: RemoteImportOptions,
+  lines: Blob | Iterable<string> | AsyncIterable<string>,
+  { onProgress, ...options }: RemoteImportOptions,
 ): Promise<ImportReport> {
   const { signal } = options;
   const sending = transport.under(signal);
+  const id = onProgress && newId(sending.endpoint.clock.now());
+  const address = addressOf("import", importTarget(options, id));
+  const body = await bodyOf(lines);
+  const stopAsking = id === undefined ? undefined : askFor(sending, id, onProgress);
+  try {
+    return await sendLines(sending, address, body);
+  } finally {
+    stopAsking?.();
+  }
+}
+
+/** A whole body can be sent again. */
+async function bodyOf(
+  lines: Blob | Iterable<string> | AsyncIterable<string>,
+): Promise<Blob | ReadableStream<Uint8Array>> {
+  if (lines instanceof Blob) return lines;
+  if (Symbol.iterator in lines || !canStream()) return new Blob(await whole(lines));
+  return streamOf(lines);
+}
+
+async function sendLines(
+  sending: Transport,
+  address: Address,
+  body: Blob | ReadableStream<Uint8Array>,
+): Promise<ImportReport> {
   const { endpoint, signals } = sending;
-  const address = addressOf("import", importTarget(options));
-  const isWhole = Symbol.iterator in lines || !canStream();
-  const body = isWhole ? new Blob(await whole(lines)) : streamOf(lines as AsyncIterable<string>);
+  const isWhole = body instanceof Blob;
   for (let tries = 0; ; tries++) {
     sending.closing.throwIfAborted();
     const abort = new LinkedAbort(signals);
@@ -119,11 +144,38 @@ export async function remoteImport(
   }
 }
 
+/** Asks for the progress until the returned function is called. A question that fails is asked again. */
+function askFor(sending: Transport, id: string, tell: ((progress: ImportProgress) => void) | undefined): () => void {
+  const { clock } = sending.endpoint;
+  let isOver = false;
+  let cancel = (): void => {};
+  const ask = (): void => {
+    cancel = clock.after(ASK_MS, () => {
+      sending
+        .call("imports")
+        .then(
+          ({ imports }) => imports.find((one) => one.id === id),
+          () => undefined,
+        )
+        .then((found) => {
+          if (isOver) return;
+          if (found) tell?.(found as unknown as ImportProgress);
+          ask();
+        });
+    });
+  };
+  ask();
+  return () => {
+    isOver = true;
+    cancel();
+  };
+}
+
 /** The query string has one scope; the parameter `into` says what it is for. */
-function importTarget({ scope, into, onConflict }: RemoteImportOptions): Target {
+function importTarget({ scope, into, onConflict }: RemoteImportOptions, id: string | undefined): Target {
   if (scope !== undefined) parseScope(scope, "options.scope");
   if (onConflict !== undefined) parseChoice(onConflict, ON_CONFLICT, "options.onConflict");
-  if (into === undefined) return { scope, query: { onConflict } };
+  if (into === undefined) return { scope, query: { onConflict, id } };
   if (scope !== undefined) {
     throw invalid(
       "options.into",
@@ -131,7 +183,7 @@ function importTarget({ scope, into, onConflict }: RemoteImportOptions): Target 
       "an export needs no scope, and plain messages no `into`",
     );
   }
-  return { scope: { ...parseSpace(into, "options.into") }, query: { onConflict, into: "scope" } };
+  return { scope: { ...parseSpace(into, "options.into") }, query: { onConflict, into: "scope", id } };
 }
 
 async function whole(lines: Iterable<string> | AsyncIterable<string>): Promise<string[]> {

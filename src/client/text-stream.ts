@@ -68,6 +68,20 @@ export async function* readStream(
   }
 }
 
+/** The lines of such a response. A last line without its end is left out. */
+export async function* readLines(
+  transport: Transport,
+  name: RouteName,
+  request: StreamRequest,
+): AsyncGenerator<string, void, void> {
+  let rest = "";
+  for await (const text of readStream(transport, name, request)) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
 /** The failure in a response that is not a stream: an envelope, or something from a proxy. */
 async function refused(response: Response, { endpoint }: Transport): Promise<StreamBroken> {
   const outcome = await readAnswer(response, endpoint);

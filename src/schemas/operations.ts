@@ -9,6 +9,7 @@ import { KEYS } from "./operations/keys.js";
 import { POINTS } from "./operations/points.js";
 import { RECALL } from "./operations/recall.js";
 import { SHARING } from "./operations/sharing.js";
+import { UPKEEP } from "./operations/upkeep.js";
 
 export const OPERATIONS = {
   ...ITEMS,
@@ -20,6 +21,7 @@ export const OPERATIONS = {
   ...BUFFERS,
   ...ENTRIES,
   ...KEYS,
+  ...UPKEEP,
 } as const;
 
 export type Operations = typeof OPERATIONS;

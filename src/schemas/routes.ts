@@ -71,5 +71,9 @@ export const ROUTES = {
   revokeKey: { route: "DELETE /keys/{id}", retry: "repeatable" },
   export: { route: "GET /export", retry: "read" },
   import: { route: "POST /import", retry: "repeatable" },
+  imports: { route: "GET /imports", retry: "read" },
   events: { route: "GET /events", retry: "read" },
+  config: { route: "GET /config", retry: "read" },
+  doctor: { route: "GET /doctor", retry: "read" },
+  backup: { route: "GET /backup", retry: "read" },
 } as const satisfies { readonly [name: string]: { readonly route: string; readonly retry: Retry } };

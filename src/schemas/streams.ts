@@ -2,9 +2,13 @@
 import { z } from "zod";
 import { operation } from "./operation.js";
 import { ROUTES } from "./routes.js";
-import { SpaceRefSchema } from "./scope.js";
+import { Name, SpaceRefSchema } from "./scope.js";
 
 const NDJSON = "application/x-ndjson";
+
+const count = z.number().int();
+
+const ImportReportSchema = z.looseObject({ lines: count, items: count }).meta({ id: "ImportReport" });
 
 export const STREAMS = {
   export: operation({
@@ -37,8 +41,9 @@ export const STREAMS = {
         .literal("scope")
         .exactOptional()
         .meta({ description: "Import everything into the scope's space, whatever space the lines name." }),
+      id: Name.exactOptional().meta({ description: "An id of your choice, under which `GET /imports` lists it." }),
     }),
-    data: z.looseObject({ lines: z.number().int(), items: z.number().int() }).meta({ id: "ImportReport" }),
+    data: ImportReportSchema,
     status: 200,
     media: { request: NDJSON },
   }),

@@ -22,12 +22,14 @@ import { itemHandlers, recallHandlers } from "./handlers/items.js";
 import { bufferHandlers, keyHandlers } from "./handlers/operation.js";
 import { registryHandlers } from "./handlers/registry.js";
 import { streamHandlers } from "./handlers/streams.js";
+import { upkeepHandlers } from "./handlers/upkeep.js";
 import { blockHandlers, factHandlers, pointHandlers, sharingHandlers } from "./handlers/working-memory.js";
+import { Imports } from "./imports.js";
 import { KeyRing } from "./key-ring.js";
 import { ServerLog } from "./log.js";
 import { addMcpRoute } from "./mcp/route.js";
 import { openApiOf } from "./openapi.js";
-import { ALL_OPERATIONS } from "./operations.js";
+import { ALL_EXAMPLES, ALL_OPERATIONS } from "./operations.js";
 import { addSystemRoutes } from "./system.js";
 import { Traffic } from "./traffic.js";
 
@@ -71,6 +73,7 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
   };
   stopping.addEventListener("abort", end, { once: true });
   const parts = { memory, door, log, traffic, maxBodyBytes };
+  const streamParts = { door, log, imports: new Imports(), stopping };
   const app = new Hono({ strict: false });
 
   const handlers = {
@@ -83,7 +86,8 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     ...bufferHandlers(sampler),
     ...registryHandlers,
     ...keyHandlers,
-    ...streamHandlers({ door, log, stopping }),
+    ...streamHandlers(streamParts),
+    ...upkeepHandlers({ ...streamParts, options }),
     ...memfuseHandlers,
   } satisfies { readonly [name in keyof typeof ALL_OPERATIONS]: unknown };
 
@@ -95,7 +99,8 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
   addMcpRoute(app, { ...parts, stopping });
   const dashboard = new Dashboard(door);
   dashboard.addRoutes(app);
-  addSystemRoutes(app, { memory, door, registry, describe: () => openApiOf(ALL_OPERATIONS, PREFIX, VERSION) });
+  const described = { operations: ALL_OPERATIONS, examples: ALL_EXAMPLES, prefix: PREFIX, version: VERSION };
+  addSystemRoutes(app, { memory, door, registry, describe: () => openApiOf(described) });
   app.options("*", (c) => {
     try {
       const origin = door.checkOrigin(senderOf(c));

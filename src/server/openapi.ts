@@ -1,8 +1,10 @@
 /** Generates the OpenAPI 3.1 document from the table of operations: the server documents exactly what it checks. */
 import { z } from "zod";
 import { EnvelopeErrorSchema, successOf } from "../schemas/envelope.js";
+import type { AnyExample } from "../schemas/example.js";
 import { type Operation, partsOf } from "../schemas/operation.js";
 import { ScopeSchema } from "../schemas/scope.js";
+import { type CodeSample, codeSamplesOf, scopeOf } from "./code-samples.js";
 
 type Json = { [key: string]: unknown };
 
@@ -18,8 +20,15 @@ export interface OpenApiOperation extends Json {
   readonly summary: string;
   readonly description?: string;
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: { readonly [media: string]: { readonly schema: Json } } };
-  readonly responses: { readonly [status: string]: Json };
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: { readonly [status: string]: { readonly description: string; readonly content: Content } };
+  /** The key's access that it needs. */
+  readonly "x-access": string;
+  readonly "x-codeSamples": readonly CodeSample[];
+}
+
+interface Content {
+  readonly [media: string]: { readonly schema: Json; readonly example?: unknown };
 }
 
 export interface Parameter extends Json {
@@ -28,6 +37,7 @@ export interface Parameter extends Json {
   readonly required: boolean;
   readonly description?: string;
   readonly schema: Json;
+  readonly example?: unknown;
 }
 
 const JSON_MEDIA = "application/json";
@@ -40,17 +50,24 @@ const IDEMPOTENCY: Parameter = {
   schema: { type: "string", minLength: 1, maxLength: 512 },
 };
 
-export function openApiOf(
-  operations: { readonly [name: string]: Operation },
-  prefix: string,
-  version: string,
-): OpenApi {
+/** What is described. */
+export interface Described {
+  readonly operations: { readonly [name: string]: Operation };
+  /** One of each operation. */
+  readonly examples: { readonly [name: string]: AnyExample };
+  readonly prefix: string;
+  readonly version: string;
+}
+
+export function openApiOf({ operations, examples, prefix, version }: Described): OpenApi {
   const schemas: { [name: string]: Json } = {};
   const paths: { [path: string]: { [method: string]: OpenApiOperation } } = {};
   const describe = (schema: z.ZodType, io: "input" | "output"): Json => hoisted(schema, io, schemas);
   for (const [name, operation] of Object.entries(operations)) {
     const { method, path } = partsOf(operation.route);
-    const operationHere = { [method.toLowerCase()]: operationOf(name, operation, describe) };
+    const example = examples[name] ?? { data: null };
+    const samples = codeSamplesOf(prefix, operation, example);
+    const operationHere = { [method.toLowerCase()]: operationOf(name, operation, { example, samples, describe }) };
     paths[prefix + path] = { ...paths[prefix + path], ...operationHere };
   }
   return {
@@ -72,7 +89,13 @@ export function openApiOf(
 
 type Describe = (schema: z.ZodType, io: "input" | "output") => Json;
 
-function operationOf(name: string, operation: Operation, describe: Describe): OpenApiOperation {
+interface With {
+  readonly example: AnyExample;
+  readonly samples: readonly CodeSample[];
+  readonly describe: Describe;
+}
+
+function operationOf(name: string, operation: Operation, { example, samples, describe }: With): OpenApiOperation {
   const { tag, summary, description, access, media, body } = operation;
   const request = media?.request;
   const needs = access === "none" ? "Needs no key." : `Needs a key with ${access} access, if the server requires keys.`;
@@ -81,18 +104,29 @@ function operationOf(name: string, operation: Operation, describe: Describe): Op
     tags: [tag],
     summary,
     description: description === undefined ? needs : `${description} ${needs}`,
-    parameters: parametersOf(operation, describe),
-    ...(body && { requestBody: { content: { [JSON_MEDIA]: { schema: describe(body, "input") } } } }),
-    ...(request !== undefined && { requestBody: { content: { [request]: { schema: { type: "string" } } } } }),
-    responses: responsesOf(operation, describe),
+    "x-access": access,
+    "x-codeSamples": samples,
+    parameters: parametersOf(operation, example, describe),
+    ...(body && {
+      requestBody: { content: { [JSON_MEDIA]: { schema: describe(body, "input"), example: example.body } } },
+    }),
+    ...(request !== undefined && {
+      requestBody: { content: { [request]: { schema: { type: "string" }, example: example.body } } },
+    }),
+    responses: responsesOf(operation, example.data, describe),
   };
 }
 
-function responsesOf({ status, data, media }: Operation, describe: Describe): { [status: string]: Json } {
-  const success =
+function responsesOf(
+  { status, data, media }: Operation,
+  example: unknown,
+  describe: Describe,
+): OpenApiOperation["responses"] {
+  const envelope = { status: "success", code: status, data: example, message: "OK", errors: null };
+  const success: Content =
     media?.response === undefined
-      ? { [JSON_MEDIA]: { schema: describe(successOf(data), "output") } }
-      : { [media.response]: { schema: { type: "string" } } };
+      ? { [JSON_MEDIA]: { schema: describe(successOf(data), "output"), example: envelope } }
+      : { [media.response]: { schema: { type: "string" }, example } };
   return {
     ...(tellsRetry(data) && { "200": { description: "A retry: nothing new was written.", content: success } }),
     [status]: { description: status === 201 ? "Written, durable and searchable." : "OK", content: success },
@@ -109,18 +143,26 @@ function tellsRetry(data: z.ZodType): boolean {
   return one instanceof z.ZodObject && "repeated" in one.shape;
 }
 
-function parametersOf({ scope, params, query, retry }: Operation, describe: Describe): readonly Parameter[] {
+function parametersOf(operation: Operation, example: AnyExample, describe: Describe): readonly Parameter[] {
+  const { scope, params, query, retry } = operation;
+  const values: { readonly [name: string]: unknown } = { ...scopeOf(operation, example), ...example.query };
   return [
-    ...fieldsOf(params, "path", describe),
-    ...(scope === "none" ? [] : fieldsOf(ScopeSchema, "query", describe)),
-    ...fieldsOf(query, "query", describe),
+    ...withExamples(fieldsOf(params, "path", describe), example.params ?? {}),
+    ...withExamples(scope === "none" ? [] : fieldsOf(ScopeSchema, "query", describe), values),
+    ...withExamples(fieldsOf(query, "query", describe), values),
     ...(retry === "key" ? [IDEMPOTENCY] : []),
   ];
 }
 
+const withExamples = (
+  parameters: readonly Parameter[],
+  values: { readonly [name: string]: unknown },
+): readonly Parameter[] =>
+  parameters.map((one) => (values[one.name] === undefined ? one : { ...one, example: values[one.name] }));
+
 function fieldsOf(schema: z.ZodObject | undefined, place: "path" | "query", describe: Describe): readonly Parameter[] {
   if (!schema) return [];
-  const { required = [] } = z.toJSONSchema(schema, { io: "output", unrepresentable: "any" });
+  const { required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return Object.entries(schema.shape).map(([name, field]) => {
     const { description, ...rest } = describe(field as z.ZodType, "output") as { description?: string };
     return {

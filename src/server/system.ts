@@ -5,10 +5,10 @@ import type { Memory } from "../memory.js";
 import { type Readiness, readiness } from "../metrics/readiness.js";
 import { failure } from "./answer.js";
 import { allowReading, senderOf } from "./attend.js";
+import { isForBrowser } from "./dashboard.js";
 import type { Door } from "./door.js";
 import { isAddress } from "./guard.js";
 import type { OpenApi } from "./openapi.js";
-import { PAGE_POLICY, pageOf } from "./page.js";
 
 export interface SystemParts {
   readonly memory: Memory;
@@ -57,11 +57,9 @@ export function addSystemRoutes(app: Hono, { memory, door, registry, describe }:
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
   });
   show("/openapi.json", () => new Response(description.text, { headers: JSON_HEADERS }));
-  show("/docs", (c) => {
-    const page = description.page(new URL(c.req.url).origin);
-    const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": PAGE_POLICY };
-    return new Response(page, { headers });
-  });
+  // A browser gets the dashboard, which has a page for the API.
+  app.get("/docs", (c, next) => (isForBrowser(c) ? c.notFound() : next()));
+  show("/docs", () => new Response(description.routes, { headers: TEXT_HEADERS }));
 }
 
 /** Hides the queue length, which reveals how much others write, from callers without an admin key. */
@@ -69,13 +67,12 @@ function withoutQueue({ ready, checks: { queue: _, ...checks } }: Readiness): Re
   return { ready, checks };
 }
 
-/** The API description as JSON and as a page, each rendered once, because anyone may request them any number of times. */
+/** The API description as JSON and as a list of routes, each made once: anyone may request them any number of times. */
 class Description {
   readonly #describe: () => OpenApi;
   #api: OpenApi | undefined;
   #text: string | undefined;
-  /** The last one rendered; it contains the URL it was requested under. */
-  #page: { readonly url: string; readonly html: string } | undefined;
+  #routes: string | undefined;
 
   constructor(describe: () => OpenApi) {
     this.#describe = describe;
@@ -86,9 +83,9 @@ class Description {
     return this.#text;
   }
 
-  page(url: string): string {
-    if (this.#page?.url !== url) this.#page = { url, html: pageOf(this.#made, url) };
-    return this.#page.html;
+  get routes(): string {
+    this.#routes ??= routesOf(this.#made);
+    return this.#routes;
   }
 
   get #made(): OpenApi {
@@ -97,6 +94,24 @@ class Description {
   }
 }
 
+/** Every route by its tag, for those who read it in a terminal. */
+function routesOf({ paths }: OpenApi): string {
+  const groups = new Map<string, string[]>();
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { tags, summary }] of Object.entries(methods)) {
+      const [tag = ""] = tags;
+      const line = `${`${method.toUpperCase()} ${path}`.padEnd(ROUTE_WIDTH)}  ${summary}`;
+      groups.set(tag, [...(groups.get(tag) ?? [tag]), line]);
+    }
+  }
+  return `${[ABOUT, ...[...groups.values()].map((lines) => lines.join("\n"))].join("\n\n")}\n`;
+}
+
+const ROUTE_WIDTH = 48;
+const ABOUT =
+  "The HTTP API of Holdfast. The scope is in the query string: ?user=ada&session=first.\n/openapi.json describes every route for programs; in a browser, /docs shows them with examples.";
+
+const TEXT_HEADERS = { "content-type": "text/plain; charset=utf-8", vary: "Accept" };
 const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
 
 const json = (value: unknown, status = 200): Response =>

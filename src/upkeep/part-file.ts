@@ -8,7 +8,8 @@ import { basename, dirname, join } from "node:path";
 import { isGone, newOwner } from "../buffers/hybrid/owner.js";
 
 const ENDING = ".part";
-const NAME = /^([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{8}\.part(-merged)?(-journal)?$/;
+/** A part of a part is named after both. */
+const NAME = /(?:^|\.)([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{8}\.part(-merged)?(-journal)?$/;
 
 /** A unique temporary name for the target. */
 export function partFileOf(target: string): string {

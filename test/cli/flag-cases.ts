@@ -443,6 +443,15 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
     expect(await as.json("blocks", "history", "b", "--limit", "1")).toHaveLength(1);
     expect(await as.json("blocks", "history", "b")).toHaveLength(3);
   },
+  "config --changed": async (as) => {
+    const names = async (...flags: readonly string[]): Promise<readonly string[]> =>
+      jsonOf<readonly { readonly name: string }[]>(await as.anyone(["config", ...flags, "--json"])).map(
+        ({ name }) => name,
+      );
+    expect(await names()).toContain("buffer.query.max_size");
+    expect(await names("--changed")).toEqual(expect.arrayContaining(["store.path", "server.port"]));
+    expect(await names("--changed")).not.toContain("buffer.query.max_size");
+  },
   "stats --targets": async (as) => {
     await as.run(["add", "a cup of tea"]);
     for (let asked = 0; asked < 22; asked++) await as.run(["query", "tea"]); // 21 from the cache

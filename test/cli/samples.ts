@@ -77,6 +77,7 @@ export function samplesOf({ fact, key }: Seeds, folder: string): { readonly [com
     "graph export": { args: [], isStream: true },
     backup: { args: [join(folder, "backup.db")], isFileOnly: true },
     restore: { args: [join(folder, "seed.db"), "--overwrite"], isFileOnly: true },
+    config: { args: [] },
     reindex: { args: ["--abandon"], isFileOnly: true },
     flush: { args: [] },
     parked: { args: [] },

@@ -108,5 +108,10 @@ export const SAMPLES: { readonly [name in OperationName]: (world: World) => Samp
   import: ({ user }) => ({ body: exportLines(user) }),
   events: () => ({}),
 
+  config: () => ({}),
+  imports: () => ({}),
+  doctor: () => ({ query: { deep: "true" } }),
+  backup: () => ({}),
+
   ...MEMFUSE_SAMPLES,
 };

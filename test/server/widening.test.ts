@@ -262,6 +262,7 @@ describe("a name", () => {
       // To a key that names no agent MemFuse's routes name any agent, whether there is one or not.
       const isOpen = listed.name === "listEntries" || listed.path.startsWith("/agents");
       if (listed.name === "caller") expect(answer.json?.data).toMatchObject({ access: "write", spaces: [] });
+      else if (listed.name === "imports") expect(answer.json?.data).toEqual({ imports: [] });
       else if (!isOpen) expect([403, 404], listed.name).toContain(answer.status);
       expect(answer.text).not.toContain(MARKER);
     }

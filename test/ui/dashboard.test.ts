@@ -26,6 +26,14 @@ const VIEWS = [
   "/blocks?user=ada&block=persona",
   "/blocks?user=ada&tab=facts",
   "/context?user=ada&session=moving-house&q=the+flat",
+  ...[
+    "/settings",
+    "/settings?section=configuration",
+    "/settings?section=import",
+    "/settings?section=export",
+    "/settings?section=upkeep",
+  ],
+  ...["/docs", "/docs?op=add"],
   "/nowhere",
 ];
 

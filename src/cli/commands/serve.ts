@@ -6,7 +6,7 @@ import { gathered, wholeNumber } from "../flag-values.js";
 import type { Environment } from "../io.js";
 import { counted } from "../output/counted.js";
 import { styled } from "../output/style.js";
-import { IN_MEMORY, prepareFolderOf } from "../place.js";
+import { type FilePlace, IN_MEMORY, prepareFolderOf } from "../place.js";
 import { DEFAULT_USER } from "../scope-flags.js";
 
 interface ServeFlags {
@@ -48,7 +48,7 @@ export const serveCommand: Definition = {
     const { path, config } = place;
     await prepareFolderOf(place);
     const options = {
-      path,
+      ...((flags.path !== undefined || !(await isConfigured(place))) && { path }),
       ...(config !== undefined && { config }),
       server: {
         ...(port !== undefined && { port }),
@@ -74,6 +74,13 @@ export const serveCommand: Definition = {
     printer.note(`stopped; ${counted(items, "item")} in ${file}`);
   },
 };
+
+/** Whether the server finds the path by itself. It is not passed in code then, so that its origin is the true one. */
+async function isConfigured({ path, config }: FilePlace): Promise<boolean> {
+  const { readConfig } = await import("../../config.js");
+  const { settings } = readConfig({ file: config, env: process.env, fallback: { path } });
+  return settings.some(({ name, origin }) => name === "store.path" && origin.from !== "program");
+}
 
 async function needsKey({ config, ...code }: OpenOptions, env: Environment): Promise<boolean> {
   const { loadConfig } = await import("../../config.js");

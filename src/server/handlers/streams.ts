@@ -13,6 +13,7 @@ import { senderOf } from "../attend.js";
 import { chunksOf, heldByLine, STREAM_PACE } from "../body.js";
 import type { Door } from "../door.js";
 import { eventResponse } from "../event-stream.js";
+import type { Imports } from "../imports.js";
 import type { ServerLog } from "../log.js";
 import { ndjson } from "../ndjson.js";
 import { type StreamCaller, whileAuthorized } from "../validity.js";
@@ -21,6 +22,7 @@ import { isEmpty } from "./operation.js";
 export interface StreamParts {
   readonly door: Door;
   readonly log: ServerLog;
+  readonly imports: Imports;
   /** Aborted when the server stops; open streams end. */
   readonly stopping: AbortSignal;
 }
@@ -29,7 +31,7 @@ type StreamHandlers = {
   readonly [K in keyof typeof STREAMS]: (call: Call<(typeof STREAMS)[K]>, c: Context) => Promise<unknown>;
 };
 
-export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHandlers => ({
+export const streamHandlers = ({ door, log, imports, stopping }: StreamParts): StreamHandlers => ({
   export: async ({ memory, scope, caller, query: { cursor } }, c) => {
     const signal = AbortSignal.any([stopping, c.req.raw.signal]);
     const { space, session } = isEmpty(scope) ? {} : parseScope(scope);
@@ -39,22 +41,24 @@ export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHand
       ...(session !== undefined && { session }),
       ...(cursor !== undefined && { cursor }),
     });
-    return ndjson(whileAuthorized(lines, streamCallerOf(door, memory, caller, c)), (error) => {
-      if (!signal.aborted) log.failed(STREAMS.export.route, error);
-      breakOff(c);
-    });
+    const own = whileAuthorized(lines, streamCallerOf(door, memory, caller, c));
+    return ndjson(own, breaking({ route: STREAMS.export.route, log, signal }, c));
   },
-  import: async ({ memory, scope, caller, slot, query: { onConflict, into } }, c) => {
+  import: async ({ memory, scope, caller, slot, query: { onConflict, into, id } }, c) => {
     if (into === "scope" && isEmpty(scope)) throw noScope();
-    const sent = heldByLine(chunksOf(c, memory.service.clock, STREAM_PACE, stopping), slot.hold);
-    const lines = splitLines(whileAuthorized(sent, streamCallerOf(door, memory, caller, c)));
     const signer = caller.signer(scope);
-    const report = importLines(memory, lines, {
-      ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
-      allow: (space, as) => (as === "agent" && "agent" in space ? caller.mayActAs(space.agent) : caller.covers(space)),
-      ...(signer && { signer }),
-      ...(onConflict !== undefined && { onConflict }),
-      signal: AbortSignal.any([stopping, c.req.raw.signal]),
+    const report = imports.during(caller, id, (tell) => {
+      const body = counted(chunksOf(c, memory.service.clock, STREAM_PACE, stopping), (bytes) => tell({ bytes }));
+      const sent = heldByLine(body, slot.hold);
+      return importLines(memory, splitLines(whileAuthorized(sent, streamCallerOf(door, memory, caller, c))), {
+        ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
+        allow: (space, as) =>
+          as === "agent" && "agent" in space ? caller.mayActAs(space.agent) : caller.covers(space),
+        ...(signer && { signer }),
+        ...(onConflict !== undefined && { onConflict }),
+        onProgress: tell,
+        signal: AbortSignal.any([stopping, c.req.raw.signal]),
+      });
     });
     return report.catch((error: unknown) => {
       throw stopping.aborted ? stopped(error) : error;
@@ -71,15 +75,42 @@ export const streamHandlers = ({ door, log, stopping }: StreamParts): StreamHand
     }),
 });
 
-const streamCallerOf = (door: Door, { service: { clock } }: Memory, caller: Caller, c: Context): StreamCaller => ({
+export const streamCallerOf = (
+  door: Door,
+  { service: { clock } }: Memory,
+  caller: Caller,
+  c: Context,
+): StreamCaller => ({
   clock,
   caller,
   confirm: () => door.authenticate(senderOf(c)),
 });
 
+interface Stream {
+  readonly route: string;
+  readonly log: ServerLog;
+  readonly signal: AbortSignal;
+}
+
 /** Closes the connection in the middle of the response, so that the client notices the truncation. */
-function breakOff(c: Context): void {
-  (c.env as { outgoing?: { destroy(): void } } | undefined)?.outgoing?.destroy();
+export const breaking =
+  ({ route, log, signal }: Stream, c: Context) =>
+  (error: unknown): void => {
+    if (!signal.aborted) log.failed(route, error);
+    (c.env as { outgoing?: { destroy(): void } } | undefined)?.outgoing?.destroy();
+  };
+
+/** Passes chunks on, and reports the number of bytes so far. */
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  tell: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.byteLength;
+    tell(bytes);
+    yield chunk;
+  }
 }
 
 const stopped = (cause: unknown): HoldfastError =>

@@ -24,6 +24,11 @@ export const mayWrite = computed(() => rights.value !== undefined && rights.valu
 export const isAdmin = computed(() => rights.value?.access === "admin");
 export const hasKey = computed(() => rights.value?.key !== undefined);
 
+const LEVELS = ["none", "read", "write", "admin"] as const;
+/** Whether the key has this access. */
+export const mayUse = (level: (typeof LEVELS)[number]): boolean =>
+  LEVELS.indexOf(level) <= LEVELS.indexOf(rights.value?.access ?? "none");
+
 const RETRY_MS = 2_000;
 
 /** A request that gets no response tells that the server is away; any response tells that it is there. */
@@ -48,6 +53,13 @@ function open(key: string | null): RemoteMemory {
 
 /** Replaced when the key changes. */
 export const memory = signal(open(null));
+
+/** Sends one request as it is, with the tab's key. For the page that tries the API; others use the client. */
+export function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const key = sessionStorage.getItem(STORED_KEY);
+  const headers = { ...init.headers, ...(key !== null && { authorization: `Bearer ${key}` }) };
+  return watchedFetch(new URL(path, location.origin).href, { ...init, headers });
+}
 
 export async function start(): Promise<void> {
   await use(sessionStorage.getItem(STORED_KEY));

@@ -75,6 +75,21 @@ export const VIEWS: readonly View[] = [
     page: lazy(() => import("../pages/metrics/metrics.js")),
     isOffered: forAdmins,
   },
+    path: "/settings",
+    name: "Settings",
+    purpose: "Keys, configuration, import and export, backup and checks.",
+    icon: "M2 4.5h6M12 4.5h2M2 11.5h2M8 11.5h6M10 2.5v4M6 9.5v4",
+    page: lazy(() => import("../pages/settings/settings.js")),
+    isOffered: forAdmins,
+  },
+  {
+    path: "/docs",
+    name: "API",
+    purpose: "Every operation of the HTTP API, to read and to try.",
+    icon: "M5.5 4 1.5 8l4 4M10.5 4l4 4-4 4",
+    page: lazy(() => import("../pages/api/api.js")),
+    isOffered: everyone,
+  },
 ];
 
 export const offeredViews = (): readonly View[] => VIEWS.filter(({ isOffered }) => isOffered());

@@ -1,6 +1,8 @@
-/** A modal dialog, shown as long as it is rendered. While `isHeld`, Escape does not close it. */
+/** Dialog: a native modal dialog with a heading, and one that asks before something that cannot be undone. */
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "./button.js";
+import { Failure } from "./states.js";
 
 interface DialogProps {
   readonly title: string;
@@ -10,24 +12,63 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
+/** Open while it is rendered. Escape closes it, except while `isHeld`. */
 export function Dialog({ title, onClose, isWide = false, isHeld = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const head = useId();
+  const heading = useId();
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       ref={dialog}
       class={isWide ? "dialog wide" : "dialog"}
-      aria-labelledby={head}
+      aria-labelledby={heading}
       onClose={onClose}
       onCancel={(event) => {
         if (isHeld) event.preventDefault();
       }}
     >
       <div class="body">
-        <h2 id={head}>{title}</h2>
+        <h2 id={heading}>{title}</h2>
         {children}
       </div>
     </dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  /** The verb on the button: "Revoke". */
+  readonly action: string;
+  readonly act: () => Promise<unknown>;
+  /** Called when it is done, or when the user has thought better of it. */
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+export function Confirm({ title, action, act, onClose, children }: ConfirmProps) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const confirm = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await act();
+      onClose();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      {error !== undefined && <Failure error={error} />}
+      <div class="actions">
+        <Button onClick={onClose}>Keep</Button>
+        <Button kind="danger" disabled={isBusy} onClick={() => void confirm()}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
   );
 }

@@ -22,6 +22,18 @@ export function ms(value: number): string {
   return value >= 100 ? `${Math.round(value)} ms` : `${Number(value.toFixed(value < 10 ? 2 : 1))} ms`;
 }
 
+const DURATIONS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+] as const;
+
+/** A span of time in the largest unit that divides it: 5 min. */
+export function duration(value: number): string {
+  const [size, unit] = DURATIONS.find(([one]) => value >= one && value % one === 0) ?? [1000, "s"];
+  return `${COUNT.format(value / size)} ${unit}`;
+}
+
 const STEPS = [
   [60, "s"],
   [60, "min"],
