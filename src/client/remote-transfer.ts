@@ -7,7 +7,7 @@ import type { Scope, SpaceRef } from "../types.js";
 import { type Address, addressOf, type Target } from "./address.js";
 import { readAnswer } from "./answer.js";
 import { noResponse, send, unreachable } from "./exchange.js";
-import { readLines, StreamBroken } from "./text-stream.js";
+import { NDJSON, readLines, StreamBroken } from "./text-stream.js";
 import { LinkedAbort, pause, waitOf } from "./timers.js";
 import type { Transport } from "./transport.js";
 
@@ -43,7 +43,6 @@ export interface ImportProgress extends ImportReport {
 
 /** How often the server is asked for the progress of an import. */
 const ASK_MS = 250;
-const NDJSON = "application/x-ndjson";
 const ON_CONFLICT = ["stop", "skip"] as const;
 
 /**
@@ -62,7 +61,7 @@ export async function* remoteExport(
     const held: string[] = [];
     let failure: StreamBroken | undefined;
     try {
-      const request = { scope, query: { cursor }, accept: NDJSON, silenceMs: reading.endpoint.timeoutMs };
+      const request = { scope, query: { cursor }, silenceMs: reading.endpoint.timeoutMs };
       for await (const line of readLines(reading, "export", request)) {
         held.push(line);
         const mark = markIn(line);

@@ -30,9 +30,8 @@ export async function remoteInspection(
 ): Promise<Diagnosis> {
   const reading = transport.under(signal);
   const silenceMs = reading.endpoint.timeoutMs * SILENCE_FACTOR;
-  const query = deep ? { deep: "true" } : {};
   try {
-    for await (const line of readLines(reading, "doctor", { query, accept: "application/x-ndjson", silenceMs })) {
+    for await (const line of readLines(reading, "doctor", { query: { deep: String(deep) }, silenceMs })) {
       const { type, ...told } = JSON.parse(line) as JobLine;
       if (type === "report") return told as Diagnosis;
       onProgress?.(told as UpkeepProgress);
@@ -57,8 +56,9 @@ export async function remoteBackup(
       throw "error" in outcome ? outcome.error : unreachable(endpoint);
     }
     const { headers, body } = response;
-    const [, name = "holdfast.db"] = /filename="([\w.-]+)"/.exec(headers.get("content-disposition") ?? "") ?? [];
-    const content = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(releasing(() => abort.release()));
+    const [, name = "memory.db"] = /filename="([\w.-]+)"/.exec(headers.get("content-disposition") ?? "") ?? [];
+    const released = new TransformStream<Uint8Array<ArrayBuffer>>({ flush: () => abort.release() });
+    const content = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(released);
     return { name, bytes: Number(headers.get("content-length")), content };
   } catch (error) {
     abort.release();
@@ -66,7 +66,3 @@ export async function remoteBackup(
     throw error;
   }
 }
-
-/** Calls `release` at the end. */
-const releasing = (release: () => void) =>
-  new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({ flush: release });

@@ -6,6 +6,9 @@ import { noResponse, send, tooSlow, unreachable } from "./exchange.js";
 import { LinkedAbort } from "./timers.js";
 import type { Transport } from "./transport.js";
 
+/** Lines of JSON. */
+export const NDJSON = "application/x-ndjson";
+
 export interface StreamRequest extends Target {
   readonly accept: string;
   readonly headers?: { readonly [name: string]: string };
@@ -68,14 +71,14 @@ export async function* readStream(
   }
 }
 
-/** The lines of such a response. A last line without its end is left out. */
+/** The lines of a response of JSON lines. A last line without its end is left out. */
 export async function* readLines(
   transport: Transport,
   name: RouteName,
-  request: StreamRequest,
+  request: Omit<StreamRequest, "accept">,
 ): AsyncGenerator<string, void, void> {
   let rest = "";
-  for await (const text of readStream(transport, name, request)) {
+  for await (const text of readStream(transport, name, { ...request, accept: NDJSON })) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     yield* lines;

@@ -1,4 +1,5 @@
 /** Examples of the operations on buffers, the registry, keys, transfer and the server itself. */
+import { SERIES_NAMES, type SeriesName } from "../../metrics/series.js";
 import type { Examples } from "../example.js";
 import type { BUFFERS } from "../operations/buffers.js";
 import type { ENTRIES } from "../operations/entries.js";
@@ -7,9 +8,26 @@ import type { UPKEEP } from "../operations/upkeep.js";
 import type { STREAMS } from "../streams.js";
 import { AT, EXPORT, entry, IDS, key, receipt, session } from "./values.js";
 
+/** The series of a server to which nothing happens, in two samples. */
+const QUIET_SERIES = Object.fromEntries(SERIES_NAMES.map((name) => [name, [0, 0]])) as Record<SeriesName, number[]>;
+
 export const BUFFER_EXAMPLES: Examples<typeof BUFFERS> = {
   flush: { scope: {}, data: { pending: 0, parked: 0 }, call: "const { pending, parked } = await memory.flush();" },
   buffers: { data: { round: { currentTokens: 42, roundCount: 1, messageCount: 2 } } },
+  bufferedSessions: {
+    scope: {},
+    data: {
+      items: [
+        {
+          space: { user: "ada" },
+          session: "monday",
+          round: { state: "gathering", rounds: 1, tokens: 42, oldestMs: 350 },
+        },
+      ],
+      total: 1,
+    },
+    call: "const { items, total } = await memory.bufferedSessions();",
+  },
   parked: {
     query: { limit: "10" },
     data: {
@@ -49,6 +67,20 @@ export const BUFFER_EXAMPLES: Examples<typeof BUFFERS> = {
       ignoredVariables: [],
     },
     call: "const stats = await memory.stats();",
+  },
+  statsHistory: {
+    query: { since: String(AT) },
+    data: {
+      everyMs: 10_000,
+      at: [AT + 10_000, AT + 20_000],
+      series: {
+        ...QUIET_SERIES,
+        addsPerSecond: [0.4, 0],
+        addP50Ms: [1.1, null],
+        residentBytes: [181_403_648, 181_407_744],
+      },
+    },
+    call: "const history = await memory.statsHistory({ since: $since });",
   },
 };
 

@@ -75,6 +75,7 @@ export const VIEWS: readonly View[] = [
     page: lazy(() => import("../pages/metrics/metrics.js")),
     isOffered: forAdmins,
   },
+  {
     path: "/settings",
     name: "Settings",
     purpose: "Keys, configuration, import and export, backup and checks.",
