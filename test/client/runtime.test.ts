@@ -126,7 +126,7 @@ describe("the client's bundle", () => {
     const server = await serve({ path: ":memory:", server: { port: 0, logLevel: "silent" } });
     try {
       const code = await bundle();
-      expect(code.length).toBeLessThan(52_000); // no schemas, which are twice as much
+      expect(code.length).toBeLessThan(52_000); // no schemas
       const page = createContext({ ...WEB, url: server.url });
       expect(runInContext("typeof Buffer + typeof process + typeof require", page)).toBe("undefined".repeat(3));
       runInContext(`${code};globalThis.client = client`, page);
