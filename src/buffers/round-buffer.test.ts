@@ -12,20 +12,31 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
+interface Filled {
+  readonly buffer: RoundBuffer;
+  readonly used: number;
+}
+
 it("the RoundBuffer takes less than 1 MB for 1,000 sessions that wait: what they said is in the store", () => {
-  const buffer = new RoundBuffer({
-    clock: new FakeClock(),
-    maxTokens: 800,
-    maxSize: 5,
-    idleMs: 60_000,
-    eager: true,
-    gathered: async () => ({ rounds: 0, texts: [] }),
-    countTokens: async (texts) => texts.map(() => 1),
-    onDue: () => {},
-  });
-  const before = heapUsed();
-  for (let at = 0; at < 1_000; at++) buffer.added({ space: { user: `user ${at}` }, session: `session ${at}` }, 1);
-  const used = heapUsed() - before;
+  const fill = () => {
+    const buffer = new RoundBuffer({
+      clock: new FakeClock(),
+      maxTokens: 800,
+      maxSize: 5,
+      idleMs: 60_000,
+      eager: true,
+      gathered: async () => ({ rounds: 0, texts: [] }),
+      countTokens: async (texts) => texts.map(() => 1),
+      onDue: () => {},
+    });
+    const before = heapUsed();
+    for (let at = 0; at < 1_000; at++) buffer.added({ space: { user: `user ${at}` }, session: `session ${at}` }, 1);
+    return { buffer, used: heapUsed() - before };
+  };
+  // What else the process allocates meanwhile, such as compiled code, counts only once.
+  const [{ buffer, used }] = [fill(), fill(), fill()].toSorted((one, other) => one.used - other.used).slice(1) as [
+    Filled,
+  ];
   expect(used).toBeLessThan(MIB);
   const { sessions, bytes } = buffer.stats;
   expect(sessions).toBe(1_000);

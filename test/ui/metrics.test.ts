@@ -74,9 +74,10 @@ describeInBrowser("the Metrics page", () => {
     const cells = await shares.getByRole("row").filter({ hasText: "%" }).locator("td:first-of-type").allTextContents();
     const sum = cells.reduce((all, cell) => all + Number.parseInt(cell, 10), 0);
     expect(sum, "every question has one origin").toBeGreaterThan(97);
-    const colours = (await page.evaluate(COLOURS)) as readonly number[];
-    expect(colours.length).toBe(await page.getByRole("figure").count());
-    for (const count of colours) expect(count).toBeGreaterThan(8);
+    const plots = await page.getByRole("figure").count();
+    const colours = async () => (await page.evaluate(COLOURS)) as readonly number[];
+    await until(async () => (await colours()).every((count) => count > 8));
+    expect(await colours()).toHaveLength(plots);
   });
 
   it("shows the range that the URL names, and the numbers under the cursor in every plot", async () => {
