@@ -65,7 +65,7 @@ describeInBrowser("the Metrics page", () => {
       page.getByRole("figure", { name: plot, exact: true }).getByRole("row", { name: line }).getByRole("cell").first();
     expect(await number("Writes", "Adds").textContent()).toBe("2/s");
     expect(await number("Reads", "Queries").textContent()).toMatch(/^0\.\d+\/s$/);
-    expect(await number("Process", "Resident").textContent()).toMatch(/MiB$/);
+    expect(await number("Process", "Resident").textContent()).toMatch(/ [MG]iB$/);
     expect(await number("Waiting", "Items to embed").textContent()).toBe("0");
     for (const plot of ["Add", "Context", "Query, cold", "Query, cached", "Flush to the store"]) {
       expect(await number(plot, "95 of 100").textContent(), plot).toMatch(/ ms$/);
