@@ -1,5 +1,6 @@
 /**
- * Takes a screenshot of every page of the dashboard: light and dark, wide and narrow, with the sample conversation.
+ * Takes a screenshot of every page of the dashboard: light and dark, wide and narrow, with the sample conversation. Those of
+ * the README show what one window shows.
  *
  *   node scripts/setup.mjs && node build/scripts/screenshots.js <folder>
  */
@@ -30,6 +31,7 @@ const VIEWS: { readonly [name: string]: string } = {
 };
 const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 400, height: 860 } };
 const THEMES = ["light", "dark"] as const;
+const IN_README = ["context", "search", "flow"];
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("name the folder for the pictures");
@@ -52,6 +54,8 @@ try {
         await page.goto(server.url + path);
         await settled(page);
         await page.screenshot({ path: join(folder, `${name}-${size}-${theme}.png`), fullPage: true });
+        if (size === "wide" && theme === "light" && IN_README.includes(name))
+          await page.screenshot({ path: join(folder, `${name}.png`) });
       }
       await close();
     }

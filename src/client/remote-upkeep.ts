@@ -35,6 +35,7 @@ export async function remoteInspection(
       const { type, ...told } = JSON.parse(line) as JobLine;
       if (type === "report") return told as Diagnosis;
       onProgress?.(told as UpkeepProgress);
+      signal?.throwIfAborted(); // the report may have arrived already
     }
   } catch (error) {
     throw error instanceof StreamBroken ? error.failure.error : error;

@@ -28,7 +28,8 @@ afterEach(async () => {
 /** Lets the time of one sample pass, and waits until it was taken. */
 async function sample(): Promise<void> {
   clock.advance(EVERY_MS);
-  while (sampler.history(clock.now() - 1).at[0] !== clock.now()) await new Promise((resolve) => setImmediate(resolve));
+  while (sampler.history({ since: clock.now() - 1 }).at[0] !== clock.now())
+    await new Promise((resolve) => setImmediate(resolve));
 }
 
 const say = (content: string) => [{ role: "user", content }] as const;
@@ -47,8 +48,8 @@ describe("the history of a server", () => {
     expect(at).toEqual([START + EVERY_MS, START + 2 * EVERY_MS]);
     expect(Object.keys(series)).toEqual(SERIES_NAMES);
     for (const [name, values] of Object.entries(series)) expect(values, name).toHaveLength(2);
-    expect(sampler.history(START + EVERY_MS).at).toEqual([START + 2 * EVERY_MS]);
-    expect(sampler.history(START + 2 * EVERY_MS).series.residentBytes).toEqual([]);
+    expect(sampler.history({ since: START + EVERY_MS }).at).toEqual([START + 2 * EVERY_MS]);
+    expect(sampler.history({ since: START + 2 * EVERY_MS }).series.residentBytes).toEqual([]);
   });
 
   it("tells rates and latencies of each interval, not since the start", async () => {
@@ -96,6 +97,17 @@ describe("the history of a server", () => {
     expect([newest("pendingItems"), newest("parkedItems"), newest("unsentRows")]).toEqual([0, 1, null]);
     sampler.stop();
     await other.close();
+  });
+
+  it("keeps all digits of counts, and few of what was measured", async () => {
+    const session = memory.session(WHO);
+    for (let at = 0; at < 41; at++) await session.add(Array.from({ length: 256 }, () => say("lamp")[0]));
+    await memory.flush();
+    await sample();
+    expect(newest("storedItems")).toBe(41 * 256);
+    const { series } = sampler.history({ series: "flushP95Ms" });
+    expect(Object.keys(series)).toEqual(["flushP95Ms"]);
+    expect(String(series.flushP95Ms[0]).replace(/^0?\.0*|\./g, "").length).toBeLessThanOrEqual(4);
   });
 
   it("keeps six hours in a ring of less than 400 kB", async () => {

@@ -15,13 +15,21 @@ const SAMPLES_MAX = 2_160;
 const DIGITS = 4;
 
 /** The samples of a server, oldest first, one column per series. */
-export interface StatsHistory {
+export interface StatsHistory<Name extends SeriesName = SeriesName> {
   /** The interval of the samples. */
   readonly everyMs: number;
   /** The time of each sample, in epoch milliseconds, ascending. */
   readonly at: readonly number[];
   /** One value per sample. Null: there is none, for instance no latency because nothing was asked in the interval. */
-  readonly series: { readonly [name in SeriesName]: readonly (number | null)[] };
+  readonly series: { readonly [name in Name]: readonly (number | null)[] };
+}
+
+/** Which samples, and which series of them. */
+export interface HistoryQuery<Name extends SeriesName = SeriesName> {
+  /** Only samples after this time, in epoch milliseconds. */
+  readonly since?: number;
+  /** Only this series. */
+  readonly series?: Name;
 }
 
 export class Sampler {
@@ -35,7 +43,7 @@ export class Sampler {
   #first = 0;
   #before: Reading | undefined;
   #cancel: () => void = () => {};
-  #isStopped = false;
+  #sampling: Promise<void> | undefined;
 
   /** Takes the first sample after ten seconds. */
   constructor(memory: Memory) {
@@ -44,44 +52,49 @@ export class Sampler {
     this.#schedule();
   }
 
-  /** The samples after `since`, in epoch milliseconds; all if it is undefined. */
-  history(since = -Infinity): StatsHistory {
+  history<Name extends SeriesName = SeriesName>(query: HistoryQuery<Name> = {}): StatsHistory<Name> {
+    const { since = -Infinity, series } = query;
+    const names = series === undefined ? SERIES_NAMES : [series];
     const slots: number[] = [];
     for (let number = this.#first; number < this.#count; number++) {
       const slot = number % SAMPLES_MAX;
       if ((this.#at[slot] ?? 0) > since) slots.push(slot);
     }
     const column = (of: number) => slots.map((slot) => shown(this.#values[slot * SERIES_NAMES.length + of]));
-    const columns = Object.fromEntries(SERIES_NAMES.map((name, of) => [name, column(of)]));
+    const columns = Object.fromEntries(names.map((name) => [name, column(SERIES_NAMES.indexOf(name))]));
     return {
       everyMs: EVERY_MS,
       at: slots.map((slot) => this.#at[slot] ?? 0),
-      series: columns as unknown as StatsHistory["series"],
+      series: columns as unknown as StatsHistory<Name>["series"],
     };
   }
 
   stop(): void {
-    this.#isStopped = true;
     this.#cancel();
     this.#watch.end();
   }
 
+  /** There is always one timer. A sample that takes longer than the interval takes the place of the next. */
   #schedule(): void {
-    if (this.#isStopped) return;
     this.#cancel = this.#memory.service.clock.after(EVERY_MS, () => {
-      this.#sample().then(
-        () => this.#schedule(),
-        (error: unknown) => {
-          if (!(error instanceof HoldfastError)) throw error;
-          if (error.code === "closed") return this.stop();
-          this.#put(undefined); // the store fails: a gap
-          this.#schedule();
-        },
-      );
+      this.#schedule();
+      this.#sampling ??= this.#sample().finally(() => {
+        this.#sampling = undefined;
+      });
     });
   }
 
   async #sample(): Promise<void> {
+    try {
+      await this.#read();
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      if (error.code === "closed") this.stop();
+      else this.#put(undefined); // the store fails: a gap
+    }
+  }
+
+  async #read(): Promise<void> {
     const { clock, store } = this.#memory.service;
     const recent = this.#watch.take();
     const [stats, mirrors] = await Promise.all([this.#memory.stats(), store.mirrors?.()]);
@@ -102,5 +115,8 @@ export class Sampler {
   }
 }
 
-/** Few digits: the numbers have no more meaning than that, and a full history takes a third of the bytes. */
-const shown = (value = NaN): number | null => (Number.isNaN(value) ? null : Number(value.toPrecision(DIGITS)));
+/** Few digits for what was measured: they have no more meaning, and take a third of the bytes. Counts keep theirs. */
+function shown(value = NaN): number | null {
+  if (Number.isNaN(value)) return null;
+  return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
+}

@@ -3,10 +3,9 @@
  * exist is NaN: no query in the interval has no latency.
  */
 import { type LatencyWatch, MEASURED, type MeasuredName } from "../buffers/meter.js";
-import type { Origin } from "../buffers/query/query-stats.js";
 import type { ServiceStats } from "../stats.js";
 import type { MirrorStats } from "../stores/indexing.js";
-import type { Level } from "../types.js";
+import type { Level, Origin } from "../types.js";
 
 /** What is read every ten seconds. */
 export interface Reading {
@@ -65,6 +64,7 @@ export const SERIES = {
   roundHitsPerSecond: level("round"),
   hybridHitsPerSecond: level("hybrid"),
   storeHitsPerSecond: level("store"),
+  storedItems: ({ stats }) => stats.store.items,
   residentBytes: ({ stats }) => stats.process.residentBytes,
   heapBytes: ({ stats }) => stats.process.heapBytes,
   bufferBytes: ({ stats }) => stats.health.memory.value,

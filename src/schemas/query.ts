@@ -66,23 +66,23 @@ export const QuerySchema = z
 
 const arm = z.object({ score: z.number(), share: z.number() });
 
+const WhySchema = z.object({
+  words: arm.exactOptional(),
+  meaning: arm.exactOptional(),
+  exact: z.number(),
+  role: z.number(),
+  date: z.number(),
+  session: z.number(),
+  recency: z.number(),
+});
+
 export const HitSchema = z
   .object({
     ...ItemFields,
     score: z.number(),
     level: z.enum(["round", "hybrid", "store"]),
     scope: z.enum(["in_session", "cross_session"]),
-    why: z
-      .object({
-        words: arm.exactOptional(),
-        meaning: arm.exactOptional(),
-        exact: z.number(),
-        role: z.number(),
-        date: z.number(),
-        session: z.number(),
-        recency: z.number(),
-      })
-      .exactOptional(),
+    why: WhySchema.exactOptional(),
   })
   .meta({ id: "Hit" });
 
@@ -95,6 +95,9 @@ const ExplanationSchema = z
       dates: z.array(z.object({ from: z.number(), to: z.number() })).exactOptional(),
       refersBack: z.boolean(),
     }),
+    origin: z.enum(["answers", "rankings", "victims", "ahead", "shared", "misses"]).meta({
+      description: "Where the ranking came from: a cache, work ahead, an equal search under way, or a search (misses).",
+    }),
     sources: z.array(
       z.object({
         source: z.enum(["query", "round", "hybrid", "words", "meaning", "index"]),
@@ -105,7 +108,16 @@ const ExplanationSchema = z
       }),
     ),
     candidates: z.number(),
-    missing: z.array(z.object({ id: z.string(), why: z.string() })),
+    missing: z.array(
+      z.object({
+        id: z.string(),
+        why: z.string(),
+        ranked: z
+          .object({ place: z.number().int(), score: z.number(), why: WhySchema })
+          .exactOptional()
+          .meta({ description: "Its place in the ranking, from 1. Absent if it was not ranked." }),
+      }),
+    ),
   })
   .meta({ id: "Explanation" });
 

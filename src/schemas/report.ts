@@ -94,6 +94,13 @@ export const StatsSchema = z
   .meta({ id: "Stats" });
 
 const column = z.array(z.number().nullable());
+export const HistoryQuerySchema = z.strictObject({
+  since: z.coerce
+    .number()
+    .exactOptional()
+    .meta({ description: "Only samples after this time, in epoch milliseconds. Default: all, at most 6 hours." }),
+  series: z.enum(SERIES_NAMES).exactOptional().meta({ description: "Only this series. Default: all." }),
+});
 
 export const StatsHistorySchema = z
   .object({
@@ -101,6 +108,7 @@ export const StatsHistorySchema = z
     at: z.array(z.number()).meta({ description: "The time of each sample, in epoch milliseconds." }),
     series: z
       .object(Object.fromEntries(SERIES_NAMES.map((name) => [name, column])) as { [name in SeriesName]: typeof column })
+      .partial()
       .meta({ description: "One value per sample; null where there is none." }),
   })
   .meta({ id: "StatsHistory" });

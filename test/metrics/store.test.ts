@@ -1,18 +1,32 @@
 /** Metrics and readiness of a memory on a real file: written data counts, and a locked file is not writable. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
-import type * as metricsModule from "../../dist/metrics/metrics.js";
-import type * as readinessModule from "../../dist/metrics/readiness.js";
-import { newPath, open } from "../support/opened.js";
+import type { Memory, OpenOptions } from "holdfast";
+import { afterEach, describe, expect, it } from "vitest";
+import type * as metricsModule from "../../build/lib/metrics/metrics.js";
+import type * as readinessModule from "../../build/lib/metrics/readiness.js";
+import { newPath } from "../support/opened.js";
 import { HashEmbedder } from "../support/product.js";
 import { commitsOf, openRaw } from "../support/raw.js";
 import { root } from "../support/root.js";
 
-const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist/metrics", path)).href);
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib/metrics", path)).href);
 const { Metrics } = (await part("metrics.js")) as typeof metricsModule;
 const { readiness } = (await part("readiness.js")) as typeof readinessModule;
 const { Registry } = await import("prom-client");
+// Readiness is not public; the memory is of the same compile, so that it knows its errors.
+const { openMemory } = (await part("../index.js")) as typeof import("holdfast");
+
+const memories: Memory[] = [];
+afterEach(async () => {
+  for (const memory of memories.splice(0)) await memory.close();
+});
+
+async function open(options: OpenOptions): Promise<Memory> {
+  const memory = await openMemory(options);
+  memories.push(memory);
+  return memory;
+}
 
 describe("readiness", () => {
   it("is proved by a write that others see, and leaves nothing of it", async () => {

@@ -82,7 +82,7 @@ describeInBrowser("the settings", () => {
     expect(await page.locator("main img, main b").count()).toBe(0);
 
     const other = await keyed(`${server.url}/search?user=ada&q=figs`, secret);
-    await other.page.getByText("I like figs.").waitFor();
+    await other.page.getByRole("article", { name: "Hit 1", exact: true }).getByText("I like figs.").waitFor();
     const row = page.getByRole("row").filter({ hasText: "user ada" });
     await row.getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Keep" }).click();

@@ -2,8 +2,7 @@
 
 import type { Presentation, Question } from "../../input/question.js";
 import type { Store } from "../../stores/store.js";
-import type { Explanation, Hit, SourceReport } from "../../types.js";
-import type { Origin } from "./query-stats.js";
+import type { Explanation, Hit, MissingItem, Origin, SourceReport } from "../../types.js";
 import type { Ranking } from "./retriever.js";
 
 export interface ExplanationRequest {
@@ -20,6 +19,7 @@ export async function explain(store: Store, request: ExplanationRequest): Promis
   const { found, sources, reading } = ranking;
   return {
     question: reading,
+    origin,
     sources: [reportOf(origin, found.length), ...sources],
     candidates: ranking.candidates,
     missing: await missing(store, request),
@@ -35,7 +35,7 @@ function reportOf(origin: Origin, found: number): SourceReport {
 }
 
 /** The items that the caller asked about but that are not among the hits, each with the reason. */
-async function missing(store: Store, request: ExplanationRequest): Promise<Explanation["missing"]> {
+async function missing(store: Store, request: ExplanationRequest): Promise<readonly MissingItem[]> {
   const { question, presentation, ranking, hits, now } = request;
   const shown = new Set(hits.map(({ id }) => id));
   const absent = [...new Set(presentation.explain?.ids)].filter((id) => !shown.has(id));
@@ -44,8 +44,12 @@ async function missing(store: Store, request: ExplanationRequest): Promise<Expla
   const isNarrow = Object.keys(question.filter).length > 0;
   return absent.map((id) => {
     if (!existing.has(id)) return { id, why: "not in these spaces, or expired" };
-    const place = ranking.found.findIndex((found) => found.id === id);
-    if (place >= 0) return { id, why: whyNotShown(place, presentation) };
+    const at = ranking.found.findIndex((found) => found.id === id);
+    const found = ranking.found[at];
+    if (found) {
+      const { score, why } = found;
+      return { id, why: whyNotShown(at, presentation), ranked: { place: at + 1, score, why } };
+    }
     const isAll = ranking.found.length < question.depth;
     const why = isAll ? "no source found it" : `not among the best ${ranking.found.length}`;
     return { id, why: isNarrow ? `${why}, or kept out by the filter` : why };

@@ -694,23 +694,28 @@ describe("not kept:", () => {
     expect(told[0]?.why).toEqual({ exact: 0, role: 0, date: 0, session: 0, recency: 0 });
     expect(told.explanation).toMatchObject({
       question: { text: "cat" },
+      origin: "rankings",
       candidates: 2,
       sources: [
         { source: "query", asked: true, found: 2 },
         { source: "words", found: 2 },
       ],
       missing: [
-        { id: "cat and dog", why: "ranked 2; the answer shows places 1 to 1" },
+        { id: "cat and dog", why: "ranked 2; the answer shows places 1 to 1", ranked: { place: 2 } },
         { id: "bird", why: "no source found it" },
         { id: "fish", why: "not in these spaces, or expired" },
       ],
     });
+    const [second, ...unranked] = told.explanation?.missing ?? [];
+    const both = await desk.ask("cat", { topK: 2, explain: { ids: [] } });
+    expect(second?.ranked).toEqual({ place: 2, score: both[1]?.score, why: both[1]?.why });
+    for (const one of unranked) expect(one).not.toHaveProperty("ranked");
     expect(await desk.ask("cat", { topK: 1, explain })).not.toBe(told);
     expect(desk.searches.length).toBe(1);
     desk.buffer.clear();
     const fresh = await desk.ask("cat", { explain: { ids: [] } });
     expect(fresh.explanation?.sources[0]).toEqual({ source: "query", asked: true, found: 0, ms: 0 });
-    expect(fresh.explanation?.missing).toEqual([]);
+    expect(fresh.explanation).toMatchObject({ origin: "misses", missing: [] });
   });
 });
 

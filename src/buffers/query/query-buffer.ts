@@ -19,13 +19,13 @@ import type { Presentation, Question } from "../../input/question.js";
 import { SingleFlight } from "../../single-flight.js";
 import { spaceKey } from "../../space-key.js";
 import type { SpaceVersion, Store } from "../../stores/store.js";
-import type { Hits, SpaceRef } from "../../types.js";
+import type { Hits, Origin, SpaceRef } from "../../types.js";
 import { Meter } from "../meter.js";
 import { AnswerCache, type AnswerCacheStats, type Answered, Entry } from "./answer-cache.js";
 import { answerBytes, constrained } from "./budget.js";
 import { explain } from "./explanation.js";
 import { answer, type Place, readHits } from "./hits.js";
-import { isCold, type Origin, type QueryBufferStats, QueryCounts } from "./query-stats.js";
+import { isCold, type QueryBufferStats, QueryCounts } from "./query-stats.js";
 import type { Ranking } from "./retriever.js";
 
 const NOTHING_KEPT: AnswerCacheStats = {

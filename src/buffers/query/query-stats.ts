@@ -1,15 +1,8 @@
 /** Counters and latencies of the QueryBuffer. */
 import { LRUCache } from "lru-cache";
-import type { Hits, Level } from "../../types.js";
+import type { Hits, Level, Origin } from "../../types.js";
 import type { Latency } from "../meter.js";
 import type { AnswerCacheStats } from "./answer-cache.js";
-
-/**
- * Where an answer came from. answers: a finished answer in L1 · rankings: a ranking in L1, only content was read ·
- * victims: a ranking in the victim cache · ahead: an answer made ahead of time by the SpeculativeBuffer · shared: a
- * search already in progress · misses: a search of its own.
- */
-export type Origin = "answers" | "rankings" | "victims" | "ahead" | "shared" | "misses";
 
 /** Whether the question was answered with a search, own or shared. */
 export const isCold = (origin: Origin): boolean => origin === "shared" || origin === "misses";

@@ -9,7 +9,7 @@ import { type Clock, Deadline } from "../../clock.js";
 import { HoldfastError } from "../../errors.js";
 import type { Question } from "../../input/question.js";
 import { NEAREST } from "../../retrieval/fusion.js";
-import { datesIn } from "../../retrieval/question/dates.js";
+import { dateCueIn, NO_DATES, type QuestionDates } from "../../retrieval/question/date-cue.js";
 import { firstPerson } from "../../retrieval/question/first-person.js";
 import { refersBack } from "../../retrieval/question/refers-back.js";
 import { namesIn, speakerIn } from "../../retrieval/question/speakers.js";
@@ -96,7 +96,7 @@ export class Retriever {
       const askedAt = question.askedAt ?? now;
       const terms = by === "meaning" ? [] : contentTerms([...analyse(text).keys()]);
       const lookups = by === "meaning" ? [] : lookupsIn(text);
-      const { ranges: dates, isRelative } = datesIn(text, askedAt);
+      const { ranges: dates, isRelative } = await datesIn(text, askedAt);
       const hints = { dates, refersBack: refersBack(text), recency: question.recency, askedAt };
 
       const embedded = (await vectorDeadline.within(embedding)) ?? LATE;
@@ -160,14 +160,20 @@ export class Retriever {
   }
 }
 
+/** The first question with a date loads the parsers of sixteen languages. */
+async function datesIn(text: string, askedAt: number): Promise<QuestionDates> {
+  if (!dateCueIn(text)) return NO_DATES;
+  return (await import("../../retrieval/question/dates.js")).datesIn(text, askedAt);
+}
+
 /**
  * Parses a made-up question to compile the patterns before the first real one. Compiling takes tens of milliseconds.
  */
-export function readAhead(): void {
+export async function readAhead(): Promise<void> {
   const text = "What did Ann say about it last week?";
   contentTerms([...analyse(text).keys()]);
   lookupsIn(text);
-  datesIn(text, 0);
+  await datesIn(text, 0);
   refersBack(text);
   namesIn(text);
 }

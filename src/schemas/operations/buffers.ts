@@ -6,6 +6,7 @@ import {
   BufferedSessionsSchema,
   BuffersSchema,
   FlushReportSchema,
+  HistoryQuerySchema,
   ParkedPageSchema,
   StatsHistorySchema,
   StatsSchema,
@@ -78,12 +79,7 @@ export const BUFFERS = {
     summary: "Get what was measured in the last hours: rates, latencies, memory and queues, every ten seconds.",
     access: "admin",
     scope: "none",
-    query: z.strictObject({
-      since: z.coerce
-        .number()
-        .exactOptional()
-        .meta({ description: "Only samples after this time, in epoch milliseconds. Default: all, at most 6 hours." }),
-    }),
+    query: HistoryQuerySchema,
     data: StatsHistorySchema,
     status: 200,
   }),

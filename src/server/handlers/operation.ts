@@ -29,7 +29,7 @@ export const bufferHandlers = (sampler: Sampler): Handlers<typeof BUFFERS> => ({
     return { items, total: sessions.length };
   },
   stats: ({ memory }) => memory.stats(),
-  statsHistory: async ({ query }) => sampler.history(query.since),
+  statsHistory: async ({ query }) => sampler.history(query),
 });
 
 export const keyHandlers: Handlers<typeof KEYS> = {

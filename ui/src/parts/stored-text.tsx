@@ -50,6 +50,12 @@ export const spelled = (text: string): string =>
     .map((piece, at) => (at % 2 === 0 ? piece : codeOf(piece)))
     .join("");
 
+/** The beginning of a text in one line, where only plain text may stand. */
+export function plainText(text: string, max: number): string {
+  const line = text.slice(0, safeEnd(text, Math.min(max, text.length))).replaceAll(/\s+/g, " ");
+  return `${spelled(line)}${text.length > max ? "…" : ""}`;
+}
+
 const codeOf = (character: string): string =>
   `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 

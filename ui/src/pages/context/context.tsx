@@ -14,6 +14,7 @@ import "./context.css";
 import { Left } from "./left.js";
 import { optionsIn } from "./options.js";
 import { Prompt } from "./prompt.js";
+import { type Given, Suppressed, suppressedIn } from "./suppressed.js";
 
 export default function Context() {
   const { params } = usePlace();
@@ -49,13 +50,17 @@ function Result({ scope }: { readonly scope: Scope }) {
       const started = performance.now();
       const context = await session.context({ ...optionsIn(params), dryRun: true });
       const tookMs = performance.now() - started;
-      return { context, tookMs, ledger: scope.session === undefined ? undefined : await session.ledger() };
+      const [ledger, whole] = await Promise.all([
+        scope.session === undefined ? undefined : session.ledger(),
+        context.tokens.saved > 0 ? session.context({ ...optionsIn(params), fresh: true, dryRun: true }) : undefined,
+      ]);
+      return { context, tookMs, ledger, suppressed: whole ? suppressedIn(context, whole) : [] };
     },
     [key, memory.value, changes, given],
   );
   return (
     <Shown of={loaded} label="the context">
-      {({ context, tookMs, ledger }) => (
+      {({ context, tookMs, ledger, suppressed }) => (
         <div class="stack">
           <BudgetBar context={context} />
           <div class="row small muted">
@@ -72,6 +77,7 @@ function Result({ scope }: { readonly scope: Scope }) {
               context={context}
               entries={ledger?.entries.length ?? 0}
               saved={ledger?.saved ?? 0}
+              suppressed={suppressed}
               onDone={() => setGiven((before) => before + 1)}
             />
           )}
@@ -101,11 +107,12 @@ interface WindowProps {
   readonly context: Assembled;
   readonly entries: number;
   readonly saved: number;
+  readonly suppressed: Given;
   readonly onDone: () => void;
 }
 
 /** The ledger: what the session's window contains, so that nothing is injected twice. */
-function Window({ scope, context, entries, saved, onDone }: WindowProps) {
+function Window({ scope, context, entries, saved, suppressed, onDone }: WindowProps) {
   const { params } = usePlace();
   const [error, setError] = useState<unknown>();
   const act = (work: () => Promise<unknown>) => async (): Promise<void> => {
@@ -142,6 +149,7 @@ function Window({ scope, context, entries, saved, onDone }: WindowProps) {
           ? "Nothing has been given to this session yet. What is given once is not injected again until the window is reset."
           : `${plural(entries, "item")} given so far. This call leaves out ${plural(context.tokens.saved, "token")} that the model has seen; ${plural(saved, "token")} were saved in this session.`}
       </p>
+      <Suppressed items={suppressed} />
       {context.retracted.length > 0 && (
         <p>
           {plural(context.retracted.length, "item")} in the window no longer{" "}

@@ -1,12 +1,13 @@
 /** The prompt as a sheet: its pieces marked by part, or as the text or messages that an API takes. */
 import { type Context, renderAnthropic, renderOpenAI, renderText } from "holdfast/client";
+import { useState } from "preact/hooks";
 import { usePlace } from "../../app/place.js";
-import { CopyButton } from "../../parts/button.js";
+import { Button, CopyButton } from "../../parts/button.js";
 import { Segments } from "../../parts/field.js";
-import { count } from "../../parts/format.js";
+import { count, plural } from "../../parts/format.js";
 import { visible } from "../../parts/stored-text.js";
 import { PART_NAMES } from "./options.js";
-import { prefixSegments, type Segment, tailSegments } from "./segments.js";
+import { prefixSegments, runsOf, type Segment, tailSegments } from "./segments.js";
 
 const FORMATS = [
   ["", "Pieces"],
@@ -15,6 +16,9 @@ const FORMATS = [
   ["anthropic", "Anthropic"],
 ] as const;
 type Format = (typeof FORMATS)[number][0];
+
+const RUN_MAX = 12;
+const RUN_SHOWN = 8;
 
 const RENDER: { readonly [format in Format]: (context: Context) => string } = {
   "": renderText,
@@ -63,10 +67,32 @@ function Pieces({ context }: { readonly context: Context }) {
           </p>
         </>
       )}
-      {tailSegments(context).map((segment, at) => (
-        <Piece key={segment.id ?? `${at} ${segment.text}`} segment={segment} />
+      {runsOf(tailSegments(context)).map((run) => (
+        <Run key={keyOf(run[0])} segments={run} />
       ))}
     </div>
+  );
+}
+
+const keyOf = (segment: Segment | undefined): string => segment?.id ?? segment?.text ?? "";
+
+/** Pieces of one part in a row. Most of a long one is shown on demand. */
+function Run({ segments }: { readonly segments: readonly Segment[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole || segments.length <= RUN_MAX ? segments : segments.slice(0, RUN_SHOWN);
+  const rest = segments.slice(shown.length);
+  const tokens = rest.reduce((sum, one) => sum + (one.tokens ?? 0), 0);
+  return (
+    <>
+      {shown.map((segment) => (
+        <Piece key={keyOf(segment)} segment={segment} />
+      ))}
+      {rest.length > 0 && (
+        <Button onClick={() => setWhole(true)}>
+          Show {plural(rest.length, "more piece")} of the prompt ({plural(tokens, "token")})
+        </Button>
+      )}
+    </>
   );
 }
 

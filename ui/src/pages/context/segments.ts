@@ -46,6 +46,17 @@ export function tailSegments({ tail, added, changed }: Context): readonly Segmen
   return segments;
 }
 
+/** Neighbours of the same part together. Words of the frame stand alone. */
+export function runsOf(segments: readonly Segment[]): readonly (readonly Segment[])[] {
+  const runs: Segment[][] = [];
+  for (const segment of segments) {
+    const run = runs.at(-1);
+    if (run && segment.part !== undefined && run[0]?.part === segment.part) run.push(segment);
+    else runs.push([segment]);
+  }
+  return runs;
+}
+
 function frame(segments: Segment[], text: string): void {
   const shown = text.replace(/^\n+|\n+$/g, "");
   if (shown !== "") segments.push({ text: shown });

@@ -6,9 +6,9 @@ import { useLoaded } from "../../app/loaded.js";
 import { usePlace } from "../../app/place.js";
 import { usePulse } from "../../app/pulse.js";
 import { Segments } from "../../parts/field.js";
+import { History, within } from "../../parts/history.js";
 import { Plot } from "../../parts/plot.js";
 import { Empty, PageHead, Shown } from "../../parts/states.js";
-import { History, within } from "./history.js";
 import "./metrics.css";
 import { GROUPS, type PlotOf } from "./plots.js";
 

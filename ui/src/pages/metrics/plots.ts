@@ -1,8 +1,8 @@
 /** The plots of the page: what each shows, in which unit. */
 
 import { bytes, ms, short } from "../../parts/format.js";
+import type { Series } from "../../parts/history.js";
 import type { Line } from "../../parts/plot.js";
-import type { Series } from "./history.js";
 
 export interface PlotOf {
   readonly title: string;
@@ -67,6 +67,12 @@ export const GROUPS: readonly (readonly [name: string, plots: readonly PlotOf[]]
           { name: "Queries", values: series.queriesPerSecond },
           { name: "Contexts", values: series.contextsPerSecond },
         ],
+      },
+      {
+        title: "Items stored",
+        shown: whole,
+        steps: WHOLE,
+        lines: (series) => [{ name: "Items", values: series.storedItems }],
       },
     ],
   ],

@@ -10,6 +10,7 @@ import { age, bytes, moment, ms, plural, short, spaceName } from "../../parts/fo
 import { Empty, Failure, PageHead, Shown } from "../../parts/states.js";
 import { StoredText } from "../../parts/stored-text.js";
 import { Activity } from "./activity.js";
+import { Growth } from "./growth.js";
 import { HealthCard } from "./health-card.js";
 import "./overview.css";
 import { loadSample } from "./sample.js";
@@ -29,6 +30,7 @@ export default function Overview() {
           ) : (
             <div class="stack">
               <Totals stats={stats} users={users.length} sessions={sessions.length} />
+              {stats && <State stats={stats} />}
               {stats && <HealthCard targets={stats.targets} components={stats.health.components} />}
               <div class="overview-two">
                 <Sessions sessions={sessions} />
@@ -54,40 +56,63 @@ async function read() {
 
 type Session = Awaited<ReturnType<typeof read>>["sessions"][number];
 
-function Totals({ stats, users, sessions }: TotalsProps) {
-  const figures: readonly (readonly [label: string, value: string, note: string])[] = [
-    ...(stats
-      ? ([
-          ["Items", short(stats.store.items), "messages, facts and knowledge"],
-          ["Searchable by meaning", share(stats), stats.meaning ? waiting(stats) : "no model: by words only"],
-        ] as const)
-      : []),
-    ["Users", users < NAMES_MAX ? String(users) : `${NAMES_MAX}+`, ""],
-    ["Sessions", sessions < NAMES_MAX ? String(sessions) : `${NAMES_MAX}+`, ""],
-    ...(stats
-      ? ([
-          ["Write → searchable", lag(stats), "by meaning, 95 of 100 messages"],
-          ["On disk", bytes(stats.store.bytes), plural(stats.store.chunks, "vector")],
-        ] as const)
-      : []),
-  ];
-  return (
-    <dl class="totals">
-      {figures.map(([label, value, note]) => (
-        <div key={label} class="card">
-          <dt class="muted small">{label}</dt>
-          <dd class="figure number">{value}</dd>
-          <dd class="muted small">{note}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 interface TotalsProps {
   readonly stats: MemoryStats | undefined;
   readonly users: number;
   readonly sessions: number;
+}
+
+type Figure = readonly [label: string, value: string, note?: string | undefined];
+
+function Totals({ stats, users, sessions }: TotalsProps) {
+  return (
+    <Figures
+      of={[
+        ...(stats ? contentsOf(stats) : []),
+        ["Users", users < NAMES_MAX ? String(users) : `${NAMES_MAX}+`],
+        ["Sessions", sessions < NAMES_MAX ? String(sessions) : `${NAMES_MAX}+`],
+      ]}
+    />
+  );
+}
+
+function contentsOf({ store: { kinds, blocks } }: MemoryStats): readonly Figure[] {
+  return [
+    ["Messages", short(kinds.message)],
+    ["Facts", short(kinds.fact), "that hold"],
+    ["Knowledge", short(kinds.knowledge)],
+    ["Blocks", short(blocks), kinds.overflow > 0 ? `and ${plural(kinds.overflow, "overflow item")}` : undefined],
+  ];
+}
+
+/** How well what is stored can be found, and what it takes. */
+function State({ stats }: { readonly stats: MemoryStats }) {
+  return (
+    <div class="overview-state">
+      <Growth />
+      <Figures
+        of={[
+          ["Searchable by meaning", share(stats), stats.meaning ? waiting(stats) : "no model: by words only"],
+          ["Write → searchable", lag(stats), "by meaning: 95 % of messages within this time"],
+          ["On disk", bytes(stats.store.bytes), plural(stats.store.chunks, "vector")],
+        ]}
+      />
+    </div>
+  );
+}
+
+function Figures({ of }: { readonly of: readonly Figure[] }) {
+  return (
+    <dl class="totals">
+      {of.map(([label, value, note]) => (
+        <div key={label} class="card">
+          <dt class="muted small">{label}</dt>
+          <dd class="figure number">{value}</dd>
+          {note !== undefined && <dd class="muted small">{note}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
 }
 
 const lag = ({ latencies: { meaning } }: MemoryStats): string => (meaning.count === 0 ? "no data" : ms(meaning.p95));

@@ -1,8 +1,9 @@
-/** A hit: its text, where it comes from, and a bar that shows what its score consists of. */
+/** A hit: its text, where it comes from, and what its score consists of. */
 import { hrefTo } from "../../app/place.js";
 import { age, moment } from "../../parts/format.js";
 import { StoredText } from "../../parts/stored-text.js";
 import type { Hit } from "./answer.js";
+import { Breakdown } from "./breakdown.js";
 
 const LEVELS: { readonly [level in Hit["level"]]: string } = {
   round: "RoundBuffer",
@@ -54,41 +55,5 @@ function Whereabouts({ hit: { id, kind, space, session } }: { readonly hit: Hit 
     <a class="small" href={hrefTo("/conversations", { ...space, session, item: id })}>
       {session === undefined ? "Show among all items" : "Show in its conversation"}
     </a>
-  );
-}
-
-const PARTS = [
-  ["words", "Words"],
-  ["meaning", "Meaning"],
-  ["exact", "Exact"],
-  ["role", "Role"],
-  ["date", "Date"],
-  ["session", "Session"],
-  ["recency", "Recency"],
-] as const;
-
-function Breakdown({ why, scale }: { readonly why: NonNullable<Hit["why"]>; readonly scale: number }) {
-  const parts = PARTS.map(([name, label]) => {
-    const part = why[name];
-    return { name, label, share: typeof part === "object" ? part.share : (part ?? 0) };
-  }).filter(({ share }) => share > 0);
-  return (
-    <div class="why">
-      <div class="why-bar" aria-hidden="true">
-        {parts.map(({ name, share }) => (
-          <span key={name} class={`why-${name}`} style={{ width: `${(100 * share) / scale}%` }} />
-        ))}
-      </div>
-      <ul class="row small" aria-label="What the score consists of">
-        {parts.map(({ name, label, share }) => (
-          <li key={name}>
-            <span class={`swatch why-${name}`} aria-hidden="true" />
-            {label} <span class="number">{share.toFixed(2)}</span>
-          </li>
-        ))}
-        {why.meaning && <li class="muted">cosine {why.meaning.score.toFixed(2)}</li>}
-        {why.words && why.words.score > 0 && <li class="muted">BM25 {why.words.score.toFixed(2)}</li>}
-      </ul>
-    </div>
   );
 }

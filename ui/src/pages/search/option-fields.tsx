@@ -22,7 +22,7 @@ export function OptionFields({ prefix, legend }: { readonly prefix: string; read
   return (
     <details open={prefix !== "" || Object.keys(params).some((name) => OPTIONS.has(name))}>
       <summary>{legend}</summary>
-      <div class="scope">
+      <div class="scope options">
         {choose("within", "Look in", WITHIN)}
         {choose("by", "By", BY)}
         {choose("role", "Said by", [["", "anyone"], ...ROLES.map((one) => [one, one] as const)])}
@@ -34,12 +34,9 @@ export function OptionFields({ prefix, legend }: { readonly prefix: string; read
         <Field label="Before">
           <input class="input" type="date" value={value("to")} onChange={set("to")} />
         </Field>
-        <Field label="Why not this item? (id)">
-          <input class="input mono" value={value("why")} spellcheck={false} onChange={set("why")} />
-        </Field>
       </div>
     </details>
   );
 }
 
-const OPTIONS: ReadonlySet<string> = new Set(["within", "by", "role", "kind", "top", "from", "to", "why"]);
+const OPTIONS: ReadonlySet<string> = new Set(["within", "by", "role", "kind", "top", "from", "to"]);

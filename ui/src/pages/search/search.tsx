@@ -6,14 +6,14 @@ import { useLoaded } from "../../app/loaded.js";
 import { type Params, scopeIn, usePlace } from "../../app/place.js";
 import { Button } from "../../parts/button.js";
 import { Check } from "../../parts/field.js";
-import { ms, plural } from "../../parts/format.js";
 import { ScopeFields } from "../../parts/scope-fields.js";
 import { Empty, PageHead, Shown } from "../../parts/states.js";
-import type { Explanation, Hits } from "./answer.js";
-import { ask } from "./answer.js";
+import { ask, type Hits, isPlain } from "./answer.js";
 import { HitCard } from "./hit-card.js";
 import { OptionFields } from "./option-fields.js";
 import "./search.css";
+import { Summary } from "./summary.js";
+import { WhyNot, WhyNotField } from "./why-not.js";
 
 export default function Search() {
   const { params, change } = usePlace();
@@ -50,11 +50,21 @@ export default function Search() {
             <OptionFields prefix="" legend={isCompared ? "Left" : "Options"} />
             {isCompared && <OptionFields prefix="b." legend="Right" />}
           </div>
-          <Check
-            label="Compare two sets of options"
-            checked={isCompared}
-            onChange={(on) => change({ compare: on ? "1" : undefined })}
-          />
+          <div class="ask-more">
+            <WhyNotField />
+            <div>
+              <Check
+                label="Compare two sets of options"
+                checked={isCompared}
+                onChange={(on) => change({ compare: on ? "1" : undefined })}
+              />
+              <Check
+                label="Ask as an application does, without explanations"
+                checked={isPlain(params)}
+                onChange={(on) => change({ plain: on ? "1" : undefined })}
+              />
+            </div>
+          </div>
         </form>
       </search>
       <Results params={params} isCompared={isCompared} />
@@ -89,25 +99,15 @@ function Results({ params, isCompared }: { readonly params: Params; readonly isC
 
 function Answer({ params, prefix }: { readonly params: Params; readonly prefix: string }) {
   const loaded = useLoaded((signal) => ask(params, prefix, signal), [memory.value, JSON.stringify(params), prefix]);
+  const why = params["why"];
   return (
     <section class="stack" aria-label={prefix === "" ? "Results" : "Results of the other options"}>
       <Shown of={loaded} label="the results">
-        {({ hits, tookMs }) => (
+        {(asked) => (
           <div class="stack">
-            <Summary hits={hits} tookMs={tookMs} />
-            {hits.length === 0 ? (
-              <Empty title="Nothing found">
-                <p>Memory holds nothing that matches, and it does not make anything up.</p>
-              </Empty>
-            ) : (
-              <ol class="stack hits">
-                {hits.map((hit, at) => (
-                  <li key={hit.id}>
-                    <HitCard hit={hit} rank={at + 1} best={hits[0]?.score ?? 1} />
-                  </li>
-                ))}
-              </ol>
-            )}
+            <Summary asked={asked} />
+            {why && !isPlain(params) && <WhyNot id={why} asked={asked} />}
+            <HitList hits={asked.hits} />
           </div>
         )}
       </Shown>
@@ -115,74 +115,21 @@ function Answer({ params, prefix }: { readonly params: Params; readonly prefix: 
   );
 }
 
-function Summary({ hits, tookMs }: { readonly hits: Hits; readonly tookMs: number }) {
-  const { explanation } = hits;
+function HitList({ hits }: { readonly hits: Hits }) {
+  if (hits.length === 0) {
+    return (
+      <Empty title="Nothing found">
+        <p>Memory holds nothing that matches, and it does not make anything up.</p>
+      </Empty>
+    );
+  }
   return (
-    <div class="summary">
-      <p role="status">
-        <strong>{plural(hits.length, "hit")}</strong>
-        {explanation && <> of {plural(explanation.candidates, "candidate")}</>} in{" "}
-        <span class="number">{ms(tookMs)}</span>
-        {hits.partial && <span class="badge warn">partial</span>}
-        {hits.degraded !== undefined && <span class="badge warn">words only: {hits.degraded}</span>}
-      </p>
-      {explanation && <HowAsked explanation={explanation} />}
-    </div>
-  );
-}
-
-const SOURCES: { readonly [source in Explanation["sources"][number]["source"]]: string } = {
-  query: "Cached answers",
-  round: "RoundBuffer",
-  hybrid: "HybridBuffer",
-  words: "Words",
-  meaning: "Meaning",
-  index: "External index",
-};
-
-function HowAsked({ explanation: { question, sources, missing } }: { readonly explanation: Explanation }) {
-  return (
-    <details>
-      <summary>How it was asked</summary>
-      <div class="stack">
-        <p>
-          Words looked for:{" "}
-          {question.terms.length === 0 && <span class="muted">none; all of them are very common</span>}
-          {question.terms.map((term) => (
-            <code key={term} class="term">
-              {term}
-            </code>
-          ))}
-          {question.refersBack && <span class="badge">refers back to the conversation</span>}
-        </p>
-        <div class="table-wrap">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Source</th>
-                <th scope="col">Found</th>
-                <th scope="col">Time</th>
-                <th scope="col">Note</th>
-              </tr>
-            </thead>
-            <tbody>
-              {sources.map(({ source, asked, found, ms: took, why }) => (
-                <tr key={source}>
-                  <td>{SOURCES[source]}</td>
-                  <td class="number">{asked ? found : "–"}</td>
-                  <td class="number">{asked ? ms(took) : "–"}</td>
-                  <td class="muted">{why ?? ""}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-        {missing.map(({ id, why }) => (
-          <p key={id}>
-            <code>{id}</code> is not among the hits: {why}
-          </p>
-        ))}
-      </div>
-    </details>
+    <ol class="stack hits">
+      {hits.map((hit, at) => (
+        <li key={hit.id}>
+          <HitCard hit={hit} rank={at + 1} best={hits[0]?.score ?? 1} />
+        </li>
+      ))}
+    </ol>
   );
 }

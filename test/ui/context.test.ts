@@ -1,0 +1,69 @@
+/** The Context page: long prompts, and what the ledger suppresses. */
+import { connect, type RemoteMemory } from "holdfast/client";
+import { beforeAll, expect, it } from "vitest";
+import { start } from "../server/started.js";
+import { HashEmbedder } from "../support/product.js";
+import { until } from "../support/until.js";
+import { seriousProblems } from "./axe.js";
+import { settled } from "./browser.js";
+import { describeInBrowser, tab } from "./started.js";
+
+const ADA = { user: "ada", session: "evening" };
+const BOATS = Array.from({ length: 20 }, (_, at) => `boat number ${at} is moored in Porto`);
+
+let url: string;
+let memory: RemoteMemory;
+
+beforeAll(async () => {
+  ({ url } = await start({ embedder: new HashEmbedder() }));
+  memory = connect(url);
+  await memory.session({ user: "ada", session: "harbour" }).add(BOATS.map((content) => ({ role: "user", content })));
+  await memory.flush();
+});
+
+const PLACE = "user=ada&session=evening&q=boat+in+Porto";
+
+describeInBrowser("the Context page", () => {
+  it("shows the rest of a long run of pieces on demand, and the text as a whole", async () => {
+    const { page } = await tab(`${url}/context?${PLACE}`);
+    await settled(page);
+    const pieces = page.locator(".sheet .piece.in-recall");
+    const all = (await memory.session(ADA).context({ query: "boat in Porto", budgetTokens: 2000, dryRun: true })).added;
+    expect(all.length).toBeGreaterThan(12);
+    expect(await pieces.count()).toBe(8);
+    await page.getByRole("button", { name: `Show ${all.length - 8} more pieces` }).click();
+    await until(async () => (await pieces.count()) === all.length);
+    await page.getByRole("button", { name: "Text", exact: true }).click();
+    const text = (await page.locator(".rendered").textContent()) ?? "";
+    for (const item of all) expect(text).toContain(item.text);
+  });
+
+  it("keeps the call in view while one scrolls, on wide screens", async () => {
+    const { page } = await tab(`${url}/context?${PLACE}`, { height: 500 });
+    await page.getByRole("button", { name: /^Show \d+ more pieces/ }).click();
+    for (const name of ["Shares", "More options", "The call in code"])
+      await page.getByText(name, { exact: true }).click();
+    await page.evaluate("scrollTo(0, 600)");
+    await until(async () => (await page.evaluate("scrollY")) === 600);
+    const box = await page.getByRole("form", { name: "The call" }).boundingBox();
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0), "its end can be reached too").toBeLessThanOrEqual(500);
+  });
+
+  it("lists what the ledger suppresses, until the window is reset", async () => {
+    const session = memory.session(ADA);
+    const given = await session.context({ query: "boat in Porto", budgetTokens: 300 });
+    expect(given.added.length).toBeGreaterThan(2);
+    const { page } = await tab(`${url}/context?${PLACE}&budget=300`);
+    await settled(page);
+    await page.getByText(`${given.added.length} items not given again`).click();
+    const suppressed = page.locator(".suppressed li");
+    expect(await suppressed.count()).toBe(given.added.length);
+    const shown = await suppressed.allTextContents();
+    for (const { text } of given.added) expect(shown.some((one) => one.includes(text))).toBe(true);
+    expect(await seriousProblems(page)).toEqual([]);
+    await page.getByRole("button", { name: "Reset" }).click();
+    await until(async () => (await suppressed.count()) === 0);
+    expect((await session.ledger()).entries, "looking changes nothing").toEqual([]);
+  });
+});
