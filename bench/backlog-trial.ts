@@ -28,7 +28,7 @@ type HashEmbedderClass = new (options?: HashEmbedderOptions) => HashEmbedder;
 
 /** Imported by path, because the public entry "holdfast/testing" needs vitest. */
 export async function loadHashEmbedder(): Promise<HashEmbedderClass> {
-  const url = new URL("../../dist/testing/hash-embedder.js", import.meta.url).href;
+  const url = new URL("../../build/lib/testing/hash-embedder.js", import.meta.url).href;
   return ((await import(url)) as { readonly HashEmbedder: HashEmbedderClass }).HashEmbedder;
 }
 

@@ -2,8 +2,8 @@
 
 import type { Memory, OpenOptions } from "holdfast";
 import type { createApp, ServerOptions } from "holdfast/server";
-import type { Operation } from "../dist/schemas/operation.js";
-import type { DispatchParts, dispatch } from "../dist/server/dispatch.js";
+import type { Operation } from "../build/lib/schemas/operation.js";
+import type { DispatchParts, dispatch } from "../build/lib/server/dispatch.js";
 
 export interface ServerParts {
   readonly createApp: typeof createApp;
@@ -16,16 +16,16 @@ export interface ServerParts {
 
 export async function loadServerParts(): Promise<ServerParts> {
   const part = async <T>(path: string): Promise<T> =>
-    (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as T;
-  const { createApp } = await part<typeof import("../dist/server/app.js")>("server/app");
-  const { dispatch } = await part<typeof import("../dist/server/dispatch.js")>("server/dispatch");
-  const { OPERATIONS } = await part<typeof import("../dist/schemas/operations.js")>("schemas/operations");
-  const { loadConfig } = await part<typeof import("../dist/config.js")>("config");
-  const { Door } = await part<typeof import("../dist/server/door.js")>("server/door");
-  const { Guard } = await part<typeof import("../dist/server/guard.js")>("server/guard");
-  const { KeyRing } = await part<typeof import("../dist/server/key-ring.js")>("server/key-ring");
-  const { ServerLog } = await part<typeof import("../dist/server/log.js")>("server/log");
-  const { Traffic } = await part<typeof import("../dist/server/traffic.js")>("server/traffic");
+    (await import(new URL(`../lib/${path}.js`, import.meta.url).href)) as T;
+  const { createApp } = await part<typeof import("../build/lib/server/app.js")>("server/app");
+  const { dispatch } = await part<typeof import("../build/lib/server/dispatch.js")>("server/dispatch");
+  const { OPERATIONS } = await part<typeof import("../build/lib/schemas/operations.js")>("schemas/operations");
+  const { loadConfig } = await part<typeof import("../build/lib/config.js")>("config");
+  const { Door } = await part<typeof import("../build/lib/server/door.js")>("server/door");
+  const { Guard } = await part<typeof import("../build/lib/server/guard.js")>("server/guard");
+  const { KeyRing } = await part<typeof import("../build/lib/server/key-ring.js")>("server/key-ring");
+  const { ServerLog } = await part<typeof import("../build/lib/server/log.js")>("server/log");
+  const { Traffic } = await part<typeof import("../build/lib/server/traffic.js")>("server/traffic");
   const { Registry } = await import("prom-client");
   return {
     createApp,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../build/lib/cli/main.js", import.meta.url));
 const MODEL = "HOLDFAST_BUFFER_HYBRID_BUFFER_EMBEDDING_MODEL";
 
 /** By words only, or with the default model. */

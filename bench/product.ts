@@ -1,10 +1,10 @@
 /** The non-public parts of the product that the raw side is derived from. The public entry is "holdfast". */
-import type { loadConfig } from "../dist/config.js";
-import type { decode, encode } from "../dist/retrieval/vectors/codes.js";
-import type { connect } from "../dist/stores/sqlite/file/connection.js";
-import type { Database, Statement, Value } from "../dist/stores/sqlite/file/driver.js";
-import type { Writer, WriterOptions } from "../dist/stores/sqlite/writer.js";
-import type { AddWrite, NewRow, Unit } from "../dist/stores/store.js";
+import type { loadConfig } from "../build/lib/config.js";
+import type { decode, encode } from "../build/lib/retrieval/vectors/codes.js";
+import type { connect } from "../build/lib/stores/sqlite/file/connection.js";
+import type { Database, Statement, Value } from "../build/lib/stores/sqlite/file/driver.js";
+import type { Writer, WriterOptions } from "../build/lib/stores/sqlite/writer.js";
+import type { AddWrite, NewRow, Unit } from "../build/lib/stores/store.js";
 
 export type { AddWrite, Database, NewRow, Statement, Unit, Value, Writer };
 
@@ -23,8 +23,7 @@ export interface Product {
 }
 
 export async function loadProduct(): Promise<Product> {
-  const part = async (path: string) =>
-    (await import(new URL(`../../dist/${path}.js`, import.meta.url).href)) as unknown;
+  const part = async (path: string) => (await import(new URL(`../lib/${path}.js`, import.meta.url).href)) as unknown;
   const { connect } = (await part("stores/sqlite/file/connection")) as Pick<Product, "connect">;
   const { Writer } = (await part("stores/sqlite/writer")) as { readonly Writer: { readonly inMemory: OpenWriter } };
   const { newId } = (await part("ids")) as Pick<Product, "newId">;

@@ -44,7 +44,7 @@ export interface Answer {
   readonly call: string;
   /** The ids of the hits in order, or the context's text. */
   readonly content: string;
-  /** Something was not read in time, and says so. */
+  /** Something was not read in time, and says so; or that happened earlier in the loop, and this context makes up for it. */
   readonly isPartial: boolean;
 }
 
@@ -138,6 +138,7 @@ interface Replay {
 
 /** Makes the calls of a loop. The think time passes before each question. */
 async function replay(memory: Memory, { user, calls }: Loop, { thinkMs, times, answers }: Replay): Promise<void> {
+  let wasPartial = false;
   for (const call of calls) {
     const session = memory.session({ user, session: call.session });
     if (call.do === "query" && call.ask === "announced") await session.anticipate(call.text);
@@ -145,7 +146,9 @@ async function replay(memory: Memory, { user, calls }: Loop, { thinkMs, times, a
     const started = performance.now();
     const answer = await make(session, call);
     times[call.do === "query" ? call.ask : call.do].push(performance.now() - started);
-    if (answer) answers.push(answer);
+    if (!answer) continue;
+    if (call.do === "context") wasPartial ||= answer.isPartial;
+    answers.push(call.do === "context" ? { ...answer, isPartial: wasPartial } : answer);
   }
 }
 

@@ -1,9 +1,9 @@
 /** The non-public parts of the product that search vectors in memory. */
-import type { encode } from "../dist/retrieval/vectors/codes.js";
-import type { Mirror } from "../dist/retrieval/vectors/mirror.js";
-import type { Nearest } from "../dist/retrieval/vectors/nearest.js";
-import type { Pool } from "../dist/retrieval/vectors/pool.js";
-import type { Question } from "../dist/retrieval/vectors/quantise.js";
+import type { encode } from "../build/lib/retrieval/vectors/codes.js";
+import type { Mirror } from "../build/lib/retrieval/vectors/mirror.js";
+import type { Nearest } from "../build/lib/retrieval/vectors/nearest.js";
+import type { Pool } from "../build/lib/retrieval/vectors/pool.js";
+import type { Question } from "../build/lib/retrieval/vectors/quantise.js";
 
 export interface VectorParts {
   readonly encode: typeof encode;
@@ -15,7 +15,7 @@ export interface VectorParts {
 
 export async function loadVectorParts(): Promise<VectorParts> {
   const part = async (name: string) =>
-    (await import(new URL(`../../dist/retrieval/vectors/${name}.js`, import.meta.url).href)) as Partial<VectorParts>;
+    (await import(new URL(`../lib/retrieval/vectors/${name}.js`, import.meta.url).href)) as Partial<VectorParts>;
   const parts = await Promise.all(["codes", "mirror", "nearest", "pool", "quantise"].map(part));
   return Object.assign({}, ...parts) as VectorParts;
 }

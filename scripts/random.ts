@@ -107,8 +107,6 @@ interface Result {
   readonly output: string;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-random-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let running: ChildProcess | undefined;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
@@ -116,6 +114,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     running.once("close", () => process.exit(1));
   });
 }
+// After the handlers: a signal that ends the process at once would leave the folder behind.
+const folder = mkdtempSync(join(tmpdir(), "holdfast-random-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 async function run({ files, env }: Suite, seed: number): Promise<Result> {
   const results = join(folder, "results.json");

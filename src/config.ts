@@ -1,11 +1,14 @@
 /** Loads the options: from a YAML file, overridden by the environment, overridden by code. */
-import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml";
+import { createRequire } from "node:module";
+import type { Document } from "yaml";
 import { HoldfastError } from "./errors.js";
 import { didYouMean, nearest } from "./input/nearest.js";
 import { quote, typeOf } from "./input/refusal.js";
 import { type Field, OPTIONS, type Options, type ResolvedOptions } from "./options.js";
 import { readPlainFile } from "./plain-file.js";
 import { decodeUtf8 } from "./text.js";
+
+const require = createRequire(import.meta.url);
 
 export interface ConfigSources {
   /** The YAML file. If absent, `HOLDFAST_CONFIG` in the environment names it. */
@@ -200,7 +203,11 @@ function isMisspelt(name: string, text: string): boolean {
 const isServiceVariable = (name: string, text: string): boolean =>
   SERVICE_VARIABLE.test(name) || (name.endsWith("_PORT") && SERVICE_ADDRESS.test(text));
 
+/** Loaded only if there is a file. */
+const yaml = () => require("yaml") as typeof import("yaml");
+
 function readFile(path: string, settings: Settings): void {
+  const { LineCounter, parseDocument } = yaml();
   const lines = new LineCounter();
   const document = parseDocument(textOf(path), { lineCounter: lines });
   const [problem] = [...document.errors, ...document.warnings];
@@ -238,6 +245,7 @@ function contentsOf(document: Document, path: string): unknown {
 
 /** The offset of a key in the text; that of the nearest group around it if the key has none. */
 function offsetOf(root: unknown, key: string): number {
+  const { isMap, isScalar } = yaml();
   let node = root;
   let offset = 0;
   for (const step of key.split(".")) {

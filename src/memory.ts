@@ -47,16 +47,21 @@ export async function openMemory(options: string | OpenOptions = {}): Promise<Me
 
 /**
  * Like `openMemory`, with other default values: `fallback` replaces the options' own defaults, for programs with
- * specific needs.
+ * specific needs. A program that `asks` nothing, or only `once`, prepares for no further questions.
  */
-export async function openWithFallback(options: OpenOptions, fallback: Options): Promise<Memory> {
+export async function openWithFallback(
+  options: OpenOptions,
+  fallback: Options,
+  asks: "nothing" | "once" | "often" = "often",
+): Promise<Memory> {
   const { config, ...code } = options;
   const { options: resolved, settings } = readConfig({ file: config, env: process.env, code, fallback });
   const embedder =
     resolved.embedder ?? chooseEmbedder({ ...resolved.embedding, model: embeddingModel(resolved) }, resolved.clock);
   const extractor = resolved.extractor ?? chooseExtractor(resolved.extraction, resolved.clock);
   const index = resolved.vectorIndex ?? chooseIndex(resolved.qdrant);
-  const store = await openStore(resolved, embedder !== undefined);
+  const warm = asks === "nothing" ? [] : warmed(resolved, embedder !== undefined);
+  const store = await openStore(resolved, warm);
   const service = new BufferService(store, resolved, { embedder, index, extractor });
   try {
     await service.start();
@@ -64,21 +69,23 @@ export async function openWithFallback(options: OpenOptions, fallback: Options):
     await service.close();
     throw error;
   }
+  const isWarmed = asks === "often" && warm.length > 0;
   const { path, embedder: own } = resolved;
   return new Memory(service, {
     ignoredVariables: ignoredVariables(process.env),
     settings,
     upkeep: new FileUpkeep(path === IN_MEMORY ? path : absolutePath(path), own?.model ?? embeddingModel(resolved)),
+    cancelReadAhead: isWarmed ? resolved.clock.after(READ_AHEAD_MS, () => void readAhead()) : () => undefined,
   });
 }
 
-async function openStore(resolved: ResolvedOptions, hasMeaning: boolean): Promise<SqliteStore> {
+/** The first calls go first: reading ahead blocks for some 60 ms. */
+const READ_AHEAD_MS = 200;
+
+function openStore(resolved: ResolvedOptions, warm: readonly "search"[]): Promise<SqliteStore> {
   const { path, store, buffer } = resolved;
   const { maxBytes } = buffer.query;
-  const warm = warmed(resolved, hasMeaning);
-  const opening = SqliteStore.open({ path, ...store, mirrorBytes: mirrorBytes(maxBytes), warm });
-  if (warm.length > 0) readAhead(); // runs while the threads start
-  return opening;
+  return SqliteStore.open({ path, ...store, mirrorBytes: mirrorBytes(maxBytes), warm });
 }
 
 /**
@@ -103,9 +110,15 @@ interface Opened {
   readonly ignoredVariables: readonly string[];
   readonly settings: readonly ConfigSetting[];
   readonly upkeep: FileUpkeep;
+  readonly cancelReadAhead: () => void;
 }
 
-const NOT_OPENED: Opened = { ignoredVariables: [], settings: [], upkeep: new FileUpkeep(IN_MEMORY, "none") };
+const NOT_OPENED: Opened = {
+  ignoredVariables: [],
+  settings: [],
+  upkeep: new FileUpkeep(IN_MEMORY, "none"),
+  cancelReadAhead: () => undefined,
+};
 
 /** An open memory. */
 export class Memory implements AsyncDisposable {
@@ -190,6 +203,7 @@ export class Memory implements AsyncDisposable {
    * rest. Later calls fail with `closed`.
    */
   close(): Promise<CloseReport> {
+    this.#opened.cancelReadAhead();
     return this.service.close();
   }
 

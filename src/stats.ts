@@ -8,6 +8,7 @@ import type { QueryBufferStats } from "./buffers/query/query-stats.js";
 import type { RoundBufferStats, RoundView } from "./buffers/round-buffer.js";
 import type { SpeculativeBuffer, SpeculativeStats } from "./buffers/speculative/speculative-buffer.js";
 import type { WriteBuffer, WriteBufferStats } from "./buffers/write.js";
+import type { GuardStatus } from "./embedding/guarded.js";
 import type { EmbeddingCacheStats } from "./embedding/question-cache.js";
 import { type ParsedScope, parseScope } from "./input/scope.js";
 import type { MemoryPressure, ProcessMemory } from "./memory-pressure.js";
@@ -97,6 +98,8 @@ export interface Buffers {
    * store alone are not among them.
    */
   sessions(scope?: Scope): readonly BufferedSession[];
+  /** Undefined without an embedding model. */
+  readonly embedder: GuardStatus | undefined;
   /** The QueryBuffer. */
   readonly query: QueryStats & {
     /** Drops all cached answers. */
@@ -149,6 +152,7 @@ export function buffersOf({ writes, queries, speculative, meaning }: Counted): B
       const place = scope && parseScope(scope);
       return (meaning?.sessions ?? []).filter((one) => !place || isWithin(one, place));
     },
+    embedder: meaning?.stats.embedder,
     query: { ...queryStats(queries, meaning), clear: () => queries.clear() },
     speculative: speculative && { ...speculative.stats, clear: () => speculative.forget() },
   };

@@ -259,6 +259,23 @@ export interface SourceReport {
   readonly ms: number;
 }
 
+/**
+ * Where an answer came from. answers: a finished answer in the cache · rankings: a cached ranking, only content was read ·
+ * victims: a ranking that the cache had evicted · ahead: an answer made ahead of time · shared: the search of an equal
+ * question that was under way · misses: a search of its own.
+ */
+export type Origin = "answers" | "rankings" | "victims" | "ahead" | "shared" | "misses";
+
+/** An item that was asked about and is not among the hits. */
+export interface MissingItem {
+  /** Its id. */
+  readonly id: string;
+  /** Why it is not among the hits. */
+  readonly why: string;
+  /** Its place in the ranking, from 1, with its score and the components of it; absent if it was not ranked. */
+  readonly ranked?: { readonly place: number; readonly score: number; readonly why: Why };
+}
+
 /** How an answer was found. */
 export interface Explanation {
   /** How the question was interpreted. */
@@ -273,12 +290,14 @@ export interface Explanation {
     /** Whether it asks for what the assistant said. */
     readonly refersBack: boolean;
   };
+  /** Where the ranking came from. Never `answers`: finished answers carry no explanation. */
+  readonly origin: Origin;
   /** What each source was asked and returned. */
   readonly sources: readonly SourceReport[];
   /** The number of items that were ranked. */
   readonly candidates: number;
   /** Requested items that are not among the hits, each with the reason. */
-  readonly missing: readonly { readonly id: string; readonly why: string }[];
+  readonly missing: readonly MissingItem[];
 }
 
 /** The hits of a query, best first, and the quality of the answer. */

@@ -1,6 +1,10 @@
-/** The version of this package. */
-import { readFileSync } from "node:fs";
+/** The version of this package; "unknown" in a bundle that was shipped without the package's files. */
+import { existsSync, readFileSync } from "node:fs";
+import { packageFile } from "./package-files.js";
 
-const file = new URL("../package.json", import.meta.url);
+export const VERSION = versionIn(packageFile("package.json"));
 
-export const VERSION = (JSON.parse(readFileSync(file, "utf8")) as { readonly version: string }).version;
+function versionIn(file: string): string {
+  if (!existsSync(file)) return "unknown";
+  return (JSON.parse(readFileSync(file, "utf8")) as { readonly version: string }).version;
+}

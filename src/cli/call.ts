@@ -98,6 +98,7 @@ export class Call {
     try {
       this.printer.note(...whereParts(what, placeText(place)));
       await this.#untilEnded(work(memory));
+      if (memory.advice !== undefined) this.printer.note(styled("yellow", memory.advice));
     } finally {
       await memory.close();
     }

@@ -27,6 +27,8 @@ export interface OpenedMemory {
   /** Lines of JSON. */
   export(request: ExportRequest): AsyncIterable<string>;
   import(lines: AsyncIterable<string>, request: ImportRequest): Promise<ImportReport>;
+  /** What this installation lacks, if the command has found out. */
+  readonly advice: string | undefined;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,9 @@ async function openedFile(place: FilePlace, need: Need): Promise<OpenedMemory> {
       const { importLines } = await import("../transfer/import.js");
       return importLines(memory, lines, request);
     },
+    get advice() {
+      return memory.service.buffers.embedder?.advice;
+    },
     close: async () => void (await memory.close()),
   };
 }
@@ -63,6 +68,7 @@ async function openedServer({ url, key }: ServerPlace): Promise<OpenedMemory> {
     events: (scope, signal) => memory.events({ scope, signal }),
     export: (request) => memory.export(request),
     import: (lines, request) => memory.import(lines, request),
+    advice: undefined, // the server says it
     close: () => memory.close(),
   };
 }

@@ -107,7 +107,7 @@ export async function openFile(place: FilePlace, { meaning, create, resting }: N
     ...(config !== undefined && { config }),
     buffer: meaning ? { closeMs: resting ? 0 : CLOSE_MS } : { hybridBuffer: { embeddingModel: "none" } },
   };
-  return openWithFallback(options, resting ? RESTING : {});
+  return openWithFallback(options, resting ? RESTING : {}, resting ? "often" : meaning ? "once" : "nothing");
 }
 
 /**

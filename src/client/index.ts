@@ -32,7 +32,7 @@ export type { QueryOptions } from "../input/query.js";
 export type { CreatedKey } from "../keys/api-keys.js";
 export type { NewKey } from "../keys/key-input.js";
 export type { MemoryHandle } from "../memory.js";
-export type { StatsHistory } from "../metrics/history.js";
+export type { HistoryQuery, StatsHistory } from "../metrics/history.js";
 export type { Entries, SessionQuery, Sessions } from "../registry.js";
 export type { Session } from "../session.js";
 export type { BufferedSessions, FlushReport, MemoryStats, ServiceStats } from "../stats.js";

@@ -3,7 +3,8 @@
 import type { Rights } from "../calls/caller.js";
 import type { ConfigSetting } from "../config.js";
 import type { MemoryHandle } from "../memory.js";
-import type { StatsHistory } from "../metrics/history.js";
+import type { HistoryQuery, StatsHistory } from "../metrics/history.js";
+import type { SeriesName } from "../metrics/series.js";
 import type { Entries, Sessions } from "../registry.js";
 import type { Session } from "../session.js";
 import type { BufferedSessions, FlushReport, MemoryStats } from "../stats.js";
@@ -81,9 +82,12 @@ export class RemoteMemory implements MemoryHandle, AsyncDisposable {
     return (await this.#transport.call("stats")) as unknown as MemoryStats;
   }
 
-  /** What the server measured in the last hours, at most six, or after `since` (epoch milliseconds). For admins. */
-  statsHistory(query: { readonly since?: number } = {}): Promise<StatsHistory> {
-    return this.#transport.call("statsHistory", { query });
+  /**
+   * What the server measured in the last hours, at most six, or after `since` (epoch milliseconds): all series, or one.
+   * For admins.
+   */
+  statsHistory<Name extends SeriesName = SeriesName>(query: HistoryQuery<Name> = {}): Promise<StatsHistory<Name>> {
+    return this.#transport.call("statsHistory", { query: { ...query } }) as Promise<StatsHistory<Name>>;
   }
 
   /** The sessions with items in the RoundBuffer or the HybridBuffer. Everywhere, which is for admins, or in a scope. */

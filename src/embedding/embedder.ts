@@ -26,6 +26,8 @@ export interface EmbedderDescription {
    * for a hundred.
    */
   readonly sliceBytes?: number;
+  /** What this installation lacks, and what to do. `stats()`, the command line and the server pass it on. */
+  readonly advice?: string;
 }
 
 /** The options of one call. */

@@ -28,6 +28,8 @@ export interface GuardOptions {
 export interface GuardStatus {
   /** Whether the model is loaded or has answered once. Until then its state is unknown. */
   readonly loaded: boolean;
+  /** What the installation lacks, and what to do. */
+  readonly advice?: string;
   readonly circuit: Circuit;
   /** Since when, in epoch milliseconds. */
   readonly sinceMs: number;
@@ -118,6 +120,7 @@ export class GuardedEmbedder implements Embedder {
     const { circuit, since, failures, retryAt } = this.#breaker;
     return {
       loaded: this.#description !== undefined,
+      ...(this.#description?.advice !== undefined && { advice: this.#description.advice }),
       circuit,
       sinceMs: since,
       ...(circuit === "open" && { retryAtMs: retryAt }),

@@ -230,6 +230,7 @@ describe("a listener", () => {
   it("that is gone costs nothing: no event is created, no timer runs, the store is not polled", async () => {
     const clock = new FakeClock();
     const memory = await open({ clock });
+    clock.advance(1_000); // reads ahead
     const timers = clock.pending;
     const tell = vi.spyOn(memory.service.events, "tell");
     const versions = vi.spyOn(memory.service.store, "versions");

@@ -4,8 +4,10 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Context, Hono } from "hono";
 import { HoldfastError } from "../errors.js";
+import { packageFile } from "../package-files.js";
 import { failure } from "./answer.js";
 import { senderOf } from "./attend.js";
 import type { Door } from "./door.js";
@@ -23,7 +25,6 @@ export const DASHBOARD_POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-const FOLDER = new URL("../ui/", import.meta.url);
 const ASSETS = "/assets/";
 
 const TYPES: { readonly [extension: string]: string } = {
@@ -54,7 +55,7 @@ export class Dashboard {
   readonly #page: string;
   readonly #assets: ReadonlyMap<string, { readonly bytes: Uint8Array<ArrayBuffer>; readonly type: string }>;
 
-  constructor(door: Door, folder = FOLDER) {
+  constructor(door: Door, folder = pathToFileURL(packageFile("dist/ui/"))) {
     this.#door = door;
     this.#page = readFileSync(new URL("index.html", folder), "utf8");
     const assets = new URL(`.${ASSETS}`, folder);

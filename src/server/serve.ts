@@ -47,6 +47,7 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
   const memory = await openMemory(options);
   try {
     if (asksForKeys(settings) && !settings.requireKey) await requireSomeKey(memory, settings);
+    logAdvice(memory, log);
     const stopping = new AbortController();
     const app = createApp({ memory, options: settings, log, stopping: stopping.signal });
     const answer = async (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
@@ -78,6 +79,16 @@ export async function serve(options: OpenOptions = {}): Promise<RunningServer> {
     await memory.close();
     throw error;
   }
+}
+
+/** Logs once what the installation lacks. It is known when the model has embedded something. */
+function logAdvice({ events, service }: Memory, log: ServerLog): void {
+  const stop = events.subscribe(({ type }) => {
+    if (type !== "transferred") return;
+    stop();
+    const { embedder } = service.buffers;
+    if (embedder?.advice !== undefined) log.advise(embedder.advice);
+  });
 }
 
 /** Fails if the server requires keys because others can reach it, but no valid key exists. */

@@ -169,6 +169,7 @@ export interface ForgetDone {
   readonly items: number;
   readonly sessions: number;
   readonly entries: number;
+  /** Blocks, each once whatever its versions. */
   readonly blocks: number;
   /** Removed facts: those requested, and those that had no other source. */
   readonly facts: number;
@@ -315,6 +316,9 @@ export interface Purged {
 
 export interface StoreStats {
   readonly items: number;
+  /** The items of each kind. A fact is an item while it holds. */
+  readonly kinds: { readonly [kind in Kind]: number };
+  readonly blocks: number;
   /** Bytes on the medium, including the log. */
   readonly bytes: number;
   readonly checkpoints: number;

@@ -12,6 +12,7 @@ import { blocks } from "./conformance/blocks.js";
 import { changes } from "./conformance/changes.js";
 import type { Check, CheckPersistent, OpenedStore } from "./conformance/check.js";
 import { commits } from "./conformance/commits.js";
+import { counts } from "./conformance/counts.js";
 import { embedding } from "./conformance/embedding.js";
 import { existing } from "./conformance/existing.js";
 import { expiry } from "./conformance/expiry.js";
@@ -83,6 +84,7 @@ export function storeConformance({ name, open, openPersistent = open }: StoreCon
   };
   describe(`${name} keeps the Store contract`, () => {
     describe("commits", () => commits(check));
+    describe("counts", () => counts(check));
     describe("adds", () => adds(check));
     describe("adds of existing ids", () => existing(check));
     describe("idempotent retries", () => retries(check));

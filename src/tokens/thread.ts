@@ -3,9 +3,10 @@
  * call, keeps the process alive only while a caller waits for its answer, and ends when it has been idle for a minute
  * (it holds up to 100 MB) or when its last user is gone.
  */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
+import { startThread } from "../worker-thread.js";
 import type { EncodingName } from "./models.js";
 import type { CountingAnswer, CountingCall } from "./worker.js";
 
@@ -64,9 +65,7 @@ export class CountingThread {
   }
 
   #start(): Worker {
-    // execArgv: flags of `node -e` or `--input-type` must not be passed on to a thread that runs a file.
-    const worker = new Worker(new URL("./worker.js", import.meta.url), {
-      execArgv: [],
+    const worker = startThread(new URL("./worker.js", import.meta.url), {
       workerData: this.#encoding,
       name: "holdfast-tokens",
     });

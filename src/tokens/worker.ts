@@ -17,8 +17,8 @@ const port = parentPort;
 if (!port) throw new Error("this module is the entry of a worker thread");
 
 // A failure here ends the thread: pending calls are rejected, and the next call starts another thread.
-const encoding = await Encoding.load(workerData as EncodingName);
-
-port.on("message", ({ number, texts }: CountingCall) => {
-  port.postMessage({ number, counts: encoding.count(texts) } satisfies CountingAnswer);
+void Encoding.load(workerData as EncodingName).then((encoding) => {
+  port.on("message", ({ number, texts }: CountingCall) => {
+    port.postMessage({ number, counts: encoding.count(texts) } satisfies CountingAnswer);
+  });
 });

@@ -1,7 +1,7 @@
 /** Inspects a file, for `holdfast doctor`. */
 import { systemClock } from "../clock.js";
 import { NO_MODEL } from "../embedding/choose.js";
-import { MODEL_FOLDER, MODEL_NAME } from "../embedding/minilm/choice.js";
+import { MODEL_NAME, packagedModel } from "../embedding/minilm/choice.js";
 import type { Contents } from "./contents.js";
 import type { Diagnosis } from "./diagnosis.js";
 import type { InspectJob } from "./inspection.js";
@@ -33,7 +33,7 @@ export function inspectFile(options: InspectOptions): Promise<Diagnosis> {
   return leavingNoLog(job.path, () => runJob<Diagnosis>({ name: "inspect", options: job }, options));
 }
 
-export function jobOf({ path, deep, model = MODEL_NAME, modelFolder = MODEL_FOLDER }: InspectOptions): InspectJob {
+export function jobOf({ path, deep, model = MODEL_NAME, modelFolder = packagedModel() }: InspectOptions): InspectJob {
   const isMeant = model !== NO_MODEL;
   return { path: fileAt(path), deep: deep ?? false, ...(isMeant && { model }), modelFolder, now: systemClock.now() };
 }

@@ -1,6 +1,6 @@
 /** Runs a job on a file in a thread of its own, with progress reports and one outcome. */
-import { Worker } from "node:worker_threads";
 import { fromRecord, HoldfastError } from "../errors.js";
+import { startThread } from "../worker-thread.js";
 import { ENDED, STOP, type Watch } from "./progress.js";
 import type { Job, JobData, JobMessage } from "./worker.js";
 
@@ -20,9 +20,7 @@ export function runJob<T>(job: Job, { onProgress, signal }: Watch): Promise<T> {
     Atomics.wait(words, ENDED, 0, EXIT_WAIT_MS);
   };
   return new Promise<T>((resolve, reject) => {
-    // execArgv: flags of `node -e` must not be passed to a thread that runs a file.
-    const worker = new Worker(new URL("./worker.js", import.meta.url), {
-      execArgv: [],
+    const worker = startThread(new URL("./worker.js", import.meta.url), {
       workerData: { job, shared } satisfies JobData,
       name: "holdfast-upkeep",
     });

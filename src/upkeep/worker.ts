@@ -52,11 +52,12 @@ async function perform(): Promise<unknown> {
   }
 }
 
-try {
-  tell({ value: await perform() });
-} catch (error) {
-  tell(error instanceof Stopped ? { stopped: true } : { error: toRecord(asStoreError(error)) });
-} finally {
-  Atomics.store(words, ENDED, 1);
-  Atomics.notify(words, ENDED);
-}
+perform()
+  .then((value) => tell({ value }))
+  .catch((error: unknown) =>
+    tell(error instanceof Stopped ? { stopped: true } : { error: toRecord(asStoreError(error)) }),
+  )
+  .finally(() => {
+    Atomics.store(words, ENDED, 1);
+    Atomics.notify(words, ENDED);
+  });

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BufferService, Memory } from "holdfast";
 import { SqliteStore, type Store, type Write } from "holdfast/stores";
-import type { loadConfig as load } from "../../dist/config.js";
+import type { loadConfig as load } from "../../build/lib/config.js";
 import { root } from "../support/root.js";
 
-const { loadConfig } = (await import(pathToFileURL(join(root, "dist/config.js")).href)) as { loadConfig: typeof load };
+const { loadConfig } = (await import(pathToFileURL(join(root, "build/lib/config.js")).href)) as {
+  loadConfig: typeof load;
+};
 
 /** Closed with the memory. */
 export async function memoryOn(store: Store): Promise<Memory> {

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
-import type { programOf as program } from "../../dist/cli/program.js";
-import type { run as runCli } from "../../dist/cli/run.js";
+import type { programOf as program } from "../../build/lib/cli/program.js";
+import type { run as runCli } from "../../build/lib/cli/run.js";
 import { root } from "../support/root.js";
 
-const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist/cli", path)).href);
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib/cli", path)).href);
 const { run } = (await part("run.js")) as { readonly run: typeof runCli };
 export const { programOf } = (await part("program.js")) as { readonly programOf: typeof program };
 

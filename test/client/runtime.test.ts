@@ -1,64 +1,39 @@
 /** The client runs without Node: no Node modules, no packages, no Node globals. */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join } from "node:path";
 import { createContext, runInContext } from "node:vm";
 import { serve } from "holdfast/server";
 import { build } from "vite";
 import { describe, expect, it } from "vitest";
+import { chunksOf } from "../support/bundle.js";
 import { root } from "../support/root.js";
 
 const dist = join(root, "dist");
 const ENTRY = join(dist, "client/index.js");
 
-const IMPORT = /^\s*(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^\s*import "([^"]+)"|\bimport\(\s*"([^"]+)"/gm;
-const importsOf = (code: string): readonly string[] =>
-  [...code.matchAll(IMPORT)].map(([, from, bare, late]) => from ?? bare ?? late ?? "");
-
-/** Comments may mention what the code must not use. */
-const withoutComments = (code: string): string => code.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
-
-/** Every file that the client loads, with its code. */
-function graph(): ReadonlyMap<string, string> {
-  const files = new Map<string, string>();
-  const waiting = [ENTRY];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (files.has(path)) continue;
-    const code = withoutComments(readFileSync(path, "utf8"));
-    files.set(path, code);
-    for (const target of importsOf(code)) if (target.startsWith(".")) waiting.push(join(dirname(path), target));
-  }
-  return files;
-}
-
 describe("the client's code", () => {
-  const files = graph();
-  const named = [...files].map(([path, code]) => [relative(dist, path), code] as const);
+  const chunks = [...chunksOf("client/index.js")];
+  const sources = chunks.flatMap(([, chunk]) => chunk.sources);
 
   it("is found completely", () => {
-    const names = named.map(([name]) => name);
-    expect(names).toEqual(expect.arrayContaining(["client/transport.js", "schemas/routes.js", "ids.js", "errors.js"]));
-    for (const path of files.keys()) expect(existsSync(path), path).toBe(true);
+    const known = ["client/transport", "schemas/routes", "ids", "errors"].map((name) => `src/${name}.ts`);
+    expect(sources).toEqual(expect.arrayContaining(known));
   });
 
-  it("imports no Node module and no package", () => {
-    const foreign = named.flatMap(([name, code]) =>
-      importsOf(code)
-        .filter((target) => !target.startsWith("."))
-        .map((target) => `${name} → ${target}`),
-    );
-    expect(foreign).toEqual([]);
+  it("imports no Node module and contains no package", () => {
+    expect(chunks.flatMap(([name, { foreign }]) => foreign.map((target) => `${name} → ${target}`))).toEqual([]);
+    expect(sources.filter((source) => !source.startsWith("src/"))).toEqual([]);
   });
 
   it("includes no schemas and nothing of the stores", () => {
-    const heavy = named.map(([name]) => name).filter((name) => /^(schemas|stores|server|cli)\//.test(name));
-    expect(heavy).toEqual(["schemas/routes.js"]);
-    const bytes = [...files.values()].reduce((sum, code) => sum + code.length, 0);
+    const heavy = sources.filter((source) => /^src\/(schemas|stores|server|cli)\//.test(source));
+    expect(heavy).toEqual(["src/schemas/routes.ts"]);
+    const bytes = chunks.reduce((sum, [, { code }]) => sum + code.length, 0);
     expect(bytes).toBeLessThan(116_000);
   });
 
   it("uses no global that only Node has", () => {
     const node = /\b(?:Buffer|process|require|__dirname|__filename|setImmediate|global)\b\s*[.([]/;
-    expect(named.filter(([, code]) => node.test(code)).map(([name]) => name)).toEqual([]);
+    expect(chunks.filter(([, { code }]) => node.test(code)).map(([name]) => name)).toEqual([]);
   });
 });
 

@@ -6,16 +6,16 @@ import * as o200k from "gpt-tokenizer/encoding/o200k_base";
 import { SqliteStore } from "holdfast/stores";
 import { FakeClock } from "holdfast/testing";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Context } from "../../dist/context/context.js";
-import type { ContextPath } from "../../dist/context/context-path.js";
-import type { renderText } from "../../dist/context/render.js";
-import type { ContextOptions, parseContext } from "../../dist/input/context.js";
-import type { Write } from "../../dist/stores/store.js";
-import type { Counters } from "../../dist/tokens/counters.js";
-import type { Hit, Hits } from "../../dist/types.js";
+import type { Context } from "../../build/lib/context/context.js";
+import type { ContextPath } from "../../build/lib/context/context-path.js";
+import type { renderText } from "../../build/lib/context/render.js";
+import type { ContextOptions, parseContext } from "../../build/lib/input/context.js";
+import type { Write } from "../../build/lib/stores/store.js";
+import type { Counters } from "../../build/lib/tokens/counters.js";
+import type { Hit, Hits } from "../../build/lib/types.js";
 import { root } from "../support/root.js";
 
-const part = async (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
+const part = async (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib", path)).href);
 const product = {
   ...((await part("context/context-path.js")) as { ContextPath: typeof ContextPath }),
   ...((await part("context/render.js")) as { renderText: typeof renderText }),

@@ -13,12 +13,12 @@ import { promisify } from "node:util";
 import { transformSync } from "esbuild";
 import { parse as parseToml } from "smol-toml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { loadConfig as load } from "../../dist/config.js";
+import type { loadConfig as load } from "../../build/lib/config.js";
 import { root } from "../support/root.js";
 import { type Block, type Page, readPages } from "./pages.js";
 import { comparing, programsOf } from "./snippets.js";
 
-const { loadConfig } = (await import(pathToFileURL(join(root, "dist/config.js")).href)) as {
+const { loadConfig } = (await import(pathToFileURL(join(root, "build/lib/config.js")).href)) as {
   readonly loadConfig: typeof load;
 };
 

@@ -6,4 +6,4 @@ import { root } from "../support/root.js";
 export { MiniLmEmbedder, type MiniLmOptions } from "holdfast/embedding";
 
 /** For child processes, which import it separately. */
-export const MINILM_URL = pathToFileURL(join(root, "dist/embedding/minilm/minilm.js")).href;
+export const MINILM_URL = pathToFileURL(join(root, "dist/embedding/index.js")).href;

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { FakeClock } from "holdfast/testing";
 import { onTestFinished } from "vitest";
-import type { ExtractionMessage, ExtractionRequest, KnownFact } from "../../dist/extraction/extractor.js";
-import type { OpenAiExtractor, OpenAiExtractorOptions } from "../../dist/extraction/openai.js";
+import type { ExtractionMessage, ExtractionRequest, KnownFact } from "../../build/lib/extraction/extractor.js";
+import type { OpenAiExtractor, OpenAiExtractorOptions } from "../../build/lib/extraction/openai.js";
 import { type ChatServer, startChatServer } from "../support/chat-server.js";
 import { root } from "../support/root.js";
 
-const url = pathToFileURL(join(root, "dist/extraction/openai.js")).href;
+const url = pathToFileURL(join(root, "build/lib/extraction/openai.js")).href;
 const product = (await import(url)) as { readonly OpenAiExtractor: typeof OpenAiExtractor };
 
 export const API_KEY = "sk-secret-0123456789";

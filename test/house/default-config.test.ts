@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import type { KEYS as Keys, loadConfig as load } from "../../dist/config.js";
+import type { KEYS as Keys, loadConfig as load } from "../../build/lib/config.js";
 import { DEFAULT_CONFIG, defaultConfig } from "../../scripts/default-config.js";
 import { root } from "../support/root.js";
 
-const { KEYS, loadConfig } = (await import(pathToFileURL(join(root, "dist/config.js")).href)) as {
+const { KEYS, loadConfig } = (await import(pathToFileURL(join(root, "build/lib/config.js")).href)) as {
   readonly KEYS: typeof Keys;
   readonly loadConfig: typeof load;
 };

@@ -23,6 +23,8 @@ const LAYERS: readonly (readonly string[])[] = [
     "single-flight.ts",
     "space-key.ts",
     "plain-file.ts",
+    "package-files.ts",
+    "worker-thread.ts",
     "version.ts",
   ],
   ["tokens/"],

@@ -1,7 +1,6 @@
 /** How many files a reader has to open to follow a question and a message. Later work may not raise the limits. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Child } from "../support/child.js";
 import { newPath } from "../support/opened.js";
 import { root } from "../support/root.js";
@@ -12,21 +11,17 @@ const ADD_MAX = 40;
 /** Text analysis and the embedding runtime are libraries of their own. */
 const isPath = (file: string): boolean => !/^(retrieval\/words|embedding)\//.test(file);
 
-const folder = mkdtempSync(join(root, "build/unbundled-"));
+/** The modules one by one; the published package is a bundle. */
+const folder = join(root, "build/lib");
 let covered: Covered | undefined;
 
 beforeAll(async () => {
-  cpSync(join(root, "dist"), folder, { recursive: true });
-  const thread = join(folder, "stores/sqlite/thread.js");
-  writeFileSync(thread, readFileSync(thread, "utf8").replace('"./worker.cjs"', '"./worker.js"'));
   const child = new Child<string, Covered>(new URL("./covered.js", import.meta.url), [folder, newPath()], (files) => {
     covered = files;
   });
   const { stderr } = await child.ended;
   expect(covered, stderr).toBeDefined();
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the source files that run, in all threads together", () => {
   it(`are at most ${QUERY_MAX} during one cold question`, () => {

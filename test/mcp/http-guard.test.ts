@@ -14,9 +14,8 @@ import {
   ListToolsResultSchema,
 } from "@modelcontextprotocol/core";
 import { type Memory, openMemory, type Session } from "holdfast";
-import { createApp, type ServerOptions } from "holdfast/server";
+import { createApp, ServerLog, type ServerOptions } from "holdfast/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ServerLog } from "../server/parts.js";
 import { type Caller, makeKey, newPath, start } from "../server/started.js";
 import { rawRequest, Wire } from "../server/wire.js";
 import { until } from "../support/until.js";

@@ -11,15 +11,15 @@ import { exportGraphLines, importGraph, type MemoryHandle, openMemory, type Sess
 import { connect } from "holdfast/client";
 import { serve } from "holdfast/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type * as mcp from "../../dist/mcp/server.js";
-import type { ToolContext } from "../../dist/mcp/tool.js";
-import type * as reference from "../../dist/mcp/tools/reference.js";
-import type * as renderedText from "../../dist/rendered.js";
+import type * as mcp from "../../build/lib/mcp/server.js";
+import type { ToolContext } from "../../build/lib/mcp/tool.js";
+import type * as reference from "../../build/lib/mcp/tools/reference.js";
+import type * as renderedText from "../../build/lib/rendered.js";
 import { root } from "../support/root.js";
 import { anyCalls, type ToolCall } from "./reference-calls.js";
 import { ReferenceServer, type ToolAnswer } from "./reference-server.js";
 
-const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist/mcp", path)).href);
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib/mcp", path)).href);
 const { referenceGroup } = (await part("tools/reference.js")) as typeof reference;
 const { mcpServerOf } = (await part("server.js")) as typeof mcp;
 const { escapedJson, rendered } = (await part("../rendered.js")) as typeof renderedText;

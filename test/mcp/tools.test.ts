@@ -1,16 +1,18 @@
 /** What reviewers found in the tools, called on a real memory: each finding has its test. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Memory, openMemory, type Scope } from "holdfast";
+import type { Memory, Scope } from "holdfast";
 import { FakeClock } from "holdfast/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type * as groups from "../../dist/mcp/groups.js";
-import type { Tool, ToolContext } from "../../dist/mcp/tool.js";
-import type * as estimating from "../../dist/tokens/estimate.js";
+import type * as groups from "../../build/lib/mcp/groups.js";
+import type { Tool, ToolContext } from "../../build/lib/mcp/tool.js";
+import type * as estimating from "../../build/lib/tokens/estimate.js";
 import { holdfast } from "../cli/cli.js";
 import { root } from "../support/root.js";
 
-const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib", path)).href);
+// The tools are not public; the memory is of the same compile, so that they know its errors.
+const { HoldfastError, openMemory } = (await part("index.js")) as typeof import("holdfast");
 const { GROUPS } = (await part("mcp/groups.js")) as typeof groups;
 const { estimateTokens } = (await part("tokens/estimate.js")) as typeof estimating;
 
@@ -110,7 +112,6 @@ describe("memory_context", () => {
         if (name !== "context" && name !== "windowReset") return Reflect.get(session, name);
         return async (options: { readonly dryRun?: boolean } = {}) => {
           if (name === "context" && options.dryRun) return session.context(options);
-          const { HoldfastError } = await import("holdfast");
           throw new HoldfastError("forbidden", "this key does not allow write");
         };
       },

@@ -1,21 +1,21 @@
 /** The parts of the compiled package that the oracle uses; they are not public, and imported by path. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { textsOf as texts } from "../../dist/buffers/query/retriever.js";
-import type { loadConfig as load } from "../../dist/config.js";
-import type { meanVector as mean } from "../../dist/embedding/question.js";
-import type { fuse as fuseAll, NEAREST as nearest } from "../../dist/retrieval/fusion.js";
-import type { datesIn as dates } from "../../dist/retrieval/question/dates.js";
-import type { refersBack as refers } from "../../dist/retrieval/question/refers-back.js";
-import type { dot as product } from "../../dist/retrieval/vectors/dot.js";
-import type { roundedQuestion as roundQuestion } from "../../dist/retrieval/vectors/quantise.js";
-import type { analyse as analyseText } from "../../dist/retrieval/words/analyse.js";
-import type * as lookups from "../../dist/retrieval/words/lookups.js";
-import type { contentTerms as content } from "../../dist/retrieval/words/stop.js";
-import type * as bruteForce from "../../dist/testing/brute-force.js";
+import type { textsOf as texts } from "../../build/lib/buffers/query/retriever.js";
+import type { loadConfig as load } from "../../build/lib/config.js";
+import type { meanVector as mean } from "../../build/lib/embedding/question.js";
+import type { fuse as fuseAll, NEAREST as nearest } from "../../build/lib/retrieval/fusion.js";
+import type { datesIn as dates } from "../../build/lib/retrieval/question/dates.js";
+import type { refersBack as refers } from "../../build/lib/retrieval/question/refers-back.js";
+import type { dot as product } from "../../build/lib/retrieval/vectors/dot.js";
+import type { roundedQuestion as roundQuestion } from "../../build/lib/retrieval/vectors/quantise.js";
+import type { analyse as analyseText } from "../../build/lib/retrieval/words/analyse.js";
+import type * as lookups from "../../build/lib/retrieval/words/lookups.js";
+import type { contentTerms as content } from "../../build/lib/retrieval/words/stop.js";
+import type * as bruteForce from "../../build/lib/testing/brute-force.js";
 import { root } from "../support/root.js";
 
-const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib", path)).href);
 
 export const { loadConfig } = (await part("config.js")) as { readonly loadConfig: typeof load };
 export const { textsOf } = (await part("buffers/query/retriever.js")) as { readonly textsOf: typeof texts };

@@ -27,12 +27,15 @@ const versionIn = (file: string): string =>
   (JSON.parse(readFileSync(join(repository, file), "utf8")) as { readonly version: string }).version;
 
 beforeAll(() => {
-  // What is built is copied, too: the script packs it. The weights of the model are not: they take most of the time.
+  // What is built is copied, too: the script packs it. The model's weights and binaries are not: they take most of the time.
   const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);
   for (const path of [...tracked, "dist"]) {
     if (!existsSync(join(root, path)) || path.endsWith(".onnx")) continue;
     mkdirSync(dirname(join(repository, path)), { recursive: true });
-    cpSync(join(root, path), join(repository, path), { recursive: true });
+    cpSync(join(root, path), join(repository, path), {
+      recursive: true,
+      filter: (from) => from !== join(root, "dist/parts"),
+    });
   }
   git("init", "--quiet");
   git("add", "--all");

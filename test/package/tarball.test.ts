@@ -1,12 +1,11 @@
 /**
- * The packed package in an empty folder runs the README's ten lines and embeds, with onnxruntime-node and without it (it is
- * an optional dependency: not every machine can load it). A buffer store works alone.
+ * The packed package in an empty folder runs the README's ten lines and embeds, with its native runtime and without it (not
+ * every machine can load it). A buffer store works alone.
  *
  * The tarball is unpacked there and exactly the packages that it depends on are linked, in their locked versions, so that the
- * network and the newest versions of the day decide nothing. With HOLDFAST_TEST_PACKAGE=install (`npm run test:package`) npm
- * installs it instead, as it does for a user.
+ * network and the newest versions of the day decide nothing. `npm run test:newcomer` has npm install it, as it does for a user.
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
@@ -19,7 +18,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { linksOf, readPages } from "../docs/pages.js";
 import { root } from "../support/root.js";
 
@@ -35,7 +35,6 @@ interface Packed {
 interface Described {
   readonly bin: { readonly [name: string]: string };
   readonly dependencies: { readonly [name: string]: string };
-  readonly optionalDependencies: { readonly [name: string]: string };
 }
 
 /** The first TypeScript block of the README. */
@@ -58,11 +57,6 @@ function npm(args: readonly string[], cwd: string): string {
   return execFileSync("npm", args, { cwd, encoding: "utf8", timeout: 300_000 });
 }
 
-/** Has npm install the tarball into the folder, from the registry. */
-function install(folder: string, tarball: string): void {
-  npm(["install", ...QUIET, "--prefer-offline", tarball], folder);
-}
-
 /** Unpacks the tarball into the folder, and links what it depends on. */
 function unpack(folder: string, tarball: string): void {
   const modules = join(folder, "node_modules");
@@ -71,7 +65,7 @@ function unpack(folder: string, tarball: string): void {
   mkdirSync(unpacked);
   execFileSync("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components=1"]);
   const described = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8")) as Described;
-  for (const name of Object.keys({ ...described.dependencies, ...described.optionalDependencies })) {
+  for (const name of Object.keys(described.dependencies)) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(root, "node_modules", name), join(modules, name));
   }
@@ -104,15 +98,19 @@ console.log(leased.map(({ payload }) => payload.n), store.acknowledge(leased), s
 store.close();
 `;
 
-/** A server and its client, by their subpaths. */
-const DOOR = `
-import { connect } from "holdfast/client";
+/** What the command line, the server and `stats()` say once where there is no native runtime. */
+const ADVICE = /six to nine times slower than native code; install .*: npm install onnxruntime-node@[\d.]+/g;
+
+/** A server that embeds; prints its statistics. */
+const ADVISED = `
 import { serve } from "holdfast/server";
-const server = await serve({ path: "cli.db", server: { port: 0 } });
+import { connect } from "holdfast/client";
+const server = await serve({ path: ":memory:", server: { port: 0 } });
 const memory = connect(server.url);
-let hits;
-do hits = await memory.session({ user: "default" }).query("when is the boat?"); while (hits.partial);
-console.log(hits[0].content);
+await memory.session({ user: "ada" }).add([{ role: "user", content: "I moved to Lisbon in May." }]);
+await memory.flush();
+const { meaning } = await memory.stats();
+console.log(meaning.embedder.advice);
 await server.stop();
 `;
 
@@ -129,8 +127,7 @@ describe("the package", () => {
   beforeAll(() => {
     [packed] = JSON.parse(npm(["pack", "--json", ...QUIET, "--pack-destination", folder], root)) as [Packed];
     writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
-    const prepare = process.env["HOLDFAST_TEST_PACKAGE"] === "install" ? install : unpack;
-    prepare(folder, join(folder, packed.filename));
+    unpack(folder, join(folder, packed.filename));
   });
 
   function outputOf(name: string, code: string): string {
@@ -148,8 +145,16 @@ describe("the package", () => {
     expect(paths).toEqual(
       expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "LICENSE", "README.md", "package.json"]),
     );
-    expect(paths).toContain("dist/stores/sqlite/worker.cjs");
-    expect(paths).toContain("dist/embedding/minilm/worker.js");
+    const parts = paths.filter((path) => path.startsWith("dist/parts/") && !/\/(prebuilds|bin)\//.test(path));
+    expect(parts.sort()).toEqual([
+      "dist/parts/native/dist/index.cjs",
+      "dist/parts/onnx/index.cjs",
+      "dist/parts/onnx/ort-wasm-simd-threaded.mjs",
+      "dist/parts/onnx/ort-wasm-simd-threaded.wasm",
+      "dist/parts/sqlite/dist/index.cjs",
+      "dist/parts/tokens/cl100k_base.cjs",
+      "dist/parts/tokens/o200k_base.cjs",
+    ]);
     expect(paths.filter((path) => path.startsWith("config/"))).toEqual(["config/buffer/default.yaml"]);
     expect(paths.filter((path) => path.startsWith("models/")).sort()).toEqual([
       "models/README.md",
@@ -160,7 +165,8 @@ describe("the package", () => {
       "models/all-MiniLM-L6-v2-q8/tokenizer_config.json",
     ]);
     expect(paths.filter((path) => /\.test\.|^(src|test|bench|build|scripts)\//.test(path))).toEqual([]);
-    expect(packed.size).toBeLessThan(20_000_000);
+    // The model and the SQLite driver and native runtime of each platform are most of it.
+    expect(packed.size).toBeLessThan(80_000_000);
     const pages = readPages().filter(({ path }) => paths.includes(path));
     const files = pages.flatMap(linksOf).map(({ file }) => file);
     expect(files.filter((file) => !paths.includes(file) && !paths.some((path) => path.startsWith(`${file}/`)))).toEqual(
@@ -174,29 +180,52 @@ describe("the package", () => {
     expect(outputOf("ten.js", patient(tenLines()))).toMatch(FOUND);
   });
 
-  it("has a command that adds and finds, and a server that its client reaches", () => {
-    const holdfast = (...args: string[]): string =>
-      execFileSync(join(folder, "node_modules/.bin/holdfast"), args, {
-        cwd: folder,
-        encoding: "utf8",
-        timeout: 300_000,
-        env: userEnv,
-        stdio: ["ignore", "pipe", "ignore"],
-      }).trim();
-    const id = holdfast("add", "The ferry to Cacilhas leaves at nine.", "--path", "cli.db");
-    let found: { readonly partial: boolean };
-    do found = JSON.parse(holdfast("query", "when is the boat?", "--path", "cli.db", "--json"));
-    while (found.partial);
-    expect(found).toMatchObject({ hits: [{ id }] });
-    expect(outputOf("door.js", DOOR)).toBe("The ferry to Cacilhas leaves at nine.");
-  });
+  it.each(["esm", "cjs"] as const)(
+    "runs them bundled into one %s file, with its files in a folder beside",
+    async (format) => {
+      const lines = patient(tenLines()).split("\n");
+      const code = lines.map((line) => (line.startsWith("import") ? line : `  ${line}`)).join("\n");
+      writeFileSync(
+        join(folder, "main.ts"),
+        `${code.replace(/^(import .*)$/m, "$1\nasync function main() {")}}\nvoid main();\n`,
+      );
+      const alone = mkdtempSync(join(tmpdir(), "holdfast-bundled-"));
+      onTestFinished(() => rmSync(alone, { recursive: true }));
+      const outfile = join(alone, format === "esm" ? "app.mjs" : "app.cjs");
+      const { warnings } = await build({
+        entryPoints: [join(folder, "main.ts")],
+        bundle: true,
+        platform: "node",
+        format,
+        outfile,
+        logLevel: "silent",
+        logOverride: { "empty-import-meta": "silent" },
+      });
+      expect(warnings).toEqual([]);
+      const run = () => spawnSync(process.execPath, [outfile], { cwd: alone, encoding: "utf8", env: userEnv });
+      mkdirSync(join(alone, "holdfast/dist"), { recursive: true });
+      for (const path of ["package.json", "models", "dist/parts"])
+        symlinkSync(join(folder, "node_modules/holdfast", path), join(alone, "holdfast", path));
+      const { stdout, stderr } = run();
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(FOUND);
+    },
+  );
 
-  it("embeds and runs them even without onnxruntime-node, and reports if there is no runtime", () => {
-    rmSync(join(folder, "node_modules/onnxruntime-node"), { recursive: true });
+  it("embeds and runs them even without the native runtime, and reports if there is no runtime", () => {
+    const parts = join(folder, "node_modules/holdfast/dist/parts");
+    rmSync(join(parts, "native"), { recursive: true });
     expect(outputOf("embed.js", EMBED)).toBe("web 384");
     for (const file of readdirSync(folder)) if (file.startsWith("agent.db")) rmSync(join(folder, file));
     expect(outputOf("ten.js", patient(tenLines()))).toMatch(FOUND);
-    rmSync(join(folder, "node_modules/onnxruntime-web"), { recursive: true });
+    const query = ["node_modules/.bin/holdfast", "query", "where?", "--user", "ada", "--path", "agent.db"];
+    const { stderr } = spawnSync(process.execPath, query, { cwd: folder, encoding: "utf8", env: userEnv });
+    expect(stderr.match(ADVICE)).toHaveLength(1);
+    writeFileSync(join(folder, "advised.js"), ADVISED);
+    const advised = spawnSync(process.execPath, ["advised.js"], { cwd: folder, encoding: "utf8", env: userEnv });
+    expect(advised.stdout.match(ADVICE)).toHaveLength(1);
+    expect(advised.stderr.match(ADVICE)).toHaveLength(1);
+    rmSync(join(parts, "onnx"), { recursive: true });
     expect(outputOf("embed.js", EMBED)).toBe("embedder_failed run: npm install onnxruntime-node");
     expect(outputOf("buffer.js", BUFFER.replace(/<.*>/, ""))).toBe("[ 1 ] 1 0");
   });

@@ -120,6 +120,8 @@ describe("the history of measurements", () => {
     expect(whole.series.pendingItems).toEqual([0, 1]);
     const later = await memory.statsHistory({ since: clock.now() - 10_000 });
     expect([later.at, later.series.pendingItems]).toEqual([[clock.now()], [1]]);
+    const one = await memory.statsHistory({ series: "storedItems" });
+    expect(one.series).toEqual({ storedItems: [0, 1] });
     const path = newPath();
     const writer = await makeKey(path, { access: "write", spaces: ["user"] });
     const { server } = await startWithKeys({ path });
@@ -127,11 +129,13 @@ describe("the history of measurements", () => {
     await expect(refused).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  it("refuses a time that is none", async () => {
+  it("refuses a time that is none, and an unknown series", async () => {
     const { url } = await opened();
     const response = await fetch(`${url}/api/v1/stats/history?since=yesterday`);
     expect(response.status).toBe(422);
     expect(((await response.json()) as { message: string }).message).toContain("since");
+    const unknown = await fetch(`${url}/api/v1/stats/history?series=wishes`);
+    expect([unknown.status, await unknown.text()]).toEqual([422, expect.stringContaining("series")]);
   });
 
   it("ends with the server", async () => {

@@ -6,15 +6,15 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import * as formats from "ajv-formats";
 import { connect, type SpaceRef } from "holdfast/client";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { IDS as Ids, EXPORT as Lines } from "../../dist/schemas/examples/values.js";
-import type { OpenApi } from "../../dist/server/openapi.js";
-import type { ALL_EXAMPLES as All } from "../../dist/server/operations.js";
+import type { IDS as Ids, EXPORT as Lines } from "../../build/lib/schemas/examples/values.js";
+import type { OpenApi } from "../../build/lib/server/openapi.js";
+import type { ALL_EXAMPLES as All } from "../../build/lib/server/operations.js";
 import { checkedFetch } from "../support/checked-fetch.js";
 import { root } from "../support/root.js";
 import { type Listed, OPERATIONS } from "./parts.js";
 import { newPath, start } from "./started.js";
 
-const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib", path)).href);
 const { IDS, EXPORT } = (await part("schemas/examples/values.js")) as {
   readonly IDS: typeof Ids;
   readonly EXPORT: typeof Lines;

@@ -1,14 +1,13 @@
 /** Parts of the compiled server that are not public. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Operation } from "../../dist/schemas/operation.js";
-import type { ServerLog as Log } from "../../dist/server/log.js";
-import type { ALL_OPERATIONS as All } from "../../dist/server/operations.js";
+import type { Operation } from "../../build/lib/schemas/operation.js";
+import type { ALL_OPERATIONS as All } from "../../build/lib/server/operations.js";
 import { root } from "../support/root.js";
 
-export type { Operation } from "../../dist/schemas/operation.js";
+export type { Operation } from "../../build/lib/schemas/operation.js";
 
-const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib", path)).href);
 
 export type OperationName = keyof typeof All;
 const all = (await part("server/operations.js")) as { readonly ALL_OPERATIONS: typeof All };
@@ -26,5 +25,3 @@ export const OPERATIONS: readonly Listed[] = Object.entries(all.ALL_OPERATIONS).
   const [method = "", path = ""] = operation.route.split(" ");
   return { name: name as OperationName, operation: operation as Operation, method, path };
 });
-
-export const { ServerLog } = (await part("server/log.js")) as { readonly ServerLog: typeof Log };

@@ -118,7 +118,7 @@ describe("a backup over HTTP", () => {
 
 /** The name of a part of a backup, as this machine makes it. */
 async function nameOfPart(path: string): Promise<string> {
-  const { partFileOf } = (await import(new URL("../../../dist/upkeep/part-file.js", import.meta.url).href)) as {
+  const { partFileOf } = (await import(new URL("../../lib/upkeep/part-file.js", import.meta.url).href)) as {
     readonly partFileOf: (target: string) => string;
   };
   return partFileOf(`${path}-backup`);

@@ -271,6 +271,9 @@ describe("the option explain", () => {
     const shown = hits[0]?.id;
     const missing = new Map(hits.explanation?.missing.map(({ id, why }) => [id, why]));
     expect(missing.has(String(shown))).toBe(false);
+    const [second] = hits.explanation?.missing.filter(({ ranked }) => ranked) ?? [];
+    const both = await session.query("boat", { ...options, topK: 2 });
+    expect(second).toMatchObject({ id: both[1]?.id, ranked: { place: 2, score: both[1]?.score, why: both[1]?.why } });
     expect(missing.get(shown === "a" ? "c" : "a")).toBe("ranked 2; the answer shows places 1 to 1");
     expect(missing.get("b")).toBe("no source found it, or kept out by the filter");
     for (const id of ["gone", "x"]) expect(missing.get(id)).toBe("not in these spaces, or expired");

@@ -56,7 +56,13 @@ function journalOfEmptyFile(): Buffer {
 describe("the file", () => {
   it("of the first schema is upgraded when it is opened, keeps what it holds, and takes points", async () => {
     const path = await usedFile();
-    alter(path, "DROP TABLE point; DROP TABLE collection; UPDATE head SET schema = 1; PRAGMA user_version = 1");
+    alter(
+      path,
+      `DROP TABLE point; DROP TABLE collection;
+       DROP TRIGGER item_added; DROP TRIGGER item_removed; DROP TRIGGER item_kind_changed; DROP TABLE kind_count;
+       DROP TRIGGER block_added; DROP TRIGGER block_removed; ALTER TABLE head DROP COLUMN blocks;
+       UPDATE head SET schema = 1; PRAGMA user_version = 1`,
+    );
     const store = await SqliteStore.open({ path, busyTimeoutMs: 10_000 });
     const now = Date.now();
     expect((await store.list({ ...EVERYTHING, now })).items).toMatchObject([{ content: "hello" }]);

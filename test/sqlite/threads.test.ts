@@ -6,13 +6,13 @@ import { pathToFileURL } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { HoldfastError } from "holdfast";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Searcher } from "../../dist/stores/sqlite/search/searcher.js";
-import type { Thread as ThreadOf } from "../../dist/stores/sqlite/thread.js";
+import type { Searcher } from "../../build/lib/stores/sqlite/search/searcher.js";
+import type { Thread as ThreadOf } from "../../build/lib/stores/sqlite/thread.js";
 import { newPath } from "../support/opened.js";
 import { root } from "../support/root.js";
 import { Embedding, NOW, RandomVectors } from "./embedding.js";
 
-const { Thread } = (await import(pathToFileURL(join(root, "dist/stores/sqlite/thread.js")).href)) as {
+const { Thread } = (await import(pathToFileURL(join(root, "build/lib/stores/sqlite/thread.js")).href)) as {
   readonly Thread: typeof ThreadOf;
 };
 

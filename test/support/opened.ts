@@ -2,24 +2,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Memory, type OpenOptions, openMemory } from "holdfast";
+import { HashEmbedder } from "holdfast/testing";
 import { afterAll, afterEach } from "vitest";
-import type { CountingThread as Thread } from "../../dist/tokens/thread.js";
 import { openRaw } from "./raw.js";
-import { root } from "./root.js";
-
-const { CountingThread } = (await import(pathToFileURL(join(root, "dist/tokens/thread.js")).href)) as {
-  readonly CountingThread: typeof Thread;
-};
 
 const folders: string[] = [];
 const memories: Memory[] = [];
 
 // The thread that counts tokens goes with its last user. Loading its vocabulary takes longer than most tests, so all memories
 // of a test file share one.
-const counting = CountingThread.acquire("o200k_base");
-afterAll(() => counting.release());
+const counting = await openMemory({ path: ":memory:", embedder: new HashEmbedder() });
+afterAll(() => counting.close());
 
 afterEach(async () => {
   for (const memory of memories.splice(0)) await memory.close().catch(() => undefined); // a test may have broken it

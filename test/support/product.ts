@@ -5,16 +5,16 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { HashEmbedder as Embedder, HashEmbedderOptions } from "holdfast/testing";
-import type { loadConfig as load } from "../../dist/config.js";
-import type { chunkItems as chunk } from "../../dist/retrieval/chunks/chunks.js";
-import type { chunkStrategy as strategy } from "../../dist/retrieval/chunks/strategy.js";
-import type * as codes from "../../dist/retrieval/vectors/codes.js";
+import type { loadConfig as load } from "../../build/lib/config.js";
+import type { chunkItems as chunk } from "../../build/lib/retrieval/chunks/chunks.js";
+import type { chunkStrategy as strategy } from "../../build/lib/retrieval/chunks/strategy.js";
+import type * as codes from "../../build/lib/retrieval/vectors/codes.js";
 import { root } from "./root.js";
 
 export type HashEmbedder = Embedder;
-export type { ChunkRequest } from "../../dist/retrieval/chunks/chunks.js";
+export type { ChunkRequest } from "../../build/lib/retrieval/chunks/chunks.js";
 
-const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", path)).href);
+const part = (path: string): Promise<unknown> => import(pathToFileURL(join(root, "build/lib", path)).href);
 
 export const { HashEmbedder } = (await part("testing/hash-embedder.js")) as {
   readonly HashEmbedder: new (options?: HashEmbedderOptions) => Embedder;

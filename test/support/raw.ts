@@ -1,5 +1,7 @@
 /** The database file as any other program sees it: through the bare driver, without Holdfast. */
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { root } from "./root.js";
 
 type Value = null | number | string | Uint8Array;
 type Row = { readonly [column: string]: Value };
@@ -14,8 +16,9 @@ interface Driver {
   readonly DatabaseSync: new (path: string, options: { readonly timeout: number }) => RawDatabase;
 }
 
+// The very driver of the package: two copies of SQLite in one process release each other's locks.
 const driver = (process.getBuiltinModule("node:sqlite" as never) ??
-  createRequire(import.meta.url)("@photostructure/sqlite")) as Driver;
+  createRequire(import.meta.url)(join(root, "dist/parts/sqlite/dist/index.cjs"))) as Driver;
 
 /** Waits for locks inside SQLite: with the whole process for as long as a few seconds. */
 export function openRaw(path: string): RawDatabase {
@@ -68,6 +71,16 @@ const INVARIANTS: readonly { readonly name: string; readonly sql: string }[] = [
   {
     name: "head.items is not the number of items",
     sql: "SELECT items, (SELECT count(*) FROM item) AS counted FROM head WHERE items <> counted",
+  },
+  {
+    name: "head.blocks is not the number of blocks",
+    sql: "SELECT blocks, (SELECT count(*) FROM block) AS counted FROM head WHERE blocks <> counted",
+  },
+  {
+    name: "the count of a kind is not the number of its items",
+    sql: `SELECT kind, kind_count.items, counted.items AS counted
+          FROM kind_count FULL JOIN (SELECT kind, count(*) AS items FROM item WHERE kind <> 0 GROUP BY kind) AS counted
+          USING (kind) WHERE coalesce(kind_count.items, 0) <> coalesce(counted.items, 0)`,
   },
   {
     name: "a space's items or terms are not what its items add up to",

@@ -5,13 +5,13 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { FakeClock } from "holdfast/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import type { TokenCounter } from "../../dist/tokens/counter.js";
-import type { Encoding } from "../../dist/tokens/encoding.js";
-import type { CountingThread, IDLE_MS } from "../../dist/tokens/thread.js";
+import type { TokenCounter } from "../../build/lib/tokens/counter.js";
+import type { Encoding } from "../../build/lib/tokens/encoding.js";
+import type { CountingThread, IDLE_MS } from "../../build/lib/tokens/thread.js";
 import { root } from "../support/root.js";
 
 const part = async (name: string): Promise<unknown> => import(urlOf(name));
-const urlOf = (name: string): string => pathToFileURL(join(root, "dist", "tokens", `${name}.js`)).href;
+const urlOf = (name: string): string => pathToFileURL(join(root, "build/lib/tokens", `${name}.js`)).href;
 
 const product = {
   ...((await part("counter")) as { TokenCounter: typeof TokenCounter }),

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import type { splitOverflow } from "../../dist/blocks/overflow.js";
-import type { Counters } from "../../dist/tokens/counters.js";
-import type { CountingThread } from "../../dist/tokens/thread.js";
+import type { splitOverflow } from "../../build/lib/blocks/overflow.js";
+import type { Counters } from "../../build/lib/tokens/counters.js";
+import type { CountingThread } from "../../build/lib/tokens/thread.js";
 import { root } from "../support/root.js";
 
-const part = async (name: string): Promise<unknown> => import(pathToFileURL(join(root, "dist", `${name}.js`)).href);
+const part = async (name: string): Promise<unknown> =>
+  import(pathToFileURL(join(root, "build/lib", `${name}.js`)).href);
 
 const product = {
   ...((await part("tokens/counters")) as { Counters: typeof Counters }),

@@ -187,9 +187,18 @@ describe("rows that do not fit together", () => {
 
   it("are counted anew when the counts are wrong", async () => {
     const path = await usedFile();
-    alter(path, "UPDATE head SET items = 7; UPDATE space SET terms = 1; UPDATE session SET next_seq = 1");
+    alter(
+      path,
+      "UPDATE head SET items = 7, blocks = 3; INSERT INTO kind_count VALUES (2, 5); UPDATE space SET terms = 1; UPDATE session SET next_seq = 1",
+    );
     const { what } = await expectMended(path, "counts");
-    for (const part of ["the number of items", "words of a space", "next position in a session"]) {
+    for (const part of [
+      "number of items",
+      "number of blocks",
+      "items of a kind",
+      "words of a space",
+      "next position in a session",
+    ]) {
       expect(what).toContain(part);
     }
     const memory = await openHashed(path);

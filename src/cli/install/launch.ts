@@ -5,8 +5,8 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { HoldfastError } from "../../errors.js";
+import { packageFile } from "../../package-files.js";
 
 export interface Running {
   readonly node: string;
@@ -23,7 +23,7 @@ export interface Launch {
 }
 
 /** The file of the running command. */
-export const MAIN_FILE = fileURLToPath(new URL("../main.js", import.meta.url));
+export const MAIN_FILE = packageFile("dist/cli/main.js");
 
 export const runningHere = (platform: NodeJS.Platform): Running => ({
   node: process.execPath,

@@ -1,11 +1,11 @@
 /** Which model and runtime to use; importing this loads neither. */
-import { fileURLToPath } from "node:url";
+import { packageFile } from "../../package-files.js";
 import type { EmbedderDescription } from "../embedder.js";
 
 export const MODEL_NAME = "all-MiniLM-L6-v2";
 
-/** In the package. The relative path is the same from the compiled module and from its source. */
-export const MODEL_FOLDER = fileURLToPath(new URL("../../../models/all-MiniLM-L6-v2-q8", import.meta.url));
+/** The folder of the model in the package. */
+export const packagedModel = (): string => packageFile("models/all-MiniLM-L6-v2-q8");
 
 /**
  * One name for both runtimes, so that a file can move between machines. Their rounding differs (mean cosine 0.999), and
@@ -13,6 +13,12 @@ export const MODEL_FOLDER = fileURLToPath(new URL("../../../models/all-MiniLM-L6
  * stay.
  */
 export const RUNTIME_NAME = "onnx-int8";
+
+/** Where the native runtime is missing. */
+export const NOT_NATIVE = {
+  what: "the model runs on WebAssembly, six to nine times slower than native code",
+  hint: "install a native runtime for this platform: npm install onnxruntime-node@1.25.1",
+} as const;
 
 export type RuntimeName = "node" | "web";
 

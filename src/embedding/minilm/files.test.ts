@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { MODEL_FOLDER } from "./choice.js";
+import { packagedModel } from "./choice.js";
 import { MODEL_FILES, type ModelFile, readModelFile } from "./files.js";
 
 describe("the model's files", () => {
@@ -10,16 +10,16 @@ describe("the model's files", () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each(Object.keys(MODEL_FILES) as ModelFile[])("ship with the package, as they must be: %s", async (name) => {
-    expect((await readModelFile(MODEL_FOLDER, name)).length).toBeGreaterThan(0);
+    expect((await readModelFile(packagedModel(), name)).length).toBeGreaterThan(0);
   });
 
   it("are listed in models/README.md with their checksums", () => {
-    const readme = readFileSync(join(MODEL_FOLDER, "../README.md"), "utf8");
+    const readme = readFileSync(join(packagedModel(), "../README.md"), "utf8");
     for (const [name, sha256] of Object.entries(MODEL_FILES)) expect(readme).toMatch(row(name, sha256));
   });
 
   it("are refused if a byte differs", async () => {
-    const bytes = readFileSync(join(MODEL_FOLDER, "tokenizer_config.json"));
+    const bytes = readFileSync(join(packagedModel(), "tokenizer_config.json"));
     writeFileSync(join(folder, "tokenizer_config.json"), bytes);
     expect(await readModelFile(folder, "tokenizer_config.json")).toEqual(bytes);
     bytes[10] = (bytes[10] ?? 0) ^ 1;

@@ -5,7 +5,7 @@
  */
 import { HoldfastError } from "../../errors.js";
 import type { Embedder, EmbedOptions } from "../embedder.js";
-import { type MiniLmDescription, MODEL_FOLDER, MODEL_NAME, type RuntimeName } from "./choice.js";
+import { type MiniLmDescription, MODEL_NAME, packagedModel, type RuntimeName } from "./choice.js";
 import { SharedThread } from "./shared-thread.js";
 import type { Asked } from "./thread.js";
 import type { Question } from "./worker.js";
@@ -30,7 +30,7 @@ export class MiniLmEmbedder implements Embedder {
   #thread: SharedThread | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor({ runtime, modelFolder = MODEL_FOLDER }: MiniLmOptions = {}) {
+  constructor({ runtime, modelFolder = packagedModel() }: MiniLmOptions = {}) {
     this.#folder = modelFolder;
     this.#runtime = runtime;
   }

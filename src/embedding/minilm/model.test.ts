@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MODEL_FOLDER } from "./choice.js";
+import { packagedModel } from "./choice.js";
 import { Model } from "./model.js";
 import { NativeGate } from "./native-gate.js";
 
 describe("the model", () => {
   let model: Model;
   beforeAll(async () => {
-    model = await Model.load({ folder: MODEL_FOLDER, runtime: "node" }, new NativeGate());
+    model = await Model.load({ folder: packagedModel(), runtime: "node" }, new NativeGate());
   });
   afterAll(() => model.release());
 

@@ -1,6 +1,7 @@
 /** The embedding thread, as seen from the main thread: sends questions and returns promises. */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { fromRecord, HoldfastError } from "../../errors.js";
+import { startThread } from "../../worker-thread.js";
 import type { ModelChoice, ThreadData } from "./choice.js";
 import { NativeGate } from "./native-gate.js";
 import type { Order, Question, Report } from "./worker.js";
@@ -28,9 +29,7 @@ export class ModelThread {
     const gate = new NativeGate();
     const shut = (): void => gate.shut();
     process.once("exit", shut);
-    // execArgv: flags of `node -e` or `--input-type` must not be passed on to a thread that runs a file.
-    this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
-      execArgv: [],
+    this.#worker = startThread(new URL("./worker.js", import.meta.url), {
       workerData: { ...choice, gate: gate.shared } satisfies ThreadData,
       name: "holdfast-embedder",
     });

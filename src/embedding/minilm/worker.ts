@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorRecord, HoldfastError, toRecord } from "../../errors.js";
-import { type MiniLmDescription, MODEL_NAME, RUNTIME_NAME, type ThreadData } from "./choice.js";
+import { type MiniLmDescription, MODEL_NAME, NOT_NATIVE, RUNTIME_NAME, type ThreadData } from "./choice.js";
 import { Line } from "./line.js";
 import { Model, TOKENS_MAX } from "./model.js";
 import { NativeGate } from "./native-gate.js";
@@ -40,30 +40,31 @@ const say = (report: Report, vectors: readonly Float32Array[] = []): void =>
   );
 
 const data = workerData as ThreadData;
-const model = await Model.load(data, new NativeGate(data.gate)).catch((error: unknown) => {
+Model.load(data, new NativeGate(data.gate)).then(serve, (error: unknown) => {
   say({ report: "unusable", error: recordOf(error) });
   process.exit(); // ends this thread only
 });
 
-/** Messages are received between two turns of the event loop. */
-const line = new Line(
-  (tokens) => model.vectorOf(tokens),
-  () => new Promise((resolve) => setImmediate(resolve)),
-);
+function serve(model: Model): void {
+  // Messages are received between two turns of the event loop.
+  const line = new Line(
+    (tokens) => model.vectorOf(tokens),
+    () => new Promise((resolve) => setImmediate(resolve)),
+  );
+  port?.on("message", async (order: Order) => {
+    if (order.order === "drop") line.drop(order.number);
+    else if (order.order === "answer") await answer(model, line, order.number, order.question);
+    else {
+      await line.stop();
+      await model.release();
+      port.close();
+    }
+  });
+}
 
-port.on("message", async (order: Order) => {
-  if (order.order === "drop") line.drop(order.number);
-  else if (order.order === "answer") await answer(order.number, order.question);
-  else {
-    await line.stop();
-    await model.release();
-    port.close();
-  }
-});
-
-async function answer(number: number, question: Question): Promise<void> {
+async function answer(model: Model, line: Line, number: number, question: Question): Promise<void> {
   try {
-    if (question.ask === "describe") say({ report: "answer", number, value: description() });
+    if (question.ask === "describe") say({ report: "answer", number, value: descriptionOf(model) });
     else if (question.ask === "count") {
       say({ report: "answer", number, value: question.texts.map((text) => model.tokensOf(text).length) });
     } else {
@@ -75,10 +76,17 @@ async function answer(number: number, question: Question): Promise<void> {
   }
 }
 
-function description(): MiniLmDescription {
+function descriptionOf(model: Model): MiniLmDescription {
   const { dimensions, runtime } = model;
   const space = { model: MODEL_NAME, runtime: RUNTIME_NAME, dimensions };
-  return { space, tokensMax: TOKENS_MAX, sliceBytes: SLICE_BYTES[runtime], loaded: runtime };
+  const isMissed = runtime === "web" && data.runtime === undefined;
+  return {
+    space,
+    tokensMax: TOKENS_MAX,
+    sliceBytes: SLICE_BYTES[runtime],
+    loaded: runtime,
+    ...(isMissed && { advice: `${NOT_NATIVE.what}; ${NOT_NATIVE.hint}` }),
+  };
 }
 
 function recordOf(error: unknown): ErrorRecord {

@@ -3,21 +3,13 @@
  * not a date. Only the beginning of a long text is read.
  */
 import { Calendar, type Range } from "./calendar.js";
+import { dateCueIn, NO_DATES, type QuestionDates } from "./date-cue.js";
 import { expressionsIn } from "./expressions.js";
-import { type Language, languageOf } from "./language.js";
+import type { Language } from "./language.js";
 import type { Mention } from "./mention.js";
 import { openOf, periodsIn, spanOf } from "./periods.js";
 import { vocabularyOf } from "./vocabulary.js";
 
-export interface QuestionDates {
-  /** Half-open, in UTC milliseconds, sorted, none inside another. */
-  readonly ranges: readonly Range[];
-  /** The ranges depend on the time of asking. True also for "on 7 May", which has no year. */
-  readonly isRelative: boolean;
-}
-
-/** Questions name times in their first sentences, and reading dates costs up to 5 ms per 1,000 hostile characters. */
-const READ_CHARACTERS = 500;
 /** A question with more dates than this is not about any of them. */
 const RANGES_MAX = 8;
 
@@ -25,16 +17,10 @@ const RANGES_MAX = 8;
 const OUTSIDE = /\b(?:before|until|till|by) $/i;
 const LONG = 7 * 86_400_000;
 
-/** English text without one of these names no time. Most questions have none and need no chrono-node. */
-const ENGLISH_CUE =
-  /\b\d|\b(?:ago|yesterday|last|past|previous|this|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)/i;
-
-const NO_DATES: QuestionDates = { ranges: [], isRelative: false };
-
 export function datesIn(text: string, askedAt: number, timeZone?: string): QuestionDates {
-  const read = text.slice(0, READ_CHARACTERS).normalize("NFKC").replace(/\s+/g, " ").slice(0, READ_CHARACTERS);
-  const language = languageOf(read);
-  if (language === "en" && !ENGLISH_CUE.test(read)) return NO_DATES;
+  const cue = dateCueIn(text);
+  if (!cue) return NO_DATES;
+  const { read, language } = cue;
   const calendar = new Calendar(askedAt, timeZone);
   const expressions = expressionsIn(read, language, calendar);
   const periods = periodsIn(read, language, calendar);

@@ -36,6 +36,7 @@ import type {
   ReadRequest,
   RegistryRequest,
   SpaceVersion,
+  StoreStats,
 } from "../store.js";
 import { Backlog } from "./embedding/backlog.js";
 import { ChunkReader } from "./embedding/chunk-reader.js";
@@ -43,7 +44,7 @@ import { OutboxReader } from "./embedding/outbox-reader.js";
 import { ReindexReader } from "./embedding/reindex-reader.js";
 import { VectorTables } from "./embedding/vector-table.js";
 import { pragma, Statements, snapshot } from "./file/connection.js";
-import type { Database, Row } from "./file/driver.js";
+import type { Database } from "./file/driver.js";
 import { IN_MEMORY } from "./file/driver.js";
 import { BlockReader } from "./records/block-reader.js";
 import { FactReader } from "./records/fact-reader.js";
@@ -52,7 +53,7 @@ import { LedgerReader } from "./records/ledger-reader.js";
 import { type NearestPlace, type NearestStep, PointReader } from "./records/point-reader.js";
 import { PromotionReader } from "./records/promotion-reader.js";
 import { ChangeReader } from "./rows/change-reader.js";
-import { spaceCode } from "./rows/codec.js";
+import { kindOf, spaceCode } from "./rows/codec.js";
 import { ItemReader } from "./rows/item-reader.js";
 import { Registry } from "./rows/registry.js";
 import { addWordPieces, findResidue, type Traces } from "./rows/residue.js";
@@ -218,9 +219,17 @@ export class Reader {
     return this.#snapshot(() => this.#outbox.due(limit, maxBytes, now));
   }
 
-  stats(): { items: number; bytes: number } {
-    const head = this.#database.prepare("SELECT items FROM head").get() as Row;
-    return { items: Number(head["items"]), bytes: this.#bytes() };
+  stats(): Pick<StoreStats, "items" | "kinds" | "blocks" | "bytes"> {
+    const [head = {}, ...counts] = this.#database
+      .prepare("SELECT 0 AS kind, items, blocks FROM head UNION ALL SELECT kind, items, 0 FROM kind_count")
+      .all();
+    const items = Number(head["items"]);
+    const kinds = { message: items, knowledge: 0, fact: 0, overflow: 0 };
+    for (const row of counts) {
+      kinds[kindOf(Number(row["kind"]))] = Number(row["items"]);
+      kinds.message -= Number(row["items"]);
+    }
+    return { items, kinds, blocks: Number(head["blocks"]), bytes: this.#bytes() };
   }
 
   #bytes(): number {

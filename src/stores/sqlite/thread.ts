@@ -1,7 +1,8 @@
 /** The main thread's proxy of a storage thread: it posts calls and returns promises. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { type ErrorRecord, fromRecord, HoldfastError } from "../../errors.js";
+import { startThread } from "../../worker-thread.js";
 import type { Call, ThreadData, ThreadOptions, ThreadRole } from "./worker.js";
 
 /** How long a thread that was told to leave may take before it is terminated. */
@@ -98,9 +99,7 @@ export class Thread<T> implements StorageThread<T> {
 
   #start(): Worker {
     const workerData: ThreadData = { role: this.#role, options: this.#options };
-    // execArgv: the flags of a program run by `node -e` or `--input-type` must not reach the thread, which runs a file.
-    const worker = new Worker(new URL("./worker.js", import.meta.url), {
-      execArgv: [],
+    const worker = startThread(new URL("./worker.js", import.meta.url), {
       workerData,
       name: `holdfast-${this.#role}`,
     });

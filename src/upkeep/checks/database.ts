@@ -106,6 +106,12 @@ export function checkReferences({ database }: Look): Finding {
 /** Stored counts. Each query counts those that are wrong. */
 const MISCOUNTED: readonly { readonly what: string; readonly sql: string }[] = [
   { what: "the number of items", sql: "SELECT items <> (SELECT count(*) FROM item) FROM head" },
+  { what: "the number of blocks", sql: "SELECT blocks <> (SELECT count(*) FROM block) FROM head" },
+  {
+    what: "the items of a kind",
+    sql: `SELECT count(*) FROM (SELECT kind, count(*) AS items FROM item WHERE kind <> 0 GROUP BY kind)
+      AS counted FULL JOIN kind_count USING (kind) WHERE coalesce(counted.items, 0) <> coalesce(kind_count.items, 0)`,
+  },
   {
     what: "the items or words of a space",
     sql: `SELECT count(*) FROM space LEFT JOIN

@@ -1,6 +1,6 @@
 /** Checks the embedding model in the package: whether its files are intact and a runtime loads. */
 
-import { MODEL_NAME } from "../../embedding/minilm/choice.js";
+import { MODEL_NAME, NOT_NATIVE } from "../../embedding/minilm/choice.js";
 import { MODEL_FILES, type ModelFile, readModelFile } from "../../embedding/minilm/files.js";
 import { loadRuntime } from "../../embedding/minilm/network.js";
 import { HoldfastError } from "../../errors.js";
@@ -25,10 +25,7 @@ export async function checkRuntime(): Promise<Finding> {
   try {
     const { runtime } = await loadRuntime(["node", "web"]);
     if (runtime === "node") return ok("onnxruntime-node");
-    return warning(
-      "onnxruntime-node cannot be loaded; onnxruntime-web is six to nine times slower",
-      "npm install onnxruntime-node",
-    );
+    return warning(NOT_NATIVE.what, NOT_NATIVE.hint);
   } catch (cause) {
     if (!(cause instanceof HoldfastError)) throw cause;
     return error(cause.message, cause.hint ?? "reinstall holdfast");

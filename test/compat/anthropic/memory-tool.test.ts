@@ -1,6 +1,4 @@
 /** The memory tool compared with the Anthropic SDK's own, used by the SDK, and used concurrently. */
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
 import fc from "fast-check";
@@ -9,8 +7,8 @@ import { type MemoryCommand, memoryTool } from "holdfast/anthropic";
 import { connect } from "holdfast/client";
 import { serve } from "holdfast/server";
 import { describe, expect, it } from "vitest";
+import { chunksOf } from "../../support/bundle.js";
 import { newFolder, newPath, open } from "../../support/opened.js";
-import { root } from "../../support/root.js";
 import { DIFFERENCES, SYSTEM_ERROR } from "./differences.js";
 import { type Answers, SideBySide } from "./side-by-side.js";
 
@@ -241,14 +239,9 @@ describe("the memory tool used concurrently", () => {
 });
 
 it("loads no Node module and no package", () => {
-  const waiting = [join(root, "dist/compat/anthropic/index.js")];
-  const loaded = new Map<string, readonly string[]>();
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (loaded.has(path)) continue;
-    const targets = [...readFileSync(path, "utf8").matchAll(/\bfrom "([^"]+)";$/gm)].map(([, to]) => to ?? "");
-    loaded.set(path, targets);
-    for (const target of targets) if (target.startsWith(".")) waiting.push(join(dirname(path), target));
-  }
-  expect(loaded.size).toBeGreaterThan(8);
-  expect([...loaded.values()].flat().filter((target) => !target.startsWith("."))).toEqual([]);
+  const chunks = [...chunksOf("compat/anthropic/index.js").values()];
+  const sources = chunks.flatMap((chunk) => chunk.sources);
+  expect(sources).toEqual(expect.arrayContaining(["src/compat/anthropic/memory-tool.ts", "src/errors.ts"]));
+  expect(sources.filter((source) => !source.startsWith("src/"))).toEqual([]);
+  expect(chunks.flatMap((chunk) => chunk.foreign)).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { sourcesOf } from "../../support/bundle.js";
 import { inFolder } from "../../support/folder.js";
 import { root } from "../../support/root.js";
 
@@ -34,38 +35,38 @@ it("loads its own files, the base layer, input validation, the driver and an est
     const printed = execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" });
     const addresses = printed.split("\n").filter((line) => line.startsWith("file:"));
     const paths = addresses.map((address) => relative(root, fileURLToPath(address)).split(sep).join("/"));
-    const own = paths.filter((path) => path.startsWith("dist/compat/buffer-store/"));
-    const rest = [...new Set(paths.filter((path) => !path.startsWith("dist/compat/buffer-store/")))];
-    expect(own).toContain("dist/compat/buffer-store/index.js");
-    expect(own).toContain("dist/compat/buffer-store/sqlite-buffer-store.js");
-    expect(rest.filter((path) => path.startsWith("dist/")).toSorted()).toEqual([
-      "dist/back-off.js",
-      "dist/clock.js",
-      "dist/errors.js",
-      "dist/graphemes.js",
-      "dist/ids.js",
-      "dist/input/identity.js",
-      "dist/input/integer.js",
-      "dist/input/json.js",
-      "dist/input/limits.js",
-      "dist/input/nearest.js",
-      "dist/input/refusal.js",
-      "dist/keyed-mutex.js",
-      "dist/plain-file.js",
-      "dist/rendered.js",
-      "dist/stores/sqlite/file/connection.js",
-      "dist/stores/sqlite/file/driver.js",
-      "dist/stores/sqlite/file/failure.js",
-      "dist/stores/sqlite/file/file.js",
-      "dist/stores/sqlite/file/lost-log.js",
-      "dist/stores/sqlite/file/main-file.js",
-      "dist/stores/sqlite/file/open-file.js",
-      "dist/stores/sqlite/file/pause.js",
-      "dist/text.js",
-      "dist/tokens/estimate.js",
+    const chunks = paths.filter((path) => /^dist\/(?!parts\/)/.test(path));
+    const sources = new Set(chunks.flatMap((path) => sourcesOf(join(root, path))));
+    const own = [...sources].filter((path) => path.startsWith("src/compat/buffer-store/"));
+    const rest = [...sources].filter((path) => !own.includes(path));
+    expect(own).toContain("src/compat/buffer-store/sqlite-buffer-store.ts");
+    expect(rest.filter((path) => path.startsWith("src/")).toSorted()).toEqual([
+      "src/back-off.ts",
+      "src/clock.ts",
+      "src/errors.ts",
+      "src/graphemes.ts",
+      "src/ids.ts",
+      "src/input/identity.ts",
+      "src/input/integer.ts",
+      "src/input/json.ts",
+      "src/input/nearest.ts",
+      "src/input/refusal.ts",
+      "src/keyed-mutex.ts",
+      "src/package-files.ts",
+      "src/plain-file.ts",
+      "src/rendered.ts",
+      "src/stores/sqlite/file/connection.ts",
+      "src/stores/sqlite/file/driver.ts",
+      "src/stores/sqlite/file/failure.ts",
+      "src/stores/sqlite/file/file.ts",
+      "src/stores/sqlite/file/lost-log.ts",
+      "src/stores/sqlite/file/main-file.ts",
+      "src/stores/sqlite/file/open-file.ts",
+      "src/stores/sqlite/file/pause.ts",
+      "src/text.ts",
+      "src/tokens/estimate.ts",
     ]);
+    expect(rest.filter((path) => !/^(src\/|part:@photostructure\/sqlite|builtin:)/.test(path))).toEqual([]);
     // The driver, if Node has none built in.
-    const packages = rest.flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
-    const known = ["@photostructure/sqlite", "node-gyp-build", "node-addon-api"];
-    expect([...new Set(packages)].filter((name) => !known.includes(name))).toEqual([]);
+    expect(paths.filter((path) => !chunks.includes(path) && !path.startsWith("dist/parts/sqlite/"))).toEqual([]);
   }));

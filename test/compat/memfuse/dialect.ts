@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
 import type { z } from "zod";
-import type { MEMFUSE as Table } from "../../../dist/compat/memfuse/operations.js";
-import type { Operation } from "../../../dist/schemas/operation.js";
+import type { MEMFUSE as Table } from "../../../build/lib/compat/memfuse/operations.js";
+import type { Operation } from "../../../build/lib/schemas/operation.js";
 import { root } from "../../support/root.js";
 
-export type { Operation } from "../../../dist/schemas/operation.js";
+export type { Operation } from "../../../build/lib/schemas/operation.js";
 export type DialectName = keyof typeof Table;
 
-const { MEMFUSE } = (await import(pathToFileURL(join(root, "dist", "compat/memfuse/operations.js")).href)) as {
+const { MEMFUSE } = (await import(pathToFileURL(join(root, "build/lib", "compat/memfuse/operations.js")).href)) as {
   readonly MEMFUSE: { readonly [name in DialectName]: Operation };
 };
 

@@ -1,10 +1,11 @@
 /**
  * The SQLite driver behind the `node:sqlite` API: the built-in module where Node has all of it (22.16 and later), else
- * a package with the same API that ships its own binaries. No other file in the project names a driver.
+ * a driver with the same API that ships with this package, with binaries for the common platforms. Elsewhere
+ * it can be installed as `@photostructure/sqlite`. No other file in the project names a driver.
  */
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { HoldfastError } from "../../../errors.js";
+import { requirePart } from "../../../package-files.js";
 
 export type Value = null | number | string | Uint8Array;
 export type Row = { readonly [column: string]: Value };
@@ -76,11 +77,11 @@ function loadDriver(): Driver {
   const builtIn = withoutSqliteWarning(() => process.getBuiltinModule("node:sqlite" as never) as Driver | undefined);
   if (builtIn && isComplete(builtIn)) return builtIn;
   try {
-    return createRequire(import.meta.url)("@photostructure/sqlite") as Driver;
+    return requirePart("sqlite/dist/index.cjs", "@photostructure/sqlite");
   } catch (cause) {
     throw new HoldfastError("store_failed", "no SQLite driver could be loaded", {
       cause,
-      hint: "use Node 22.16 or newer, which has SQLite built in, or reinstall with optional binaries for this platform",
+      hint: "use Node 22.16 or newer, which has SQLite built in, or run: npm install @photostructure/sqlite",
     });
   }
 }

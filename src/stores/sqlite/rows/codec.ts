@@ -25,6 +25,7 @@ export const roleCode = (role: Role): number => ROLE_CODES.indexOf(role);
 export const roleOf = (code: number): Role => ROLE_CODES[code] ?? "user";
 export const tierCode = (tier: Tier): number => TIER_CODES.indexOf(tier);
 export const kindCode = (kind: Kind): number => KIND_CODES.indexOf(kind);
+export const kindOf = (code: number): Kind => KIND_CODES[code] ?? "message";
 
 export function spaceParts(space: SpaceRef): readonly [kind: SpaceKind, code: number, name: string] {
   if ("user" in space) return ["user", 0, space.user];
@@ -98,7 +99,7 @@ export function readItem(row: Row): Item {
 function itemOf(row: Row): Mutable<Item> {
   const item = {
     id: String(row["id"]),
-    kind: KIND_CODES[Number(row["kind"])] ?? "message",
+    kind: kindOf(Number(row["kind"])),
     space: spaceRef(row["space_kind"], row["space_name"]),
   } as Mutable<Item>;
   if (row["session_name"] !== null) {
