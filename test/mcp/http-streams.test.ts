@@ -4,7 +4,7 @@ import { Server } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { FakeClock } from "holdfast/testing";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, newPath, start, startWithKeys } from "../server/started.js";
 import { rawRequest, Wire } from "../server/wire.js";
 import { makeKey } from "../server/world.js";
@@ -14,6 +14,8 @@ import { HttpAgent, legacy, messageOf, modern, type Place, post, TYPES } from ".
 
 const LOOK_MS = 1_000;
 const CONFIRM_MS = 15_000;
+/** What the server waits for without any stream: its next sample and its next housekeeping. */
+const IDLE_TIMERS = 2;
 const clock = new FakeClock();
 const uriOf = (name: string): string => `memory://blocks/${name}`;
 
@@ -24,6 +26,14 @@ let admin: Caller;
 beforeAll(async () => {
   // Its timers are counted, so nothing else may have any.
   ({ path, anyone, admin } = await startWithKeys({ clock, buffer: { speculative: { maxSize: 0 } } }));
+});
+
+// A client can hear of the end of its stream before the server has ended its timers.
+afterEach(async () => {
+  await until(() => {
+    clock.advance(LOOK_MS);
+    return clock.pending === IDLE_TIMERS;
+  });
 });
 
 const connect = (user: string) => HttpAgent.connect(anyone.url, { key: admin.secret ?? "", query: { user } });
