@@ -26,15 +26,11 @@ let admin: Caller;
 beforeAll(async () => {
   // Its timers are counted, so nothing else may have any.
   ({ path, anyone, admin } = await startWithKeys({ clock, buffer: { speculative: { maxSize: 0 } } }));
+  clock.advance(LOOK_MS); // it reads ahead, once
 });
 
 // A client can hear of the end of its stream before the server has ended its timers.
-afterEach(async () => {
-  await until(() => {
-    clock.advance(LOOK_MS);
-    return clock.pending === IDLE_TIMERS;
-  });
-});
+afterEach(() => until(() => clock.pending === IDLE_TIMERS));
 
 const connect = (user: string) => HttpAgent.connect(anyone.url, { key: admin.secret ?? "", query: { user } });
 
@@ -103,7 +99,6 @@ describe("a client that listens", () => {
   });
 
   it("is told what it cannot listen to, and by whom", async () => {
-    const before = clock.pending;
     const agent = await connect("ada");
     expect(agent.client.getServerCapabilities()).toMatchObject({
       tools: { listChanged: false },
@@ -126,7 +121,6 @@ describe("a client that listens", () => {
       expect(answer).toMatchObject({ id: 1, error: { code: expect.any(Number) } });
     }
     expect((await post(anyone.url, { query: { user: "ada" }, ...everything })).status).toBe(401);
-    await until(() => clock.pending === before);
   });
 });
 
@@ -139,9 +133,8 @@ describe("a stream", () => {
       isClosed = true;
       return why;
     });
-    const before = clock.pending;
     clock.advance(CONFIRM_MS);
-    await until(() => clock.pending === before); // it was asked for its key, and waits again
+    await until(() => clock.pending === IDLE_TIMERS + 2); // it was asked for its key, and waits again
     await admin.data("POST /api/v1/blocks", { query: { user: "brief" }, body: { name: "a", content: "x" } });
     await hears(here, uriOf("a"));
     expect(isClosed).toBe(false);
@@ -163,11 +156,10 @@ describe("a stream", () => {
   });
 
   it("leaves nothing behind when its reader goes, soon or late", async () => {
-    const before = clock.pending;
     const here = await listener(anyone.url, { key: admin.secret ?? "", query: { user: "ada" } });
-    expect(clock.pending, "it looks for changes, and at its key").toBe(before + 2);
+    await until(() => clock.pending === IDLE_TIMERS + 2); // it looks for changes, and at its key
     await here.stream.close();
-    await until(() => clock.pending === before);
+    await until(() => clock.pending === IDLE_TIMERS);
 
     const place = { key: admin.secret ?? "", query: { user: "ada" } };
     for (let turns = 0; turns < 20; turns++) {
@@ -177,7 +169,7 @@ describe("a stream", () => {
       leaving.abort();
       await opened.then((response) => response.text()).catch((error: unknown) => expect(error).toBeDefined());
     }
-    await until(() => clock.pending === before);
+    await until(() => clock.pending === IDLE_TIMERS);
   });
 
   it("has a place of its own; when there is none left its client is told so, and gets the next that is free", async () => {
