@@ -27,7 +27,8 @@ const compiled = (test) => ({
 });
 
 // `unit` runs the tests beside the source from the source; the others run the compiled tests against the compiled package:
-// what ships is what is tested. What takes least and fails most often comes first: `house` and `unit`, then `suites`.
+// what ships is what is tested. What takes least and fails most often comes first: `house` and `unit`, then `suites`. `browser` needs
+// a browser, so `npm run test:ui` runs it.
 export default defineConfig({
   test: {
     pool: "forks",
@@ -45,9 +46,10 @@ export default defineConfig({
       compiled({
         name: "suites",
         include: ["build/test/**/*.test.js"],
-        exclude: ["build/test/house/**"],
+        exclude: ["build/test/house/**", "build/test/ui/**"],
         sequence: { groupOrder: 1 },
       }),
+      compiled({ name: "browser", include: ["build/test/ui/**/*.test.js"], sequence: { groupOrder: 2 } }),
     ],
   },
 });
