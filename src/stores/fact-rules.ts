@@ -88,9 +88,6 @@ const tellingOf = (fact: Pick<RestoreFactWrite, "category" | "content"> & Standi
 /** The start of the last span. Requires that there is one. */
 export const startOf = (spans: readonly HeldSpan[]): number => spans.at(-1)?.from ?? Number.NaN;
 
-export const heldAt = ({ state, spans }: Standing, time: number): boolean =>
-  state !== "retracted" && spans.some(({ from, to = Infinity }) => from <= time && time < to);
-
 export function refuseSelfSuperseding({ id, supersedes }: PutFactWrite): void {
   if (!supersedes.includes(id)) return;
   throw new HoldfastError("invalid_input", "a fact cannot supersede itself", {

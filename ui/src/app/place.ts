@@ -48,6 +48,3 @@ export function spaceIn(params: Params): SpaceRef | undefined {
   if (team !== undefined) return { team };
   return agent === undefined ? undefined : { agent };
 }
-
-/** The parameters of a scope, for links. */
-export const scopeParams = (scope: Scope): Params => ({ ...scope });

@@ -1,5 +1,5 @@
 /** Numbers, times and names as people read them. */
-import type { Scope, SpaceRef } from "holdfast/client";
+import type { SpaceRef } from "holdfast/client";
 
 const COUNT = new Intl.NumberFormat("en");
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
@@ -59,6 +59,3 @@ export const spaceName = (space: SpaceRef): string => {
   const [kind = "", name = ""] = Object.entries(space)[0] ?? [];
   return `${kind} ${name}`;
 };
-
-export const scopeName = ({ user, agent, team, session }: Scope): string =>
-  [user ?? team ?? agent, session].filter(Boolean).join(" / ");
