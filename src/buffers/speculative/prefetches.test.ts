@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { ParsedQuery } from "../../input/query.js";
 import type { PredictorName } from "../../options.js";
 import { Entry } from "../query/answer-cache.js";
-import { Prefetches } from "./prefetches.js";
+import { Prefetches, type PrefetchesOptions } from "./prefetches.js";
 import { TrackRecord } from "./track-record.js";
 
 const ADA = { space: { user: "ada" } };
@@ -19,26 +19,32 @@ function answered({ question }: ParsedQuery): Entry {
   return new Entry({ key: question.text, versions: "", order: 1, question, ranking });
 }
 
-it("a full buffer evicts what the least useful predictor expects, and the oldest of that", async () => {
+/** Prefetches for a trusted `stride` and `topic`, with the answers that they hold. */
+function holding(prefetch: PrefetchesOptions["prefetch"], records = trusted()) {
   const entries = new Map<string, Entry>();
-  const records = new Map<PredictorName, TrackRecord>([
-    ["stride", new TrackRecord(true)],
-    ["topic", new TrackRecord(true)],
-  ]);
-  records.get("topic")?.scored(false);
-  const prefetches = new Prefetches(entries, {
-    maxSize: 3,
-    maxBytes: 1_000_000,
-    records,
-    prefetch: async (_place, query) => ({ outcome: "ready", entry: answered(query) }),
-    isBusy: () => false,
-    tell: () => undefined,
-  });
+  const options = { maxSize: 3, maxBytes: 1_000_000, records, prefetch, isBusy: () => false, tell: () => undefined };
+  const prefetches = new Prefetches(entries, options);
   const expectNext = async (predictor: PredictorName, text: string) => {
     prefetches.add({ id: text, predictor, place: ADA, query: asked(text) });
     prefetches.run();
     await turn();
   };
+  return { entries, prefetches, expectNext };
+}
+
+const trusted = () =>
+  new Map<PredictorName, TrackRecord>([
+    ["stride", new TrackRecord(true)],
+    ["topic", new TrackRecord(true)],
+  ]);
+
+it("a full buffer evicts what the least useful predictor expects, and the oldest of that", async () => {
+  const records = trusted();
+  records.get("topic")?.scored(false);
+  const { entries, expectNext } = holding(
+    async (_place, query) => ({ outcome: "ready", entry: answered(query) }),
+    records,
+  );
   for (const [predictor, text] of [
     ["stride", "page 1"],
     ["topic", "cats"],
@@ -50,4 +56,29 @@ it("a full buffer evicts what the least useful predictor expects, and the oldest
   expect([...entries.keys()]).toEqual(["page 1", "dogs", "page 2"]);
   await expectNext("stride", "page 3");
   expect([...entries.keys()]).toEqual(["page 1", "page 2", "page 3"]);
+});
+
+it("a search that a write had stopped waited for the next call", async () => {
+  let searches = 0;
+  const { entries, expectNext } = holding(async (_place, query) =>
+    ++searches === 1 ? { outcome: "stopped" } : { outcome: "ready", entry: answered(query) },
+  );
+  await expectNext("stride", "page 1");
+  expect([...entries.keys()]).toEqual(["page 1"]);
+});
+
+it("a guess that came back while its cancelled search ended was not searched", async () => {
+  const ends: (() => void)[] = [];
+  const { entries, prefetches, expectNext } = holding(async (_place, query) => {
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return { outcome: "ready", entry: answered(query) };
+  });
+  await expectNext("topic", "cats");
+  prefetches.cancel("cats");
+  await expectNext("topic", "cats");
+  for (let search = 0; search < 2; search++) {
+    ends[search]?.();
+    await turn();
+  }
+  expect([...entries.keys()]).toEqual(["cats"]);
 });

@@ -56,7 +56,7 @@ export class Prefetches {
   readonly #entries: Map<string, Entry>;
   /** Oldest first. */
   readonly #slots = new Map<string, Slot>();
-  #running: Promise<void> | undefined;
+  #isRunning = false;
   #isClosed = false;
 
   constructor(entries: Map<string, Entry>, options: PrefetchesOptions) {
@@ -125,17 +125,17 @@ export class Prefetches {
 
   /** Runs what is queued, until nothing is or a real question is in progress. */
   run(): void {
-    if (this.#isClosed) return;
-    this.#running ??= this.#runAll().finally(() => {
-      this.#running = undefined;
+    if (this.#isClosed || this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#runAll().finally(() => {
+      this.#isRunning = false;
     });
   }
 
-  /** Drops everything and waits for the search in progress. */
-  async close(): Promise<void> {
+  /** Drops everything and searches no more. The result of the search in progress is dropped. */
+  close(): void {
     this.#isClosed = true;
     this.forget();
-    await this.#running;
   }
 
   async #runAll(): Promise<void> {
@@ -144,12 +144,11 @@ export class Prefetches {
       slot.state = "running";
       const started = performance.now();
       const prefetched = await this.#options.prefetch(slot.place, slot.query).catch(() => UNUSABLE);
-      if (prefetched.outcome === "busy" || prefetched.outcome === "stopped") {
-        slot.state = "queued";
-        return;
-      }
-      slot.state = "done";
-      if (prefetched.outcome === "known") continue;
+      const { outcome } = prefetched;
+      slot.state = outcome === "busy" || outcome === "stopped" ? "queued" : "done";
+      if (outcome === "busy") return;
+      if (outcome === "stopped") continue; // if by a question, the next one is busy
+      if (outcome === "known") continue;
       slot.searches++;
       slot.ms = performance.now() - started;
       this.#recordOf(slot).issued();
@@ -172,7 +171,7 @@ export class Prefetches {
     this.#release(slot);
     const isWanted = this.#slots.get(slot.id) === slot;
     if (!entry || !isWanted) {
-      this.#slots.delete(slot.id);
+      if (isWanted) this.#slots.delete(slot.id);
       this.#waste(slot);
       return;
     }
