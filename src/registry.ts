@@ -7,6 +7,7 @@ import { type PageOptions, parsePage } from "./input/page.js";
 import { objectWith, wrongType } from "./input/refusal.js";
 import { parseSpace } from "./input/scope.js";
 import type { BufferService } from "./service.js";
+import { namedSpace } from "./space-key.js";
 import type { OnceWrite } from "./stores/receipts.js";
 import type { AmendWrite, RegisterWrite } from "./stores/store.js";
 import { repairText } from "./text.js";
@@ -114,7 +115,7 @@ export class LocalEntries {
   }
 
   #space(name: string): SpaceRef {
-    return { [this.#kind]: name } as unknown as SpaceRef;
+    return namedSpace(this.#kind, name);
   }
 
   #name(name: string): string {

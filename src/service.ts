@@ -49,7 +49,7 @@ import { MemoryPressure } from "./memory-pressure.js";
 import type { ResolvedOptions } from "./options.js";
 import { Reindexing } from "./reindexing/reindexing.js";
 import type { ServiceParts } from "./service-parts.js";
-import { laneIn, laneKey } from "./space-key.js";
+import { entrySpace, laneIn, laneKey } from "./space-key.js";
 import {
   type Buffers,
   buffersOf,
@@ -314,13 +314,15 @@ export class BufferService {
 
   #dropAnswers(space?: SpaceRef): void {
     this.#later?.run(); // what was observed is to be forgotten, too
-    for (const part of [this.#queries, this.#speculative]) part?.forget(space);
+    for (const part of [this.#queries, this.#speculative, this.#meaning]) part?.forget(space);
   }
 
   /** Commits one write and returns its result. With a key, the write is idempotent. */
-  write<W extends Write>(write: W, once?: OnceWrite): Promise<DoneOf<W>> {
+  async write<W extends Write>(write: W, once?: OnceWrite): Promise<DoneOf<W>> {
     this.#now();
-    return this.#writes.writeOne("registry", write, once);
+    const done = await this.#writes.writeOne("registry", write, once);
+    if (write.op === "amend") this.#dropAnswers(entrySpace(write.entry)); // a forget will know the new name only
+    return done;
   }
 
   /** Commits units in order, in large groups. Each unit is atomic and has its own result. Used by imports. */
@@ -377,7 +379,7 @@ export class BufferService {
 
   async #finish(): Promise<CloseReport> {
     this.#later?.cancel();
-    await this.#speculative?.close();
+    this.#speculative?.close();
     await this.#pressure.stop();
     await this.#housekeeping.stop();
     await this.reindexing.close();

@@ -191,6 +191,11 @@ export class MeaningPath {
     await this.#pipeline.flush("manual");
   }
 
+  /** Drops the cached questions of a space, or all. */
+  forget(space?: SpaceRef): void {
+    this.#questions.forget(space);
+  }
+
   /** Keeps nothing that only saves time, while the process is short of memory. */
   constrain(isConstrained: boolean): void {
     this.#questions.constrain(isConstrained);

@@ -1,13 +1,15 @@
 /**
- * EmbeddingCache: vectors of questions, by vector space and text. They depend on nothing that is written, so they never
- * become stale; the least recently used are evicted.
+ * EmbeddingCache: vectors of questions, by the spaces asked, vector space and text. They depend on nothing that is
+ * written, so they never become stale; the least recently used are evicted. Keys contain what was asked, so they are
+ * dropped with their spaces.
  *
  * Concurrent requests for the same vector share one embedding. If it fails, it fails for all of them and is not cached. If
  * the caller who started it aborts, one of the others starts again. Vectors are shared and must not be modified.
  */
 import { LRUCache } from "lru-cache";
 import { SingleFlight } from "../single-flight.js";
-import type { VectorSpace } from "../types.js";
+import { spaceKey } from "../space-key.js";
+import type { SpaceRef, VectorSpace } from "../types.js";
 import type { QuestionVector } from "./question.js";
 
 const ENTRY_BYTES = 256;
@@ -47,6 +49,8 @@ export class EmbeddingCache {
   #misses = 0;
   #evictions = 0;
   #isConstrained = false;
+  /** How often something was dropped. Flights that began before are not kept. */
+  #drops = 0;
 
   constructor({ max, maxBytes }: EmbeddingCacheOptions) {
     if (max === 0 || maxBytes === 0) return;
@@ -60,9 +64,15 @@ export class EmbeddingCache {
     });
   }
 
-  /** The text's vector. `signal` is the one that aborts `embed`. */
-  async get(space: VectorSpace, text: string, embed: () => Promise<Embedded>, signal?: AbortSignal): Promise<Embedded> {
-    const key = `${space.model}\n${space.runtime}\n${space.dimensions}\n${text}`;
+  /** The vector of a text that `spaces` are asked for. `signal` is the one that aborts `embed`. */
+  async get(
+    space: VectorSpace,
+    spaces: readonly SpaceRef[],
+    text: string,
+    embed: () => Promise<Embedded>,
+    signal?: AbortSignal,
+  ): Promise<Embedded> {
+    const key = JSON.stringify([spaces.map(spaceKey), space.model, space.runtime, space.dimensions, text]);
     const kept = this.#kept?.get(key);
     if (kept) {
       this.#hits++;
@@ -78,9 +88,10 @@ export class EmbeddingCache {
       }
     }
     this.#misses++;
+    const drops = this.#drops;
     const flight = this.#flights.start(key, async () => {
       const vector = await embed();
-      if (vector && !this.#isConstrained) this.#kept?.set(key, vector);
+      if (vector && !this.#isConstrained && drops === this.#drops) this.#kept?.set(key, vector);
       return vector;
     });
     if (signal) this.#signals.set(flight, signal);
@@ -93,9 +104,13 @@ export class EmbeddingCache {
     if (isConstrained) this.#kept?.clear();
   }
 
-  clear(): void {
-    this.#kept?.clear();
+  /** Drops the vectors of what a space was asked for, or all. */
+  forget(space?: SpaceRef): void {
+    const name = space && spaceKey(space);
+    for (const key of [...(this.#kept?.keys() ?? [])])
+      if (name === undefined || JSON.parse(key)[0].includes(name)) this.#kept?.delete(key);
     this.#flights.clear();
+    this.#drops++;
   }
 
   get stats(): EmbeddingCacheStats {

@@ -91,7 +91,7 @@ export class QuestionVectors {
     try {
       const description = pipeline.hybrid.description ?? (await pipeline.hybrid.ready());
       const started = performance.now();
-      const embedding = this.#embedTexts(description, question.texts);
+      const embedding = this.#embedTexts(description, question);
       const [embedded, tail] = await Promise.all([embedding, this.#embedTail(question, embedding)]);
       const round =
         tail.items > 0 ? asked("round", tail.items, started) : notAsked("round", "nothing waits to be embedded");
@@ -142,7 +142,7 @@ export class QuestionVectors {
   /** Embeds the question with a time limit, so that an embedder that hangs does not block it. */
   async #embedTexts(
     description: EmbedderDescription,
-    texts: readonly WeightedText[],
+    { texts, spaces }: Pick<VectorQuestion, "texts" | "spaces">,
   ): Promise<EmbeddedText | undefined> {
     const { embedder, clock, cache } = this.#options;
     const abort = new AbortController();
@@ -151,7 +151,7 @@ export class QuestionVectors {
       const vectors = await Promise.all(
         texts.map(({ text }) => {
           const embed = () => embedQuestion(embedder, description, text, abort.signal);
-          return cache.get(description.space, text, embed, abort.signal);
+          return cache.get(description.space, spaces, text, embed, abort.signal);
         }),
       );
       const known = vectors.flatMap((vector, at) => (vector ? [{ ...vector, weight: texts[at]?.weight ?? 1 }] : []));

@@ -38,9 +38,11 @@ export class Openings {
   open(place: ParsedScope, text: string | undefined): void {
     const space = spaceKey(place.space);
     if (this.#opened.has(space)) return;
-    this.#opened.set(space, {});
+    const opened = {};
+    this.#opened.set(space, opened);
     this.#options.store.versions([place.space]).then(
       ([known]) => {
+        if (this.#opened.get(space) !== opened) return; // asked or forgotten meanwhile
         if (known && known.version >= LARGE_VERSION) this.#warm(place, text ?? space);
       },
       () => undefined, // the question will report it
@@ -54,6 +56,12 @@ export class Openings {
     this.#opened.set(name, {});
     const { prefetches, record } = this.#options;
     if (warming !== undefined && !prefetches.asked(warming)) record.scored(true);
+  }
+
+  /** Drops what a space, or any, would be warmed with. */
+  forget(space?: string): void {
+    for (const name of space === undefined ? [...this.#opened.keys()] : [space])
+      if (this.#opened.has(name)) this.#opened.set(name, {});
   }
 
   #warm(place: ParsedScope, text: string): void {

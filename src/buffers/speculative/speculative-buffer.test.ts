@@ -20,6 +20,7 @@ const TURNS = [
 class Desk {
   readonly clock = new FakeClock();
   readonly store: SqliteStore;
+  readonly embedder = new HashEmbedder();
   readonly service: BufferService;
   searches = 0;
 
@@ -34,9 +35,8 @@ class Desk {
       this.searches++;
       return search(request);
     };
-    const embedder = new HashEmbedder();
     const options = loadConfig({ code: { path: ":memory:", clock: this.clock, buffer: { speculative } } });
-    this.service = new BufferService(store, options, { embedder });
+    this.service = new BufferService(store, options, { embedder: this.embedder });
     onTestFinished(async () => {
       const closed = this.service.close();
       await settle();
@@ -338,6 +338,23 @@ describe("other predictors", () => {
     await desk.idle();
     expect(await desk.of("opening")).toMatchObject({ issued: 1, served: 1, wasted: 0 });
   });
+
+  it("read a space into memory with a text that was forgotten a moment before", async () => {
+    const desk = await Desk.open({ predictors: "opening" });
+    const { ids } = await desk.service.add(
+      { user: "ada" },
+      Array.from({ length: 60 }, (_, at) => ({ role: "user" as const, content: `note ${at}` })),
+    );
+    const versions = vi.spyOn(desk.store, "versions");
+    versions.mockImplementationOnce(async ([space]) => {
+      versions.mockRestore();
+      await desk.service.delete({ user: "ada" }, ids);
+      return [{ id: "ada", version: 60, space }] as never;
+    });
+    await desk.idle();
+    await desk.idle();
+    expect(await desk.of("opening")).toMatchObject({ issued: 0 });
+  });
 });
 
 describe("what is announced", () => {
@@ -405,6 +422,24 @@ describe("what is announced", () => {
     await desk.session().anticipate("x");
     await desk.idle(1_000);
     expect(desk.searches).toBe(0);
+  });
+
+  it("held up the close of the memory if the embedder hung", async () => {
+    const desk = await Desk.open({ predictors: "anticipate" });
+    await desk.session().query("where is Bruno?");
+    await desk.idle();
+    const release = desk.embedder.stall();
+    await desk.session().anticipate("where is he now?");
+    await desk.idle(150);
+    expect(desk.embedder.waiting).toBe(1);
+    let isClosed = false;
+    const closed = desk.service.close().then(() => {
+      isClosed = true;
+    });
+    await settle();
+    expect(isClosed).toBe(true);
+    release();
+    await closed;
   });
 
   it("is answered although nothing was to be searched for one a moment before", async () => {
@@ -519,4 +554,21 @@ it("tells what becomes of its searches, without a word of what was said", async 
   expect(seen).toContain("next_line ready");
   expect(seen).toContain("next_line served");
   expect(JSON.stringify(prefetched)).not.toContain("Bruno");
+});
+
+it("the texts of questions stayed in memory when their user was forgotten or renamed", async () => {
+  const desk = await Desk.open();
+  const kept = () => {
+    const { query, speculative } = desk.service.buffers;
+    return [query.answers.entries, query.embeddings?.entries, speculative?.sessions];
+  };
+  await desk.turn(desk.session("one", "bob"), "hello");
+  const others = kept();
+  for (const text of TURNS) await desk.turn(desk.session(), text);
+  expect(kept()).not.toEqual(others);
+  await desk.service.forget({ user: "ada" });
+  expect(kept()).toEqual(others);
+  for (const text of TURNS) await desk.turn(desk.session(), text);
+  await desk.service.write({ op: "amend", entry: { kind: "user", name: "ada" }, name: "eve" });
+  expect(kept()).toEqual(others);
 });

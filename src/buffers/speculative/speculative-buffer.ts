@@ -218,6 +218,7 @@ export class SpeculativeBuffer {
     }
     this.#forms = {}; // may name sessions of the space
     for (const predictor of this.#predictors) predictor.forget?.(name);
+    this.#openings?.forget(name);
     this.#prefetches.forget(name);
   }
 
@@ -232,10 +233,11 @@ export class SpeculativeBuffer {
     };
   }
 
-  /** Drops everything and waits for the search in progress. */
-  async close(): Promise<void> {
+  /** Drops everything and searches no more. Does not wait for the search in progress, whose embedder may hang. */
+  close(): void {
+    this.#options.interrupt();
     this.forget();
-    await this.#prefetches.close();
+    this.#prefetches.close();
   }
 
   #session(place: ParsedScope): Session {
