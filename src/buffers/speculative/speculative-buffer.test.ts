@@ -424,6 +424,15 @@ describe("what is announced", () => {
     expect(desk.searches).toBe(0);
   });
 
+  it("was kept with its explanation, which later questions got", async () => {
+    const desk = await Desk.open({ predictors: "anticipate" });
+    await desk.session().anticipate("where is Bruno?", { explain: true });
+    await desk.idle(150);
+    expect((await desk.service.stats()).speculative).toMatchObject({ entries: 0 });
+    const { explanation } = await desk.session().query("where is Bruno?", { explain: true });
+    expect(explanation?.origin).toBe("misses");
+  });
+
   it("held up the close of the memory if the embedder hung", async () => {
     const desk = await Desk.open({ predictors: "anticipate" });
     await desk.session().query("where is Bruno?");

@@ -182,6 +182,7 @@ export class SpeculativeBuffer {
    * expected to be asked as questions were before.
    */
   anticipate(place: ParsedScope, question: string, given?: QueryOptions): void {
+    if (given?.explain) return; // such answers are never cached
     const options = given && remembered(given);
     if (given && !options) return;
     const lane = laneKey(place);
