@@ -38,12 +38,16 @@ export function formsOf(predictor: PredictorName, ...sources: readonly Forms[]):
 
 const PLAIN: QueryOptions = {};
 
-/** The forms for sessions of other spaces, without those that name spaces besides their own. */
+/** Options that name what may belong to one space. */
+const OWN = ["session", "agent", "metadata"] as const;
+
+/** The forms for sessions of other spaces, without those that name what is not theirs. */
 export function elsewhere(forms: Forms, { space }: ParsedScope): Forms {
   const moved = Object.entries(forms).map(([expected, all]) => [
     expected,
     all.flatMap((form): readonly QueryOptions[] => {
       const { spaces, ...rest } = form;
+      if (OWN.some((name) => name in rest)) return [];
       if (spaces === undefined) return [form];
       return spaces.length === 1 && spaces.every((one) => spaceKey(one) === spaceKey(space)) ? [rest] : [];
     }),

@@ -220,12 +220,13 @@ describe("the next line", () => {
     expect((await desk.service.stats()).speculative).toMatchObject({ entries: 0, sessions: 0 });
   });
 
-  it("of a new session is not asked as a forgotten one asked, which may have named others", async () => {
-    const desk = await Desk.open({ predictors: "next_line" });
-    await desk.turn(desk.session("one", "ada"), TURNS[0] as string, { session: "secret" });
-    await desk.service.forget({ user: "ada" });
-    await desk.turn(desk.session("two", "bob"), TURNS[1] as string, { session: "secret" });
-    expect(await desk.of("next_line")).toMatchObject({ issued: 0, served: 0 });
+  it("of a new session is not asked as another asked that named sessions, agents or metadata", async () => {
+    for (const options of [{ session: "secret" }, { agent: "secret" }, { metadata: { mail: "ada@example.com" } }]) {
+      const desk = await Desk.open({ predictors: "next_line" });
+      await desk.turn(desk.session("one", "ada"), TURNS[0] as string, options);
+      await desk.turn(desk.session("two", "bob"), TURNS[1] as string, options);
+      expect(await desk.of("next_line")).toMatchObject({ issued: 0, served: 0 });
+    }
   });
 
   it("that is never asked is soon not searched any more, and again when it is asked", async () => {

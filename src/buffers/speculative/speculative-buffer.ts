@@ -217,7 +217,6 @@ export class SpeculativeBuffer {
       typing.cancel();
       this.#typing.delete(lane);
     }
-    this.#forms = {}; // may name sessions of the space
     for (const predictor of this.#predictors) predictor.forget?.(name);
     this.#openings?.forget(name);
     this.#prefetches.forget(name);
