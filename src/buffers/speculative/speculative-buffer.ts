@@ -160,8 +160,7 @@ export class SpeculativeBuffer {
     const isScored = this.#prefetches.asked(id);
     this.#openings?.asked(place);
     if (asked.text.length > TEXT_CHARACTERS_MAX) return;
-    this.#score(place, asked, id, isScored);
-    this.#note(place, asked);
+    this.#note(place, asked, id, isScored);
     this.#guess(place, "answered");
     this.#run();
   }
@@ -248,33 +247,30 @@ export class SpeculativeBuffer {
     this.#sessions.set(laneKey(session.place), session);
   }
 
-  /** Scores the standing guesses against a question, unless its search was scored. Those refuted are dropped. */
-  #score(place: ParsedScope, asked: Asked, id: string, isScored: boolean): void {
+  /** Scores the standing guesses against a question, unless its search was scored, and drops those refuted. */
+  #note(place: ParsedScope, asked: Asked, id: string, isScored: boolean): void {
     const session = this.#session(place);
     const isNext = isNextStep(session, asked);
-    const guesses = session.guesses.flatMap((guess): readonly StandingGuess[] => {
+    let forms = withForm(session.forms, "any", asked.options, session.asked.at(-1)?.text !== asked.text);
+    const guesses: StandingGuess[] = [];
+    for (const guess of session.guesses) {
       if (!isAnswering(guess, asked)) {
         if (isNext) this.#end(guess);
-        return isNext ? [] : [guess];
+        else guesses.push(guess);
+        continue;
       }
+      forms = withForm(forms, guess.predictor, asked.options, !guess.isConfirmed);
       const isExpected = guess.requests.includes(id) && !guess.asked.includes(id);
       const isHit = isExpected || (guess.requests.length === 0 && !guess.isConfirmed);
       if (isHit && !isScored) this.#recordOf(guess.predictor).scored(true);
-      return [{ ...guess, isConfirmed: true, asked: isExpected ? [...guess.asked, id] : guess.asked }];
-    });
-    const confirming = session.guesses.filter((guess) => isAnswering(guess, asked));
-    const forms = confirming.reduce(
-      (all, { predictor, isConfirmed }) => withForm(all, predictor, asked.options, !isConfirmed),
-      session.forms,
-    );
-    this.#save({ ...session, guesses, forms });
-  }
-
-  #note(place: ParsedScope, asked: Asked): void {
-    const session = this.#session(place);
-    const isNext = isNextStep(session, asked);
-    const forms = withForm(session.forms, "any", asked.options, session.asked.at(-1)?.text !== asked.text);
-    const noted = { ...session, forms, asked: isNext ? [...session.asked, asked].slice(-ASKED_MAX) : session.asked };
+      guesses.push({ ...guess, isConfirmed: true, asked: isExpected ? [...guess.asked, id] : guess.asked });
+    }
+    const noted = {
+      ...session,
+      guesses,
+      forms,
+      asked: isNext ? [...session.asked, asked].slice(-ASKED_MAX) : session.asked,
+    };
     this.#save(noted);
     this.#forms = { ...this.#forms, ...elsewhere(forms, place) };
     if (isNext) for (const predictor of this.#predictors) predictor.learn?.(traceOf(noted));
