@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { loadConfig } from "../../config.js";
 import type { MemoryEvent } from "../../events/event.js";
 import type { QueryOptions } from "../../input/query.js";
+import type { MemorySource } from "../../memory-pressure.js";
 import type { Options, PredictorName } from "../../options.js";
 import { BufferService } from "../../service.js";
 import { LocalSession } from "../../session.js";
@@ -23,6 +24,9 @@ class Desk {
   readonly embedder = new HashEmbedder();
   readonly service: BufferService;
   searches = 0;
+  heapBytes = 0;
+  /** A major garbage collection. */
+  collected = (): void => undefined;
 
   static async open(speculative: NonNullable<Options["buffer"]>["speculative"] = {}): Promise<Desk> {
     return new Desk(await SqliteStore.open({ path: ":memory:", busyTimeoutMs: 1_000 }), speculative);
@@ -36,7 +40,14 @@ class Desk {
       return search(request);
     };
     const options = loadConfig({ code: { path: ":memory:", clock: this.clock, buffer: { speculative } } });
-    this.service = new BufferService(store, options, { embedder: this.embedder });
+    const memory: MemorySource = {
+      usage: () => ({ residentBytes: 0, heapBytes: this.heapBytes, maxHeapBytes: 100 }),
+      onCollected: (listener) => {
+        this.collected = listener;
+        return () => undefined;
+      },
+    };
+    this.service = new BufferService(store, options, { embedder: this.embedder, memory });
     onTestFinished(async () => {
       const closed = this.service.close();
       await settle();
@@ -423,6 +434,22 @@ describe("what is announced", () => {
     await desk.session().anticipate("x");
     await desk.idle(1_000);
     expect(desk.searches).toBe(0);
+  });
+
+  it("was searched although memory was short, if another search was in progress when it became short", async () => {
+    const desk = await Desk.open({ predictors: "anticipate" });
+    await desk.session().query("where is Bruno?");
+    const release = desk.embedder.stall();
+    await desk.session("one").anticipate("where is he now?");
+    await desk.idle(150);
+    desk.heapBytes = 90;
+    desk.collected();
+    await desk.session("two").anticipate("and where was he?");
+    await desk.idle(150);
+    release();
+    await desk.idle();
+    expect((await desk.service.stats()).process.isShort).toBe(true);
+    expect(await desk.of("anticipate")).toMatchObject({ issued: 1, wasted: 1 });
   });
 
   it("was kept with its explanation, which later questions got", async () => {

@@ -119,6 +119,7 @@ export class SpeculativeBuffer {
     this.#records = new Map(predictors.map((name) => [name, new TrackRecord(TRUSTED.has(name))]));
     this.#prefetches = new Prefetches(entries, {
       ...options,
+      isBusy: () => this.#isConstrained || options.isBusy(),
       records: this.#records,
       tell: ({ place, predictor }, outcome) =>
         events.tell({ type: "prefetched", ...laneIn(place), predictor, outcome }),
@@ -131,7 +132,7 @@ export class SpeculativeBuffer {
         record: opening,
         prefetches: this.#prefetches,
         parse: (place, text) => this.#parse(place, text, { topK: 1 }),
-        run: () => this.#run(),
+        run: () => this.#prefetches.run(),
       });
   }
 
@@ -149,7 +150,7 @@ export class SpeculativeBuffer {
     this.#guess(place, "added");
     this.#openings?.open(place, this.#session(place).said.at(-1)?.text);
     this.#prefetches.outdated(spaceKey(place.space));
-    this.#run();
+    this.#prefetches.run();
   }
 
   /** Observes a question that was answered, with the options that it was asked with (`remembered`). */
@@ -162,13 +163,13 @@ export class SpeculativeBuffer {
     if (asked.text.length > TEXT_CHARACTERS_MAX) return;
     this.#note(place, asked, id, isScored);
     this.#guess(place, "answered");
-    this.#run();
+    this.#prefetches.run();
   }
 
   /** Observes that items were embedded or vectors written, which gives spaces new versions. */
   settled(): void {
     this.#prefetches.outdated();
-    this.#run();
+    this.#prefetches.run();
   }
 
   /** Observes that a session is in use. */
@@ -190,7 +191,7 @@ export class SpeculativeBuffer {
       this.#typing.delete(lane);
       const text = normaliseQuestion(question);
       this.#stand(place, "anticipate", text === "" ? [] : [{ text, ...(options && { options }) }]);
-      this.#run();
+      this.#prefetches.run();
     });
     this.#typing.set(lane, { place, cancel });
   }
@@ -199,10 +200,6 @@ export class SpeculativeBuffer {
   constrain(isConstrained: boolean): void {
     this.#isConstrained = isConstrained;
     if (isConstrained) this.#prefetches.forget();
-  }
-
-  #run(): void {
-    if (!this.#isConstrained) this.#prefetches.run();
   }
 
   /** Drops everything known of a space, or everything. */
