@@ -1,16 +1,9 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { FakeClock } from "../testing/fake-clock.js";
+import { heapUsed } from "../testing/heap-used.js";
 import { RoundBuffer } from "./round-buffer.js";
 
 const MIB = 1024 * 1024;
-
-function heapUsed(): number {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc()");
-  return process.memoryUsage().heapUsed;
-}
 
 interface Filled {
   readonly buffer: RoundBuffer;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeClock } from "../../testing/fake-clock.js";
+import { heapUsed } from "../../testing/heap-used.js";
 import { type BufferStore, type BufferStoreOptions, INJECTED_IDS_MAX } from "./buffer-store.js";
 import { InMemoryBufferStore } from "./in-memory-buffer-store.js";
 import { SqliteBufferStore } from "./sqlite-buffer-store.js";
@@ -370,4 +371,14 @@ describe.each(KINDS)("$kind", ({ open }) => {
     ];
     for (const call of calls) expect(call).toThrow(coded("closed"));
   });
+});
+
+it("an InMemoryBufferStore frees what it holds when it is closed", () => {
+  const store = new InMemoryBufferStore<string>();
+  const before = heapUsed();
+  for (let at = 0; at < 20; at++) store.push(`${at} `.repeat(500_000), "monday", "key");
+  expect(heapUsed() - before).toBeGreaterThan(10_000_000);
+  store.close();
+  expect(heapUsed() - before).toBeLessThan(1_000_000);
+  expect(() => store.count()).toThrow(coded("closed"));
 });

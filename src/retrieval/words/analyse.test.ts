@@ -1,7 +1,6 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { heapUsed } from "../../testing/heap-used.js";
 import { ANALYSIS_VERSION, analyse } from "./analyse.js";
 import { TERM_UNITS_MAX } from "./terms.js";
 
@@ -98,13 +97,6 @@ describe("a term", () => {
     expect(keptMegabytes).toBeLessThan(3);
   });
 });
-
-/** The bytes of JavaScript objects that are still reachable. */
-function heapUsed(): number {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc()");
-  return process.memoryUsage().heapUsed;
-}
 
 /** Hostile text: words and identifiers of all scripts, mixed with any Unicode. */
 const PIECES = [
