@@ -1,7 +1,13 @@
 /** The pages that people read, with their code blocks, links and anchors. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { root } from "../support/root.js";
+
+/** The site's own function, so that an anchor that passes here works there. */
+const { slug } = (await import(pathToFileURL(join(root, "website/.vitepress/slug.mjs")).href)) as {
+  readonly slug: (heading: string) => string;
+};
 
 /** A fenced code block. */
 export interface Block {
@@ -82,10 +88,3 @@ export function anchorsOf({ text }: Page): ReadonlySet<string> {
   const headings = text.replaceAll(/^ *```[\s\S]*?^ *```/gm, "").matchAll(/^#+ (.+)$/gm);
   return new Set([...headings].map(([, heading = ""]) => slug(heading)));
 }
-
-const slug = (heading: string): string =>
-  heading
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replaceAll(/\s/g, "-");
