@@ -4,7 +4,7 @@
  * The last two columns of a built row are lists of code spans, separated by commas. Where: `path`. Proof: `path` of a
  * test file, or `path › test name`; a suite in src/testing or test/session counts as a test file if the test is named.
  * A number is proven by a benchmark: `npm run bench:name › first cell`, where docs/benchmarks.md has a section with
- * that command in its heading and a table row that starts with that cell. Paths start at the repository's root.
+ * that command under its heading and a table row that starts with that cell. Paths start at the repository's root.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -110,7 +110,7 @@ function benchFault(command: string, name: string): string | undefined {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: object };
   if (!(command.replace("npm run ", "") in scripts)) return `package.json has no script for ${command}`;
   const sections = readFileSync(join(root, "docs/benchmarks.md"), "utf8").split(/^## /m);
-  const section = sections.find((text) => new RegExp(`^[^\n]*\`${command}\\b`).test(text));
+  const section = sections.find((text) => new RegExp(`^[^\n]*\n\n\`${command}\\b`).test(text));
   if (section === undefined) return `docs/benchmarks.md has no section of ${command}`;
   const isRow = (line: string): boolean => line.startsWith(`| ${name} |`);
   return section.split("\n").some(isRow) ? undefined : `the section of ${command} has no row "${name}"`;
