@@ -22,7 +22,7 @@ const { loadConfig } = (await import(pathToFileURL(join(root, "build/lib/config.
   readonly loadConfig: typeof load;
 };
 
-const NOT_RUN_MAX = 14;
+const NOT_RUN_MAX = 9;
 const LANGUAGES = ["ts", "js", "sh", "yaml", "json", "toml", "text"];
 
 const pages = readPages();

@@ -1,6 +1,6 @@
 /**
  * Client: a program that starts MCP servers, and how it is configured. This table contains everything known about clients. It
- * follows each client's documentation (docs/mcp.md has the sources).
+ * follows each client's documentation (docs/decisions/mcp.md has the sources).
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
