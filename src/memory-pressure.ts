@@ -1,11 +1,11 @@
 /**
  * MemoryPressure: keeps a process that is short of memory running. Memory is short when the resident memory exceeds the
  * configured limit, or when little of V8's heap is free after a garbage collection: at its own limit, V8 would end the
- * process. Then everything that only saves time is given up: caches, vectors in memory, answers made ahead. When memory
+ * process. Then everything that only saves time is dropped: caches, vectors in memory, answers made ahead. When memory
  * is no longer short, all of that grows back.
  *
  * The resident memory is read once a second, the heap after every major collection, when it contains no garbage. What was
- * given up may be what the work at hand needs, so if memory is short again soon, the next recovery waits longer.
+ * dropped may be what the current work needs, so if memory is short again soon, the next recovery waits longer.
  */
 import { constants, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";

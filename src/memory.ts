@@ -79,7 +79,7 @@ export async function openWithFallback(
   });
 }
 
-/** The first calls go first: reading ahead blocks for some 60 ms. */
+/** Compiling the patterns (`readAhead`) blocks for some 60 ms, so it waits until the first calls are done. */
 const READ_AHEAD_MS = 200;
 
 function openStore(resolved: ResolvedOptions, warm: readonly "search"[]): Promise<SqliteStore> {

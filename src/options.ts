@@ -40,7 +40,7 @@ export type SortBy = (typeof SORTS)[number];
 export const ORDERS = ["desc", "asc"] as const satisfies readonly Order[];
 
 /**
- * next_line: the message just added is the next question · stride: a series goes on (pages, dates, numbers, sessions) ·
+ * next_line: the message just added is the next question · stride: a series continues (pages, dates, numbers, sessions) ·
  * correlation: what was asked after a similar question before · topic: the newest messages together are the next
  * question · opening: a space that comes into use is asked soon · anticipate: what the application says is being typed.
  */
@@ -88,8 +88,8 @@ export const OPTIONS = {
      */
     closeMs: integer(5_000, 0, HOUR_MS),
     /**
-     * The resident memory of the process, in bytes, above which caches and vectors in memory are given up and spaces
-     * that do not fit are searched by words only, until it has fallen by 15 %. Writes go on. 0: no limit. A heap that is
+     * The resident memory of the process, in bytes, above which caches and vectors in memory are dropped and spaces
+     * that do not fit are searched by words only, until it has fallen by 15 %. Writes continue. 0: no limit. A heap that is
      * nearly full has the same effect, whatever the limit. Set it below the limit of a container.
      */
     maxProcessBytes: integer(0, 0, 1024 * 1024 * MIB),

@@ -1,4 +1,4 @@
-/** The parts behind a service that whoever opens it supplies. */
+/** The parts of a service that its opener supplies. */
 import type { Embedder } from "./embedding/embedder.js";
 import type { Extractor } from "./extraction/extractor.js";
 import type { MemorySource } from "./memory-pressure.js";

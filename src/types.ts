@@ -326,7 +326,7 @@ export interface Entry {
   readonly kind: SpaceKind;
   /** Its name, unique among entries of its kind. */
   readonly name: string;
-  /** What it is, in the words of whoever described it. */
+  /** A description, as set by a caller. */
   readonly description?: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;

@@ -361,7 +361,7 @@ function refuseOtherVersion(block: Block, expectVersion: number | undefined): vo
 }
 
 function overtaken({ id, version }: Block): HoldfastError {
-  return new HoldfastError("conflict", "the block has changed meanwhile", {
+  return new HoldfastError("conflict", "the block has changed in the meantime", {
     hint: "read it again and repeat the edit on its current version, or let edits that do not overlap merge (merge: true)",
     details: { id, version },
   });

@@ -77,12 +77,12 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
           ? await store.sessions({ kind: "session", space: entry.space, name, limit: 1 })
           : await store.entries({ kind: entry.kind, name, limit: 1 });
       const [found] = page.items;
-      if (!found) throw new HoldfastError("not_found", `the ${entry.kind} was changed again meanwhile`);
+      if (!found) throw new HoldfastError("not_found", `the ${entry.kind} was changed again in the meantime`);
       return write.op === "register" ? { op: "register", entry: found, created: true } : { op: "amend", entry: found };
     }
     case "put_block": {
       const [block] = await store.blocks({ spaces: [write.space], ids: [write.id] });
-      if (!block) throw new HoldfastError("not_found", "the block was forgotten meanwhile");
+      if (!block) throw new HoldfastError("not_found", "the block was forgotten in the meantime");
       return { op: "put_block", block };
     }
     case "put_point":
@@ -91,7 +91,7 @@ async function readDone(store: Store, write: Write, now: number): Promise<Done> 
     case "end_fact": {
       const request = { spaces: [write.space], ids: [write.id], states: FACT_STATES, limit: 1, now };
       const [fact] = (await store.facts(request)).items;
-      if (!fact) throw new HoldfastError("not_found", "the fact was forgotten meanwhile");
+      if (!fact) throw new HoldfastError("not_found", "the fact was forgotten in the meantime");
       return write.op === "end_fact"
         ? { op: "end_fact", fact }
         : { op: "put_fact", outcome: "updated", fact, ended: [] };

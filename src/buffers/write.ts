@@ -236,7 +236,7 @@ export class WriteBuffer {
     });
   }
 
-  /** Admits waiting callers in order, as long as there is space. */
+  /** Admits waiting callers in order, while there is space. */
   #admitWaiting(): void {
     for (let next = this.#admissions[0]; next; next = this.#admissions[0]) {
       if (this.#waitingBytes > 0 && this.#waitingBytes + next.bytes > this.#options.maxWaitingBytes) return;

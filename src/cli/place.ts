@@ -111,13 +111,13 @@ export async function openFile(place: FilePlace, { meaning, create, resting }: N
 }
 
 /**
- * How long a one-shot command goes on embedding what waits, after it has answered: some 50 kB with the native runtime, 14
- * kB without. If it embedded nothing, texts that are too long for a query to embed would wait forever, and every query
- * would be partial.
+ * How long a command continues to embed waiting items after it has answered: enough for some 50 kB of text with the native
+ * runtime, 14 kB without. If it embedded nothing, texts that are too long for a query to embed would wait forever, and every
+ * query would be partial.
  */
 const CLOSE_MS = 2_000;
 
-/** Added items wait for a query, or until there are so many rounds that a query would have to wait for them. */
+/** Added items are not embedded until a query comes, or until their number would delay a query. */
 const RESTING: Options = {
   buffer: { roundBuffer: { eager: false, maxSize: 20, maxTokens: 1_000_000, idleMs: 24 * 3_600_000 } },
 };

@@ -15,7 +15,7 @@ export interface RemoteBackup {
   readonly name: string;
   /** Its size. */
   readonly bytes: number;
-  /** The file. It fails if it is cut short. */
+  /** The file. Reading fails if the download ends early. */
   readonly content: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 

@@ -116,7 +116,7 @@ export function parseFact(place: ParsedScope, value: unknown, now: number, where
 export function parseEnd(value: unknown, now: number): number {
   const { at } = objectWith(value ?? {}, END_KEYS, "options");
   const end = at === undefined ? now : parseInstant(at, "options.at");
-  if (end > now) throw invalid("options.at", "is in the future", "end it when it holds no longer");
+  if (end > now) throw invalid("options.at", "is in the future", "end it when it no longer holds");
   return end;
 }
 

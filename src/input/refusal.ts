@@ -56,7 +56,7 @@ function unknownKey(where: string, key: string, keys: ReadonlySet<string>): Hold
   return invalid(where, problem, hint);
 }
 
-/** What an error says about an unknown key, at every door. */
+/** What an error says about an unknown key, in every interface. */
 export function unknownKeyTold(
   key: string,
   keys: ReadonlySet<string>,
@@ -71,7 +71,7 @@ export function parseChoice<T extends string>(value: unknown, choices: readonly 
   throw invalid(where, choiceTold(value, choices));
 }
 
-/** What an error says about a value that is none of a closed set, at every door. */
+/** What an error says about a value outside a closed set, in every interface. */
 export function choiceTold(value: unknown, choices: readonly string[]): string {
   const expected = `must be one of ${choices.map(quote).join(", ")}`;
   if (typeof value !== "string") return `${expected}, got ${typeOf(value)}`;

@@ -45,7 +45,7 @@ function addGroup(server: McpServer, group: ToolGroup, parts: McpParts): void {
 }
 
 function addPrompt(server: McpServer, { prompt: { name, ...told }, text }: Guide): void {
-  const argsSchema = z.object({ task: z.string().optional().describe("The task at hand") });
+  const argsSchema = z.object({ task: z.string().optional().describe("The current task") });
   server.registerPrompt(name, { ...told, argsSchema }, ({ task }) => ({
     messages: [{ role: "user", content: { type: "text", text: text(task) } }],
   }));

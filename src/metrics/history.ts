@@ -74,7 +74,7 @@ export class Sampler {
     this.#watch.end();
   }
 
-  /** There is always one timer. A sample that takes longer than the interval takes the place of the next. */
+  /** There is always one timer. A sample that takes longer than the interval replaces the next one. */
   #schedule(): void {
     this.#cancel = this.#memory.service.clock.after(EVERY_MS, () => {
       this.#schedule();

@@ -160,7 +160,7 @@ export class ReindexRun {
     }
   }
 
-  /** Waits for an embedder that is down, as long as it makes progress. */
+  /** Waits for an embedder that is down, unless it fails too often in a row without embedding anything. */
   async #afterFailure(failure: unknown, madeProgress: boolean): Promise<void> {
     const { embedder, signal } = this.#parts;
     this.#failures = madeProgress ? 1 : this.#failures + 1;

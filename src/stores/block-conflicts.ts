@@ -18,7 +18,7 @@ export function refuseConflict(
     });
   }
   if (version !== expect) {
-    throw new HoldfastError("conflict", "the block has changed meanwhile", {
+    throw new HoldfastError("conflict", "the block has changed in the meantime", {
       hint: "read it again and repeat the edit on its current version",
       details: { id, version },
     });

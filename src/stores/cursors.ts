@@ -54,6 +54,6 @@ const nameOf = (list: ListName): Buffer => Buffer.from(JSON.stringify(list));
 
 const notOfThisList = (): HoldfastError =>
   new HoldfastError("invalid_input", "the cursor is not one of this list", {
-    hint: "give back `next` of the page before, with the same options, or leave it out to start over",
+    hint: "pass the `next` of the previous page, with the same options, or omit it to start over",
     details: { field: "cursor" },
   });

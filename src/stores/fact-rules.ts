@@ -73,8 +73,8 @@ export function refuseIfOtherwise(
   write: RestoreFactWrite,
 ): void {
   if (tellingOf(known) === tellingOf(write)) return;
-  throw new HoldfastError("conflict", "this fact is known already, and not in the same state", {
-    hint: "end, retract or forget the one that is there, or leave it as it is",
+  throw new HoldfastError("conflict", "this fact already exists in another state", {
+    hint: "end, retract or forget the existing one, or leave it as it is",
     details: { id: write.id },
   });
 }
@@ -91,7 +91,7 @@ export const startOf = (spans: readonly HeldSpan[]): number => spans.at(-1)?.fro
 export function refuseSelfSuperseding({ id, supersedes }: PutFactWrite): void {
   if (!supersedes.includes(id)) return;
   throw new HoldfastError("invalid_input", "a fact cannot supersede itself", {
-    hint: "name the facts whose place it takes, or none",
+    hint: "name the facts that it replaces, or none",
     details: { id },
   });
 }
@@ -103,13 +103,13 @@ export const noSuchFact = (id: string): HoldfastError =>
   });
 
 export const noSuchSource = (id: string): HoldfastError =>
-  new HoldfastError("not_found", "the message that the fact is to rest on is not in this space", {
+  new HoldfastError("not_found", "the source message of the fact is not in this space", {
     hint: "add the message first, in the same unit or an earlier one; it may have been forgotten or have expired",
     details: { id },
   });
 
 export const circularSource = (id: string): HoldfastError =>
-  new HoldfastError("invalid_input", "a fact cannot rest on itself, nor on what rests on it", {
+  new HoldfastError("invalid_input", "a fact cannot depend on itself, directly or through other facts", {
     hint: "name the message in which it was said",
     details: { id },
   });
@@ -120,7 +120,7 @@ export const noSuchSession = (): HoldfastError =>
 /** Throws if facts were extracted from the session since the caller read it. */
 export function refuseIfExtracted(extracted: number, after: number | undefined): void {
   if (after === undefined || after === extracted) return;
-  throw new HoldfastError("conflict", "facts were extracted from this session meanwhile", {
+  throw new HoldfastError("conflict", "facts were extracted from this session in the meantime", {
     hint: "read what is new since then",
     details: { extracted },
   });

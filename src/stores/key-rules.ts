@@ -4,7 +4,7 @@
 import { HoldfastError } from "../errors.js";
 
 export function keyTaken(): HoldfastError {
-  return new HoldfastError("conflict", "there is a key of this id already", { hint: "make another one" });
+  return new HoldfastError("conflict", "a key with this id already exists", { hint: "make another one" });
 }
 
 export function noSuchKey(): HoldfastError {

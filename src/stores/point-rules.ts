@@ -15,7 +15,7 @@ export function requireDimensions(kept: number, vector: Float32Array): void {
 }
 
 export const otherPoint = (id: string): HoldfastError =>
-  new HoldfastError("conflict", "the collection has another point of this id", {
+  new HoldfastError("conflict", "the collection has another point with this id", {
     hint: "forget one of the two first",
     details: { id },
   });

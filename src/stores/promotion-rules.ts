@@ -19,12 +19,12 @@ export const sameSpace = (): HoldfastError =>
 
 export const nothingToPromote = (id: string): HoldfastError =>
   new HoldfastError("not_found", "there is no such item to promote in this space", {
-    hint: "check the id and the scope; it may have been forgotten or have expired, or be a fact that holds no longer",
+    hint: "check the id and the scope; it may have been forgotten or have expired, or be a fact that no longer holds",
     details: { id },
   });
 
 const promotedDiffers = (id: string): HoldfastError =>
-  new HoldfastError("conflict", "the target has a fact of this id that says something else", {
+  new HoldfastError("conflict", "the target has a fact with this id and other content", {
     hint: "forget one of the two first",
     details: { id },
   });

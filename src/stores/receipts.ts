@@ -169,6 +169,6 @@ export function refuseOtherRequest({ key, hash }: OnceWrite, kept: string): void
 
 /** The error for a retry whose first result cannot be returned any more. */
 export const forgottenSince = (): HoldfastError =>
-  new HoldfastError("not_found", "what this call wrote was forgotten since", {
+  new HoldfastError("not_found", "what this call wrote has since been forgotten", {
     hint: "a retry does not write it again; use a new idempotency key to do so",
   });

@@ -116,7 +116,7 @@ async function tidy({ part, succeeds }: CopyJob, steps: Steps): Promise<void> {
     // An external index may have items that this file lacks, and newer versions of those it has.
     if (succeeds) database.exec("UPDATE head SET outbox_cursor = 0 WHERE outbox_index IS NOT NULL");
     if (succeeds) database.exec(`UPDATE head SET item_key = item_key + ${SKIPPED}`);
-    // Whoever has seen a later version of a space starts over.
+    // A reader that has seen a later version of a space has to start over.
     if (succeeds) database.exec(`UPDATE space SET version = version + ${SKIPPED}, change_floor = version + ${SKIPPED}`);
     return hasMarks;
   });

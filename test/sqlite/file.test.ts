@@ -186,7 +186,7 @@ describe("the file", () => {
     const path = newPath();
     const left = readFileSync(await usedFile()).subarray(0, bytes);
     writeFileSync(path, left, { mode: 0o600 });
-    expect(await refusal(path)).toMatchObject({ code: "store_failed", message: expect.stringContaining("cut short") });
+    expect(await refusal(path)).toMatchObject({ code: "store_failed", message: expect.stringContaining("truncated") });
     expect(readFileSync(path)).toEqual(left);
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });

@@ -85,7 +85,7 @@ describeInBrowser("the Search page", () => {
     await page.getByRole("button", { name: "Search" }).click();
     await until(async () => (await origin(page).textContent()) === "ranking from the cache");
     await page.getByText("How it was asked").click();
-    await page.getByText("An explained answer is put together anew each time").waitFor();
+    await page.getByText("An explained answer is assembled again each time").waitFor();
   });
 
   it("asks as an application does, and tells a finished answer of the cache", async () => {

@@ -52,7 +52,7 @@ export class Entry {
   /** The depth that this entry can answer; Infinity if the ranking holds everything that was found. */
   readonly reach: number;
   /**
-   * Whether the same question gets the same answer as long as nothing is written. This does not hold for partial
+   * Whether the same question gets the same answer until something is written. This does not hold for partial
    * answers, or for those that depend on the clock or on the contents of buffers.
    */
   readonly isKeepable: boolean;

@@ -10,10 +10,10 @@ import { spaceKey } from "../../space-key.js";
 
 const FORMS_MAX = 3;
 
-/** By predictor, and of the newest text whoever guessed it. */
+/** The forms by predictor; under `any`, those of the newest text, whichever predictor guessed it. */
 export type Forms = { readonly [expected in PredictorName | "any"]?: readonly QueryOptions[] };
 
-/** Adds the form of a question. If its text is new, it replaces the forms of the text before. The page is no part of a form. */
+/** Adds the form of a question. If its text is new, it replaces the forms of the text before. The page is not part of a form. */
 export function withForm(
   forms: Forms,
   expected: keyof Forms,
@@ -25,8 +25,8 @@ export function withForm(
 }
 
 /**
- * The forms in which a predictor's guess is expected, from the first source that knows any. As long as nothing is known of
- * announcements, they are expected in a plain query as well.
+ * The forms in which a predictor's guess is expected, from the first source that has any. If no announced text has been asked
+ * yet, announcements are also expected as plain queries.
  */
 export function formsOf(predictor: PredictorName, ...sources: readonly Forms[]): readonly QueryOptions[] {
   const known = (name: keyof Forms) => sources.map((forms) => forms[name]).find((forms) => forms?.length);

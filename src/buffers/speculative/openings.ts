@@ -1,6 +1,6 @@
 /**
- * Openings: reads the vectors and words of a space into memory when it comes into use in this process, so that its first
- * question is not the slow one.
+ * Openings: reads the vectors and words of a space into memory when this process begins to use it, so that its first question
+ * is not slow.
  */
 import { LRUCache } from "lru-cache";
 import type { ParsedQuery } from "../../input/query.js";
@@ -11,7 +11,7 @@ import type { Prefetches } from "./prefetches.js";
 import type { TrackRecord } from "./track-record.js";
 
 const SPACES_MAX = 1_000;
-/** A space with fewer commits is read into memory in no time. */
+/** A space with fewer commits is so small that reading it into memory ahead gains nothing. */
 const LARGE_VERSION = 50;
 /** Spaces that wait for their first question. */
 const UNASKED_MAX = 16;
@@ -27,7 +27,7 @@ export interface OpeningsOptions {
 
 export class Openings {
   readonly #options: OpeningsOptions;
-  /** The spaces in use; with the request that reads them into memory, until they are asked. */
+  /** The spaces in use. `warming` is the request that reads a space into memory; it is removed at the first question. */
   readonly #opened = new LRUCache<string, { readonly warming?: string }>({ max: SPACES_MAX });
 
   constructor(options: OpeningsOptions) {

@@ -38,7 +38,7 @@ const TYPING_MS = 150;
 const SESSIONS_MAX = 1_000;
 /** Of all sessions together: texts, options, and the guesses made of them. */
 const TRACE_CHARACTERS_MAX = 4_000_000;
-/** Longer questions are not expected, and nothing is predicted from them: they take the event loop long to read. */
+/** Longer questions are not expected, and nothing is predicted from them: analysing them would block the event loop. */
 const TEXT_CHARACTERS_MAX = 4_000;
 const ASKED_MAX = 4;
 
@@ -83,7 +83,7 @@ interface Session {
 /** A guess that the next question will confirm or refute. */
 interface StandingGuess extends Guess {
   readonly predictor: PredictorName;
-  /** One for each form that is expected. Empty as long as no form is known. */
+  /** One for each expected form; empty while no form is known. */
   readonly requests: readonly string[];
   /** The text was asked. */
   readonly isConfirmed: boolean;

@@ -1,8 +1,7 @@
 /**
  * TrackRecord: what a predictor's guesses are worth. Each search counts as a hit if a question took it, and as a miss if
- * it was wasted, also when a guess was searched again after a write. A predictor below `WORTH` is throttled: it goes on
- * guessing, which costs almost nothing, its guesses are scored without being searched, and as soon as they come true it
- * is searched for again.
+ * it was wasted, also when a guess was searched again after a write. A predictor below `WORTH` is throttled: its
+ * guesses, which cost almost nothing, are scored but not searched for, until they come true again.
  */
 
 /** A search ahead of time costs as much as the one that it saves, so fewer hits than this cost more than they save. */

@@ -21,7 +21,7 @@ interface ContextFlags {
 export const contextCommand: Definition = {
   name: "context",
   args: "[query...]",
-  argHelp: { query: "the task at hand, by which facts and memories are selected" },
+  argHelp: { query: "the current task; facts and memories are selected by it" },
   purpose: "Print the context for a model's next turn.",
   about:
     "Blocks, facts, memories and recent turns, within a token budget. With --session, a ledger records what the model has already seen, and that is not repeated. --fresh ignores the ledger.",

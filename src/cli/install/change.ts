@@ -42,7 +42,7 @@ export function snippetOf(target: InstallTarget, entry: Entry, machine: Machine)
   );
 }
 
-/** The existing entry, whoever wrote it. */
+/** The existing entry, ours or not. */
 export function entryAt({ client: { format } }: InstallTarget, slot: Slot): unknown {
   return FORMATS[format].entryIn(new ConfigFile(slot.file).text, slot);
 }

@@ -17,7 +17,7 @@
  * - An episode is in the buffer when `afterTurn` resolves, and leaves it only after the backend's `ingest` has resolved. So
  *   each is delivered at least once, whenever the process dies, and always with the same id. A crash between the two repeats
  *   it: buffer and backend share no transaction, so only the backend can make it exactly once.
- * - An item's id is in the buffer before its text is in an answer. So each is injected at most once per session, as long as the
+ * - An item's id is in the buffer before its text is in an answer. So each is injected at most once per session, while the
  *   buffer keeps the id; a crash between the two loses the injection, not the item.
  * - Episodes are delivered oldest first, and none while another delivery of this engine is under way.
  */
@@ -81,7 +81,7 @@ export interface AssembleParams<Message extends object> {
 
 /** What `assemble` returns. */
 export interface AssembleResult<Message extends object> {
-  /** The window; if anything was injected, two messages stand before it. */
+  /** The window; if anything was injected, two messages precede it. */
   readonly messages: (Message | RecalledMessage)[];
   /** An estimate of what was injected. */
   readonly estimatedTokens: number;

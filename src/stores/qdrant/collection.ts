@@ -64,7 +64,10 @@ async function create(api: Api, name: string, size: number, init: RequestInit): 
   }
   const info = await infoOf(api, name, init);
   if (info) return info;
-  throw failure ?? new HoldfastError("index_failed", `Qdrant made the collection ${name}, but does not have it`);
+  throw (
+    failure ??
+    new HoldfastError("index_failed", `Qdrant reported that it created the collection ${name}, but does not have it`)
+  );
 }
 
 async function infoOf(api: Api, name: string, init: RequestInit): Promise<Schemas["CollectionInfo"] | undefined> {

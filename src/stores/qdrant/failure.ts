@@ -61,6 +61,6 @@ function hintFor(status: number | undefined, refused: boolean): string {
   if (refused) return "the change is kept and tried again later; what Qdrant says tells what is wrong with it";
   if (status === undefined) return "check that the server runs and that its URL is right; nothing is lost meanwhile";
   if (status === 401 || status === 403) return "check the API key and what it may do; nothing is lost meanwhile";
-  if (status === 404) return "the collection is gone: detach the index and attach it again to fill it anew";
+  if (status === 404) return "the collection is gone: detach the index and attach it again to refill it";
   return "see the log of the Qdrant server; nothing is lost meanwhile";
 }

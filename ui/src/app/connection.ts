@@ -85,7 +85,7 @@ export async function use(key: string | null): Promise<void> {
   }
 }
 
-/** Forgets the key. If the server needs none, the app goes on without. */
+/** Forgets the key. If the server needs none, the app continues without it. */
 export async function signOut(): Promise<void> {
   sessionStorage.removeItem(STORED_KEY);
   await use(null);

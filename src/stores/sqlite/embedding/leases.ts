@@ -85,7 +85,7 @@ export class Leases {
     return lease?.["id"] === owner && lease["fence"] === fence;
   }
 
-  /** Ends the lease of a lane, whoever holds it. */
+  /** Ends the lease of a lane, regardless of its holder. */
   end(lane: number, transaction: Transaction): void {
     this.#end.run(lane);
     transaction.kept();

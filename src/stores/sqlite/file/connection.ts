@@ -84,7 +84,7 @@ const explained = (error: unknown, path: string): unknown => (isBusy(error) ? er
 function assertEncoding(database: Database, path: string): void {
   const encoding = pragma(database, "encoding");
   if (encoding !== "UTF-8") {
-    throw new HoldfastError("store_unsafe", `${path} was made to hold its text as ${encoding}`, {
+    throw new HoldfastError("store_unsafe", `${path} was created with the text encoding ${encoding}`, {
       hint: "choose another path: Holdfast makes its files itself, in UTF-8; nothing was changed",
     });
   }

@@ -46,7 +46,7 @@ export function refuseOdd(path: string): void {
 export function refuseCutShort(path: string): void {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0 || bytes >= PAGE_BYTES_MIN) return;
-  throw new HoldfastError("store_failed", `${path} is cut short: it has only ${bytes} bytes`, {
+  throw new HoldfastError("store_failed", `${path} is truncated: it has only ${bytes} bytes`, {
     hint: "restore a backup, or choose another path; nothing was changed",
   });
 }

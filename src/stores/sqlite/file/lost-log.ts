@@ -82,6 +82,6 @@ const foreignLog = (target: string): HoldfastError =>
 const logMissing = (target: string): HoldfastError =>
   new HoldfastError("store_unsafe", `${target} was in use and its log, ${target}-wal, is missing`, {
     hint:
-      "put the log beside the file, or restore a backup; to go on without what was only in the log: " +
+      "put the log beside the file, or restore a backup; to continue without what was only in the log: " +
       "holdfast doctor --repair; nothing was changed",
   });

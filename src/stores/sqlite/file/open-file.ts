@@ -145,7 +145,7 @@ export class OpenFile {
     if (ctimeNs !== this.#changedAt) {
       this.#changedAt = undefined;
       if (realpathSync(this.#file.path) !== this.#main.path) return `${this.#file.path} was moved while it was open`;
-      if (bytes < this.#bytes && !this.#isSound()) return `${this.#file.path} was cut short while it was open`;
+      if (bytes < this.#bytes && !this.#isSound()) return `${this.#file.path} was truncated while it was open`;
       this.#bytes = bytes;
       const before = this.#tryView();
       const mark = this.#main.read();

@@ -207,7 +207,7 @@ export class Items {
     const item = readItem(found);
     const replaceable = write.existing === "replace" && item.session === write.session;
     if (!replaceable && !samePayload(item, row, write.session)) {
-      throw new HoldfastError("conflict", "an item with this id exists already with other content", {
+      throw new HoldfastError("conflict", "an item with this id already exists with other content", {
         hint: "use update to change it, or another id to add",
         details: { id: row.id, version: item.version },
       });
@@ -242,7 +242,7 @@ export class Items {
     const found = space && this.find(write.id, space.key, transaction.now);
     if (!found) {
       throw new HoldfastError("not_found", "there is no such item in this space", {
-        hint: "check the id and the scope; it may have been deleted or have expired",
+        hint: "check the id and the scope; the item may have been deleted or may have expired",
         details: { id: write.id },
       });
     }
@@ -250,7 +250,7 @@ export class Items {
     if (of === "item" && isText && this.#facts.exists(write.id, space.key)) throw notEditable(write.id);
     const item = readItem(found);
     if (write.expectVersion !== undefined && write.expectVersion !== item.version) {
-      throw new HoldfastError("conflict", "the item has changed meanwhile", {
+      throw new HoldfastError("conflict", "the item has changed in the meantime", {
         hint: "read it again and repeat the edit on its current version",
         details: { id: write.id, version: item.version },
       });

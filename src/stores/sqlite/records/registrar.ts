@@ -87,7 +87,7 @@ export class Registrar {
 const refOf = (kind: SpaceKind, name: string): SpaceRef => ({ [kind]: name }) as unknown as SpaceRef;
 
 function nameTaken(kind: string, id: string): HoldfastError {
-  return new HoldfastError("conflict", `a ${kind} of this name exists already`, {
+  return new HoldfastError("conflict", `a ${kind} of this name already exists`, {
     hint: "choose another name, or use the existing one",
     details: { id },
   });

@@ -127,7 +127,10 @@ curl '${location.origin}/api/v1/query?user=ada' \\
         </ul>
       </section>
       <Empty title="Choose an operation">
-        <p>Each has its fields, an example, code for curl and TypeScript, and a form that sends it to this server.</p>
+        <p>
+          Each page has the fields, an example, code for curl and TypeScript, and a form that sends the request to this
+          server.
+        </p>
       </Empty>
     </div>
   );

@@ -6,7 +6,7 @@ type Speculative = NonNullable<MemoryStats["speculative"]>;
 
 const NAMES: { readonly [name in keyof Speculative["predictors"]]-?: readonly [name: string, guess: string] } = {
   next_line: ["Next line", "the message just added is the next question"],
-  stride: ["Stride", "a series goes on: pages, dates, numbers, sessions"],
+  stride: ["Stride", "a series continues: pages, dates, numbers, sessions"],
   correlation: ["Correlation", "what followed a similar question before"],
   topic: ["Topic", "the newest messages together"],
   opening: ["Opening", "a space that comes into use is asked soon"],

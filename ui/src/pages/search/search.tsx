@@ -77,7 +77,7 @@ function Results({ params, isCompared }: { readonly params: Params; readonly isC
   if (!scope) {
     return (
       <Empty title="Whose memory?">
-        <p>Name a user, an agent or a team. A search sees one space, and nothing of anyone else.</p>
+        <p>Name a user, an agent or a team. A search covers one space and nothing of anyone else.</p>
       </Empty>
     );
   }

@@ -82,7 +82,7 @@ function HowAsked({ explanation: { question, sources } }: { readonly explanation
           </table>
         </div>
         <p class="muted">
-          An explained answer is put together anew each time; only its ranking is cached. Ask as an application does to
+          An explained answer is assembled again each time; only its ranking is cached. Ask as an application does to
           see what an agent would wait for.
         </p>
       </div>

@@ -1,4 +1,4 @@
-/** Job: work that takes a while, shows its progress and can be cancelled. It goes on while other pages are shown. */
+/** Job: work that takes a while, shows its progress and can be cancelled. It continues while other pages are shown. */
 import { type Signal, signal } from "@preact/signals";
 
 export type JobState<P, R> =
