@@ -1,6 +1,6 @@
 /**
- * A table on a terminal: aligned columns without the empty ones, the last one cut to the remaining width. If the terminal is too
- * narrow, each row is shown as a list of its cells with their names, like the expanded display of psql, so that ids stay whole.
+ * A table on a terminal: aligned columns, without those that are empty, the last one cut to the remaining width. On a terminal that is too narrow for
+ * them, each row is a list of its cells under their names, as psql's expanded display does it, so that ids stay whole.
  */
 import { cut, padEnd, padStart, widthOf } from "./cut.js";
 import { printableLine } from "./printable.js";
