@@ -1,4 +1,4 @@
-/** The entry: starts the parts that live as long as the tab, and mounts the app. */
+/** The entry: starts the parts that exist for the lifetime of the tab, and mounts the app. */
 import "./design/tokens.css";
 import "./design/base.css";
 import "./design/parts.css";

@@ -1,6 +1,6 @@
 /**
  * The tab's connection: the client of this server, the key it uses, what that key may do, and whether the server answers.
- * The key is kept for the tab only, and goes out in a header, never in a URL.
+ * The key is kept for the tab only, and is sent in a header, never in a URL.
  */
 import { computed, signal } from "@preact/signals";
 import { connect, type Fetch, HoldfastError, type RemoteMemory, type Rights } from "holdfast/client";
@@ -31,7 +31,7 @@ export const mayUse = (level: (typeof LEVELS)[number]): boolean =>
 
 const RETRY_MS = 2_000;
 
-/** A request that gets no response tells that the server is away; any response tells that it is there. */
+/** The server counts as unreachable after a request without a response, and as reachable after any response. */
 const watchedFetch: Fetch = async (url, init) => {
   try {
     const response = await fetch(url, init);
@@ -54,7 +54,7 @@ function open(key: string | null): RemoteMemory {
 /** Replaced when the key changes. */
 export const memory = signal(open(null));
 
-/** Sends one request as it is, with the tab's key. For the page that tries the API; others use the client. */
+/** Sends one request unchanged, with the tab's key. For the page that tries the API; other pages use the client. */
 export function send(path: string, init: RequestInit = {}): Promise<Response> {
   const key = sessionStorage.getItem(STORED_KEY);
   const headers = { ...init.headers, ...(key !== null && { authorization: `Bearer ${key}` }) };

@@ -34,7 +34,7 @@ async function follow(from: typeof memory.value, signal: AbortSignal): Promise<v
     try {
       for await (const event of from.events({ signal })) tell(event);
     } catch {
-      // The connection reports by itself that the server is away.
+      // The connection itself reports that the server is unreachable.
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }

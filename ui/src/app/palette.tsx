@@ -22,7 +22,7 @@ export function Palette() {
   const { route } = useLocation();
   const isOpen = isPaletteOpen.value;
 
-  // At once: what is typed next goes into it.
+  // Without delay, so that the next key goes into it.
   useLayoutEffect(() => {
     if (isOpen && !dialog.current?.open) {
       setText("");

@@ -1,4 +1,4 @@
-/** A number that grows at an interval, for pages that show what no event reports. It rests while the tab is hidden. */
+/** A number that grows at an interval, for pages that show what no event reports. It pauses while the tab is hidden. */
 import { useEffect, useState } from "preact/hooks";
 
 export function usePulse(everyMs: number): number {

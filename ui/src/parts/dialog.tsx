@@ -40,7 +40,7 @@ interface ConfirmProps {
   /** The verb on the button: "Revoke". */
   readonly action: string;
   readonly act: () => Promise<unknown>;
-  /** Called when it is done, or when the user has thought better of it. */
+  /** Called when it is done, or when the user cancels. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }

@@ -1,6 +1,6 @@
 /**
- * Download: a file on the user's disk that is written while it arrives. Where the browser can, it goes straight to the file
- * that the user names; elsewhere the browser collects it, on disk if it is large, and saves it at the end.
+ * Download: a file on the user's disk that is written while it arrives. If the browser supports that, it is written directly to
+ * the file that the user names; otherwise the browser collects it, on disk if it is large, and saves it at the end.
  */
 export interface Download {
   readonly name: string;

@@ -33,7 +33,7 @@ export function Code({ samples }: { readonly samples: readonly CodeSample[] }) {
   );
 }
 
-/** With the address of this server, and with a key if it asks for one. */
+/** The sample with the address of this server, and with a key if the server requires one. */
 function here({ lang, source }: CodeSample): string {
   const code = source.replaceAll(SERVER, location.origin);
   if (!hasKey.value) return code;

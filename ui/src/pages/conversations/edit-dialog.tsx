@@ -1,6 +1,6 @@
 /**
- * Edits a message. If somebody else was faster, the newer text stands beside the reader's own, which stays as typed, and
- * nothing is written until the reader decides.
+ * Edits a message. If it was edited in the meantime, the newer text is shown beside the user's own, which stays as typed, and
+ * nothing is written until the user decides.
  */
 import { HoldfastError, type Item, type Session } from "holdfast/client";
 import { useState } from "preact/hooks";

@@ -26,7 +26,7 @@ export const TOP_K = ["5", "10", "20", "50"] as const;
 export interface Asked {
   readonly hits: Hits;
   readonly tookMs: number;
-  /** Undefined if the answer does not say it, and the key may not read the server's counts. */
+  /** Undefined if the answer does not contain it, and the key may not read the server's counters. */
   readonly origin: Origin | undefined;
   /** The item that "why not" is asked of, if it exists. */
   readonly item?: Item | undefined;
@@ -48,7 +48,7 @@ export async function ask(params: Params, prefix: string, signal: AbortSignal): 
 
 export const isPlain = (params: Params): boolean => params["plain"] === "1";
 
-/** As an application asks. Such an answer does not say where it came from, but the server's counts before and after do. */
+/** Asks as an application does. The answer does not say where it came from, but the server's counters before and after do. */
 async function askPlainly(params: Params, prefix: string, signal: AbortSignal): Promise<Asked> {
   signal.throwIfAborted();
   const session = memory.value.session(scopeIn(params) as Scope, { signal });
@@ -80,7 +80,7 @@ const countsIn = ({ query: { answers, rankings, victims, ahead, shared, misses }
   misses,
 });
 
-/** The origin whose count grew by one. Undefined if others have asked meanwhile. */
+/** The origin whose counter grew by one. Undefined if other queries came in between. */
 function onlyChange(before: Counts, after: Counts): Origin | undefined {
   const grown = (Object.keys(after) as Origin[]).filter((origin) => after[origin] !== before[origin]);
   const [origin] = grown;

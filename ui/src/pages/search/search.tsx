@@ -1,4 +1,4 @@
-/** Search: ask as any user, agent or team; see what was found, where, and why. Two sets of options stand side by side. */
+/** Search: ask as any user, agent or team; see what was found, where, and why; compare two sets of options side by side. */
 
 import { useEffect, useState } from "preact/hooks";
 import { memory } from "../../app/connection.js";

@@ -55,7 +55,7 @@ export function WhyNotField() {
   );
 }
 
-/** The answer to it, of one search. */
+/** The reason that one search gives. */
 export function WhyNot({ id, asked: { hits, item } }: { readonly id: string; readonly asked: Asked }) {
   const missing = hits.explanation?.missing.find((one) => one.id === id);
   const shownAt = hits.findIndex((hit) => hit.id === id);
