@@ -19,7 +19,7 @@ interface Answer {
   readonly isCut: boolean;
 }
 
-/** Upper bounds on how much of a stream is read, and for how long. */
+/** A stream is read so far and for so long. */
 const BYTES_MAX = 200_000;
 const READ_MS = 5_000;
 
@@ -203,7 +203,7 @@ async function ask(
   return { status, words, tookMs, bytes: length, text: shownText(text, response), isCut };
 }
 
-/** The beginning of a response, because an event stream has no end, and a backup is large. */
+/** What arrives of a response soon; an event stream has no end, and a backup is large. */
 async function readSome({ body }: Response): Promise<{ text: string; bytes: number; isCut: boolean }> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();
