@@ -124,6 +124,7 @@ const SHELL = `set -euo pipefail
 exec </dev/null
 server=
 trap '[ -z "$server" ] || { kill "$server"; wait "$server" || true; }' EXIT
+npx() { "$@"; }
 holdfast() {
   if [ "$1" != serve ]; then command holdfast "$@"; return; fi
   [ -z "$server" ] || { kill "$server"; wait "$server" || true; }
