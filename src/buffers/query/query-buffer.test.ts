@@ -227,6 +227,19 @@ describe("an answer made ahead of time", () => {
     expect(desk.origins).toEqual({ ...none, misses: 2 });
   });
 
+  it("runs beside another, and both are given up together", async () => {
+    const desk = await Desk.open();
+    await desk.add(["a cat", "a dog"]);
+    const { passed, open } = gate();
+    desk.before = passed;
+    const prefetching = [desk.prefetch("cat"), desk.prefetch("dog")];
+    await settle();
+    expect(desk.searches.length).toBe(2);
+    desk.buffer.interrupt();
+    open();
+    expect(await Promise.all(prefetching)).toEqual(["stopped", "stopped"]);
+  });
+
   it("is joined by the question itself, which no other question then interrupts", async () => {
     const desk = await Desk.open();
     await desk.add(["a cat", "a dog"]);

@@ -90,8 +90,8 @@ export class QueryBuffer {
   readonly #meter: Meter;
   /** Questions in progress, prefetches aside. */
   #asking = 0;
-  /** The search of a prefetch, while it may be interrupted. */
-  #prefetching: { readonly flight: string; readonly abort: AbortController } | undefined;
+  /** The searches of prefetches, by flight, while they may be interrupted. */
+  readonly #prefetching = new Map<string, AbortController>();
   #searched = 0;
   /** Searches up to this sequence number began before the last `forget`. */
   #cleared = 0;
@@ -132,9 +132,9 @@ export class QueryBuffer {
     if (ahead?.isFor(versions, question.depth) && ahead.answer(page)) return { outcome: "known" };
     if (this.#cache?.find(key, versions, question.depth)) return { outcome: "known" };
     if (this.#asking > 0) return { outcome: "busy" };
-    const abort = new AbortController();
-    const mine = { flight: flightKey(key, versions, question), abort };
-    this.#prefetching = mine;
+    const flight = flightKey(key, versions, question);
+    const abort = this.#prefetching.get(flight) ?? new AbortController();
+    this.#prefetching.set(flight, abort);
     try {
       const { entry } = await this.#search(asked, versions, abort.signal);
       if (!entry.isKeepable || entry.order <= this.#cleared) return { outcome: "unusable" };
@@ -146,17 +146,17 @@ export class QueryBuffer {
       if (abort.signal.aborted) return { outcome: "stopped" };
       throw error;
     } finally {
-      if (this.#prefetching === mine) this.#prefetching = undefined;
+      if (this.#prefetching.get(flight) === abort) this.#prefetching.delete(flight);
     }
   }
 
-  /** Stops a prefetch in progress, because real work has come. Its search fails, so no question may join it any more. */
+  /** Stops prefetches in progress, because real work has come. Their searches fail, so no question may join them any more. */
   interrupt(): void {
-    if (!this.#prefetching) return;
-    const { flight, abort } = this.#prefetching;
-    this.#prefetching = undefined;
-    this.#searches.leave(flight);
-    abort.abort();
+    for (const [flight, abort] of this.#prefetching) {
+      this.#searches.leave(flight);
+      abort.abort();
+    }
+    this.#prefetching.clear();
   }
 
   /**
@@ -227,8 +227,8 @@ export class QueryBuffer {
 
   /** A question is about to be searched: it takes over an equal prefetch, and interrupts any other. */
   #makeWay(flight: string): void {
-    if (this.#prefetching?.flight === flight) this.#prefetching = undefined;
-    else this.interrupt();
+    this.#prefetching.delete(flight);
+    this.interrupt();
   }
 
   async #versions({ spaces }: Question): Promise<string> {

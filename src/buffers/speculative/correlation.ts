@@ -5,6 +5,7 @@
 import { LRUCache } from "lru-cache";
 import { analyse } from "../../retrieval/words/analyse.js";
 import { contentTerms } from "../../retrieval/words/stop.js";
+import { Confidence } from "./confidence.js";
 import type { Guess, Predictor, Trace } from "./predictor.js";
 
 const SPACES_MAX = 64;
@@ -16,6 +17,8 @@ const SIMILAR = 0.5;
 interface Followed {
   readonly terms: ReadonlySet<string>;
   readonly next: string;
+  /** Of what was guessed to follow this question. */
+  readonly confidence: Confidence;
 }
 
 export class Correlation implements Predictor {
@@ -29,7 +32,7 @@ export class Correlation implements Predictor {
     const last = asked.at(-1);
     if (!followed || !last) return [];
     const same = followed.get(last.text);
-    if (same) return [{ text: same.next }];
+    if (same) return [{ text: same.next, confidence: same.confidence }];
     const terms = termsOf(last.text);
     let best: Followed | undefined;
     let bestScore = SIMILAR;
@@ -37,7 +40,7 @@ export class Correlation implements Predictor {
       const score = overlap(terms, candidate.terms);
       if (score >= bestScore && candidate.next !== last.text) [best, bestScore] = [candidate, score];
     }
-    return best ? [{ text: best.next }] : [];
+    return best ? [{ text: best.next, confidence: best.confidence }] : [];
   }
 
   learn({ space, asked }: Trace): void {
@@ -48,7 +51,11 @@ export class Correlation implements Predictor {
     const followed =
       this.#spaces.get(space) ?? new LRUCache<string, Followed>({ max: QUESTIONS_MAX, maxSize: CHARACTERS_MAX });
     this.#spaces.set(space, followed);
-    followed.set(before.text, { terms: termsOf(before.text), next: last.text }, { size });
+    const { terms, confidence } = followed.get(before.text) ?? {
+      terms: termsOf(before.text),
+      confidence: new Confidence(),
+    };
+    followed.set(before.text, { terms, next: last.text, confidence }, { size });
   }
 
   forget(space?: string): void {

@@ -71,7 +71,7 @@ export class Openings {
     if (!query) return;
     const warming = `opening ${space}`;
     this.#opened.set(space, { warming });
-    if (!record.isThrottled) {
+    if (record.admits()) {
       prefetches.add({ id: warming, predictor: "opening", place, query, isWarming: true });
       run();
     }

@@ -4,6 +4,7 @@
  */
 import type { QueryOptions } from "../../input/query.js";
 import type { PredictorName } from "../../options.js";
+import type { Confidence } from "./confidence.js";
 
 /** A question of a session, with the options that it was asked with. */
 export interface Asked {
@@ -32,6 +33,8 @@ export interface Trace {
 export interface Guess {
   readonly text: string;
   readonly options?: QueryOptions;
+  /** Of all guesses made for the same reason. If absent, of all guesses of the predictor. */
+  readonly confidence?: Confidence;
 }
 
 export interface Predictor {

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import type { ParsedQuery } from "../../input/query.js";
 import type { PredictorName } from "../../options.js";
 import { Entry } from "../query/answer-cache.js";
+import { Confidence } from "./confidence.js";
 import { Prefetches, type PrefetchesOptions } from "./prefetches.js";
 import { TrackRecord } from "./track-record.js";
 
@@ -81,4 +82,24 @@ it("a guess that came back while its cancelled search ended was not searched", a
     await turn();
   }
   expect([...entries.keys()]).toEqual(["cats"]);
+});
+
+it("two searches run at a time, the likeliest guess's first", async () => {
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const { prefetches } = holding(async (_place, query) => {
+    started.push(query.question.text);
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return { outcome: "ready", entry: answered(query) };
+  });
+  const confidence = new Confidence();
+  for (const text of ["page 1", "page 2", "page 3"])
+    prefetches.add({ id: text, predictor: "stride", place: ADA, query: asked(text), confidence });
+  prefetches.add({ id: "cats", predictor: "topic", place: ADA, query: asked("cats") });
+  prefetches.run();
+  await turn();
+  expect(started).toEqual(["cats", "page 3"]);
+  ends[0]?.();
+  await turn();
+  expect(started).toEqual(["cats", "page 3", "page 2"]);
 });

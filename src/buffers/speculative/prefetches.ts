@@ -1,7 +1,7 @@
 /**
  * Prefetches: the queue of questions to answer ahead of time, and the answers held.
  *
- * One search runs at a time, the most useful predictor's first, newest first among equals. `prefetch` refuses while
+ * Two searches run at a time, the likeliest guess's first, newest first among equals. `prefetch` refuses while
  * questions are in progress; the queue is tried again after the next call. Each request is counted once as issued per
  * search, and every search ends as served or wasted.
  */
@@ -12,10 +12,13 @@ import type { PredictorName } from "../../options.js";
 import { spaceKey } from "../../space-key.js";
 import type { Entry } from "../query/answer-cache.js";
 import type { Prefetched } from "../query/query-buffer.js";
+import type { Confidence } from "./confidence.js";
 import type { TrackRecord } from "./track-record.js";
 
 /** How often one request is searched. Whatever is written to its spaces outdates its answer. */
 const SEARCHES_MAX = 3;
+/** A store on another machine answers two searches in the time of one. */
+const SEARCHES_AT_ONCE = 2;
 /** Requests known at a time; the oldest is cancelled. */
 const QUEUE_MAX = 64;
 
@@ -26,6 +29,8 @@ export interface Request {
   readonly predictor: PredictorName;
   readonly place: ParsedScope;
   readonly query: ParsedQuery;
+  /** That of the guess. If absent, the predictor's. */
+  readonly confidence?: Confidence | undefined;
   /** The answer is not held; the search only reads the space into memory. */
   readonly isWarming?: boolean;
 }
@@ -56,7 +61,7 @@ export class Prefetches {
   readonly #entries: Map<string, Entry>;
   /** Oldest first. */
   readonly #slots = new Map<string, Slot>();
-  #isRunning = false;
+  #running = 0;
   #isClosed = false;
 
   constructor(entries: Map<string, Entry>, options: PrefetchesOptions) {
@@ -90,10 +95,10 @@ export class Prefetches {
     const record = this.#recordOf(slot);
     const isTaken = slot.entry !== undefined && this.#entries.get(slot.entry.key) !== slot.entry;
     if (isTaken || (slot.isWarming && slot.state === "done")) {
-      record.served(slot.isWarming ? 0 : slot.ms);
+      record.served(slot.isWarming ? 0 : slot.ms, slot.confidence);
       this.#options.tell(slot, "served");
     } else {
-      if (slot.state !== "done") record.late();
+      if (slot.state !== "done") record.late(slot.confidence);
       slot.isJoined = slot.state === "running";
       this.#drop(slot);
     }
@@ -113,7 +118,7 @@ export class Prefetches {
   outdated(space?: string): void {
     for (const slot of [...this.#slots.values()]) {
       if (slot.state !== "done" || slot.isWarming || !isAbout(slot, space)) continue;
-      if (slot.searches < SEARCHES_MAX && !this.#recordOf(slot).isThrottled) slot.state = "queued";
+      if (slot.searches < SEARCHES_MAX && this.#confidenceIn(slot).isWorth) slot.state = "queued";
       else this.cancel(slot.id);
     }
   }
@@ -125,11 +130,11 @@ export class Prefetches {
 
   /** Runs what is queued, until nothing is or a real question is in progress. */
   run(): void {
-    if (this.#isClosed || this.#isRunning) return;
-    this.#isRunning = true;
-    void this.#runAll().finally(() => {
-      this.#isRunning = false;
-    });
+    if (this.#isClosed) return;
+    for (; this.#running < SEARCHES_AT_ONCE; this.#running++)
+      void this.#runAll().finally(() => {
+        this.#running--;
+      });
   }
 
   /** Drops everything and searches no more. The result of the search in progress is dropped. */
@@ -160,7 +165,7 @@ export class Prefetches {
     let best: Slot | undefined;
     for (const slot of this.#slots.values()) {
       if (slot.state !== "queued") continue;
-      if (!best || this.#recordOf(slot).usefulness >= this.#recordOf(best).usefulness) best = slot;
+      if (!best || this.#confidenceIn(slot).share >= this.#confidenceIn(best).share) best = slot;
     }
     return best;
   }
@@ -189,7 +194,7 @@ export class Prefetches {
     let least: Slot | undefined;
     for (const slot of this.#slots.values()) {
       if (!slot.entry) continue;
-      if (!least || this.#recordOf(slot).usefulness < this.#recordOf(least).usefulness) least = slot;
+      if (!least || this.#confidenceIn(slot).share < this.#confidenceIn(least).share) least = slot;
     }
     return least;
   }
@@ -210,8 +215,12 @@ export class Prefetches {
   }
 
   #waste(slot: Slot, isWrong = true): void {
-    this.#recordOf(slot).wasted(isWrong);
+    this.#recordOf(slot).wasted(isWrong, slot.confidence);
     this.#options.tell(slot, "wasted");
+  }
+
+  #confidenceIn(request: Request): Confidence {
+    return request.confidence ?? this.#recordOf(request).confidence;
   }
 
   #recordOf({ predictor }: Request): TrackRecord {

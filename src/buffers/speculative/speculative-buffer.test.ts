@@ -276,6 +276,33 @@ describe("other predictors", () => {
     expect((await desk.of("stride"))?.served).toBeGreaterThan(2);
   });
 
+  it("turned the page whenever it was wrong, if each reader stopped at the third", async () => {
+    const desk = await Desk.open({ predictors: "stride" });
+    const session = desk.session();
+    for (let at = 0; at < 60; at++) await session.add([{ role: "user", content: `the ferry was late on day ${at}` }]);
+    for (const text of ["ferry", "late", "day", "the ferry", "late ferry"]) {
+      for (let offset = 0; offset < 30; offset += 10) {
+        await session.query(text, { offset });
+        await desk.idle();
+      }
+    }
+    expect(await desk.of("stride")).toMatchObject({ served: 4, wasted: 0 });
+  });
+
+  it("searched what followed a question, if something else followed each time", async () => {
+    const desk = await Desk.open({ predictors: "correlation" });
+    const session = desk.session();
+    for (const other of ["tea?", "what of the ferry?", "who was late?", "is it far?", "and Porto?", "any news?"]) {
+      await session.add([{ role: "user", content: `before ${other}` }]);
+      await desk.idle();
+      for (const text of ["where does the dog Bruno sleep?", "what is in the garden?", other]) {
+        await session.query(text);
+        await desk.idle();
+      }
+    }
+    expect(await desk.of("correlation")).toMatchObject({ served: 4, wasted: 0 });
+  });
+
   it("remember what followed a similar question, and forget it with the space", async () => {
     const desk = await Desk.open({ predictors: "correlation" });
     const session = desk.session();

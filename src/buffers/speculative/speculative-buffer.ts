@@ -259,7 +259,7 @@ export class SpeculativeBuffer {
       forms = withForm(forms, guess.predictor, asked.options, !guess.isConfirmed);
       const isExpected = guess.requests.includes(id) && !guess.asked.includes(id);
       const isHit = isExpected || (guess.requests.length === 0 && !guess.isConfirmed);
-      if (isHit && !isScored) this.#recordOf(guess.predictor).scored(true);
+      if (isHit && !isScored) this.#recordOf(guess.predictor).scored(true, guess.confidence);
       guesses.push({ ...guess, isConfirmed: true, asked: isExpected ? [...guess.asked, id] : guess.asked });
     }
     const noted = {
@@ -295,7 +295,7 @@ export class SpeculativeBuffer {
       .filter((guess) => !kept.some((other) => isSameGuess(guess, other)))
       .map((guess): StandingGuess => {
         const requests = this.#requests(session, predictor, guess);
-        if (!record.isThrottled) for (const request of requests) this.#prefetches.add(request);
+        if (record.admits(guess.confidence)) for (const request of requests) this.#prefetches.add(request);
         return { ...guess, predictor, requests: requests.map(({ id }) => id), isConfirmed: false, asked: [] };
       });
     const others = session.guesses.filter((guess) => guess.predictor !== predictor);
@@ -303,19 +303,23 @@ export class SpeculativeBuffer {
   }
 
   /** Ends a guess. Each request that did not come was wrong, searched or not. */
-  #end({ predictor, requests, asked, isConfirmed }: StandingGuess): void {
+  #end({ predictor, confidence, requests, asked, isConfirmed }: StandingGuess): void {
     const isWrong = predictor !== "anticipate" || isConfirmed; // text being typed is not wrong
     const searched = requests.filter((id) => !asked.includes(id)).map((id) => this.#prefetches.cancel(id, isWrong));
     const misses = requests.length === 0 && !isConfirmed ? [false] : searched;
-    for (const wasSearched of misses) if (isWrong && !wasSearched) this.#recordOf(predictor).scored(false);
+    for (const wasSearched of misses) if (isWrong && !wasSearched) this.#recordOf(predictor).scored(false, confidence);
   }
 
   /** The searches that answer a guess. */
-  #requests({ place, forms }: Session, predictor: PredictorName, { text, options }: Guess): readonly Request[] {
+  #requests(
+    { place, forms }: Session,
+    predictor: PredictorName,
+    { text, options, confidence }: Guess,
+  ): readonly Request[] {
     const asked = options ? [options] : formsOf(predictor, forms, this.#forms);
     return asked.flatMap((form) => {
       const query = this.#parse(place, text, form);
-      return query ? [{ id: requestId(place, query), predictor, place, query }] : [];
+      return query ? [{ id: requestId(place, query), predictor, place, query, confidence }] : [];
     });
   }
 

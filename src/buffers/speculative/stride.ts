@@ -3,6 +3,7 @@
  * or one number, date, month or weekday of the text. "In May?" and "and in June?" are a step, too: one month each.
  */
 import type { QueryOptions } from "../../input/query.js";
+import { Reasons } from "./confidence.js";
 import type { Guess, Predictor, Trace } from "./predictor.js";
 
 const DAY_MS = 86_400_000;
@@ -11,18 +12,24 @@ const PAGE = 10;
 export class Stride implements Predictor {
   readonly name = "stride";
   readonly after = "answered";
+  /** Each page has its own: readers stop at the same one. */
+  readonly #reasons = new Reasons();
 
   guess({ asked }: Trace): readonly Guess[] {
     const [before, last] = asked.slice(-2);
     if (!before || !last) return [];
     if (before.text !== last.text) {
       const text = nextInSeries(before.text, last.text);
-      return text === undefined ? [] : [{ text }];
+      return text === undefined ? [] : [{ text, confidence: this.#reasons.of("text") }];
     }
     const page = nextPage(before.options, last.options);
-    if (page !== undefined) return [{ text: last.text, options: { ...last.options, offset: page } }];
+    if (page !== undefined) {
+      const confidence = this.#reasons.of(`offset ${page}`);
+      return [{ text: last.text, options: { ...last.options, offset: page }, confidence }];
+    }
     const session = nextName(before.options.session, last.options.session);
-    return session === undefined ? [] : [{ text: last.text, options: { ...last.options, session } }];
+    if (session === undefined) return [];
+    return [{ text: last.text, options: { ...last.options, session }, confidence: this.#reasons.of("session") }];
   }
 }
 

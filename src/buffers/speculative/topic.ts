@@ -6,6 +6,7 @@
  * equal question, and nobody asks in keywords that the application did not write itself.
  */
 import { normaliseQuestion } from "../../input/query.js";
+import { Reasons } from "./confidence.js";
 import type { Guess, Predictor, Said, Trace } from "./predictor.js";
 
 interface Recipe {
@@ -16,6 +17,8 @@ interface Recipe {
 export class Topic implements Predictor {
   readonly name = "topic";
   readonly after = "added";
+  /** Agents ask after the user's messages, but rarely after their own. */
+  readonly #reasons = new Reasons();
   #recipe: Recipe;
 
   /** Requires a window of at least one message. */
@@ -24,7 +27,8 @@ export class Topic implements Predictor {
   }
 
   guess({ said }: Trace): readonly Guess[] {
-    return said.length < 2 ? [] : [{ text: joined(said, this.#recipe) }];
+    if (said.length < 2) return [];
+    return [{ text: joined(said, this.#recipe), confidence: this.#reasons.of(said.at(-1)?.role ?? "") }];
   }
 
   learn({ said, asked }: Trace): void {

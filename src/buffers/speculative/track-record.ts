@@ -1,15 +1,8 @@
 /**
- * TrackRecord: what a predictor's guesses are worth. Each search counts as a hit if a question took it, and as a miss if
- * it was wasted, also when a guess was searched again after a write. A predictor below `WORTH` is throttled: its
- * guesses, which cost almost nothing, are scored but not searched for, until they come true again.
+ * TrackRecord: what a predictor's guesses were worth. Each search counts as a hit if a question took it, and as a miss if
+ * it was wasted, also when a guess was searched again after a write.
  */
-
-/** A search ahead of time costs as much as the one that it saves, so fewer hits than this cost more than they save. */
-const WORTH = 0.5;
-/** Slightly below `WORTH`: a predictor has to be right once before anything is searched for it. */
-const START = 0.45;
-/** The weight of the newest guess in the average. */
-const NEWEST = 0.15;
+import { Confidence } from "./confidence.js";
 
 export interface PredictorStats {
   /** Searches made ahead of time. */
@@ -22,13 +15,17 @@ export interface PredictorStats {
   readonly wasted: number;
   /** The duration of the searches that questions did not have to wait for, in milliseconds. */
   readonly savedMs: number;
-  /** The share of searches that questions took, weighted towards the newest. */
+  /** The share of guesses that came true, weighted towards the newest. */
   readonly usefulness: number;
+  /** Guesses made for the reason of the newest one come true too rarely to be searched. */
   readonly isThrottled: boolean;
 }
 
 export class TrackRecord {
-  #usefulness: number;
+  /** Of all guesses, whatever their reason. */
+  readonly confidence: Confidence;
+  /** That of the newest guess. */
+  #newest: Confidence;
   #issued = 0;
   #served = 0;
   #late = 0;
@@ -37,41 +34,41 @@ export class TrackRecord {
 
   /** `isTrusted`: the first guesses are searched without proof. */
   constructor(isTrusted = false) {
-    this.#usefulness = isTrusted ? 1 : START;
+    this.confidence = new Confidence(isTrusted);
+    this.#newest = this.confidence;
   }
 
-  get usefulness(): number {
-    return this.#usefulness;
-  }
-
-  get isThrottled(): boolean {
-    return this.#usefulness < WORTH;
+  /** Whether a guess with this confidence is to be searched. */
+  admits(confidence = this.confidence): boolean {
+    this.#newest = confidence;
+    return confidence.isWorth;
   }
 
   /** A question came that was expected but not searched, or did not come. */
-  scored(isHit: boolean): void {
-    this.#usefulness += NEWEST * (Number(isHit) - this.#usefulness);
+  scored(isHit: boolean, confidence = this.confidence): void {
+    confidence.scored(isHit);
+    if (confidence !== this.confidence) this.confidence.scored(isHit);
   }
 
   issued(): void {
     this.#issued++;
   }
 
-  served(savedMs: number): void {
+  served(savedMs: number, confidence?: Confidence): void {
     this.#served++;
-    this.scored(true);
+    this.scored(true, confidence);
     this.#savedMs += savedMs;
   }
 
-  late(): void {
+  late(confidence?: Confidence): void {
     this.#late++;
-    this.scored(true);
+    this.scored(true, confidence);
   }
 
   /** `isWrong`: the guess was, or it was outdated. */
-  wasted(isWrong: boolean): void {
+  wasted(isWrong: boolean, confidence?: Confidence): void {
     this.#wasted++;
-    if (isWrong) this.scored(false);
+    if (isWrong) this.scored(false, confidence);
   }
 
   get stats(): PredictorStats {
@@ -81,8 +78,8 @@ export class TrackRecord {
       late: this.#late,
       wasted: this.#wasted,
       savedMs: this.#savedMs,
-      usefulness: this.#usefulness,
-      isThrottled: this.isThrottled,
+      usefulness: this.confidence.share,
+      isThrottled: !this.#newest.isWorth,
     };
   }
 }
