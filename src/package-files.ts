@@ -6,13 +6,18 @@
  * has the package in a folder `holdfast` next to the bundle, or installed where the bundle or the working folder finds it.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** Where this code is, or the program that contains it: a bundle of CommonJS has no `import.meta.url`. */
+// Not imported: webpack resolves the calls of an imported `createRequire` itself, when it builds.
+const { createRequire } = process.getBuiltinModule("node:module");
+
+/**
+ * Where this code is, or the program that contains it: a bundle of CommonJS has no `import.meta.url`, and webpack writes into its
+ * bundles where the code was on the machine that built them.
+ */
 export const CODE_URL: string =
-  (import.meta.url as string | undefined) ?? pathToFileURL(process.argv[1] ?? `${process.cwd()}/program`).href;
+  codeUrl(import.meta.url) ?? pathToFileURL(process.argv[1] ?? `${process.cwd()}/program`).href;
 
 const NAME = "holdfast";
 
@@ -36,6 +41,10 @@ export function requirePart<T>(file: string, name: string): T {
     if (installed === undefined) throw error;
     return require(installed) as T;
   }
+}
+
+function codeUrl(url: string | undefined): string | undefined {
+  return url?.startsWith("file:") && existsSync(fileURLToPath(url)) ? url : undefined;
 }
 
 function packageFolder(): string {

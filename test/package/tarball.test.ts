@@ -180,9 +180,14 @@ describe("the package", () => {
     expect(outputOf("ten.js", patient(tenLines()))).toMatch(FOUND);
   });
 
-  it.each(["esm", "cjs"] as const)(
-    "runs them bundled into one %s file, with its files in a folder beside",
-    async (format) => {
+  it.each([
+    { format: "esm", bundler: "esbuild", define: {} },
+    { format: "cjs", bundler: "esbuild", define: {} },
+    // webpack writes where the code was when it was bundled.
+    { format: "esm", bundler: "webpack", define: { "import.meta.url": '"file:///built/elsewhere/index.js"' } },
+  ] as const)(
+    "runs them bundled into one $format file as by $bundler, with its files in a folder beside",
+    async ({ format, define }) => {
       const lines = patient(tenLines()).split("\n");
       const code = lines.map((line) => (line.startsWith("import") ? line : `  ${line}`)).join("\n");
       writeFileSync(
@@ -198,6 +203,7 @@ describe("the package", () => {
         platform: "node",
         format,
         outfile,
+        define,
         logLevel: "silent",
         logOverride: { "empty-import-meta": "silent" },
       });
@@ -211,6 +217,15 @@ describe("the package", () => {
       expect(stdout).toMatch(FOUND);
     },
   );
+
+  it("has no imported createRequire, whose calls webpack resolves when it bundles", () => {
+    const dist = join(folder, "node_modules/holdfast/dist");
+    const chunks = readdirSync(dist).filter((name) => name.endsWith(".js"));
+    const requiring = chunks.filter((name) =>
+      /import\{[^}]*\bcreateRequire\b/.test(readFileSync(join(dist, name), "utf8")),
+    );
+    expect(requiring).toEqual([]);
+  });
 
   it("embeds and runs them even without the native runtime, and reports if there is no runtime", () => {
     const parts = join(folder, "node_modules/holdfast/dist/parts");
