@@ -96,7 +96,11 @@ describe("unknown keys name the place and the nearest right one", () => {
     const file = yaml(ok + text);
     const error = refusal({ file });
     expect(error.message).toBe(`${file}:${line}: unknown key ${message}`);
-    expect(error.hint).toContain("store.path, store.busy_timeout_ms, ");
+    expect(error.hint).toMatch(
+      text.startsWith("buffer:\n  query:")
+        ? /^known: buffer\.query\.max_size, .*buffer\.query\.max_bytes$/
+        : /^known: [^\n]+$/,
+    );
   });
   test("in the environment", () => {
     expect(refusal({ env: { HOLDFAST_BUFFER_QUERRY_MAX_SIZE: "3" } }).message).toBe(
@@ -104,6 +108,15 @@ describe("unknown keys name the place and the nearest right one", () => {
     );
     expect(refusal({ env: { HOLDFAST_CONFIGG: "x" } }).message).toContain("did you mean HOLDFAST_CONFIG?");
     expect(refusal({ env: { HOLDFAST_PATH: "x" } }).message).toContain("did you mean HOLDFAST_STORE_PATH?");
+  });
+  test("with the keys of its section, not with all", () => {
+    expect(refusal({ file: yaml(`${ok}stroe: 5`) }).hint).toBe(
+      "known: store, buffer, embedding, qdrant, extraction, server",
+    );
+    expect(refusal({ code: { store: { paht: 3 } } }).hint).toBe("known: store.busyTimeoutMs");
+    expect(refusal({ env: { HOLDFAST_STORE_PTH: "x" } }).hint).toBe(
+      "known: HOLDFAST_STORE_PATH, HOLDFAST_STORE_BUSY_TIMEOUT_MS",
+    );
   });
   test("in code", () => {
     expect(refusal({ code: { buffer: { querry: { maxSize: 3 } } } }).message).toBe(
@@ -187,7 +200,7 @@ describe("the environment", () => {
     expect(loadConfig({ env }).path).toBe("base.db");
     const error = refusal({ env: { ...base.env, HOLDFAST_URI: "x" } });
     expect(error.message).toContain("did you mean HOLDFAST_URL?");
-    expect(error.hint).toContain("HOLDFAST_KEY");
+    expect(error.hint).toBe("`holdfast config` prints all variables");
   });
   test.each(["many", "-1", "1e3", "0x10", " 5", "5.0", "99999999999999999999"])("has whole numbers: %j", (text) => {
     const env = { ...base.env, HOLDFAST_BUFFER_QUERY_MAX_SIZE: text };

@@ -322,15 +322,27 @@ function namesIn({ spelling }: Source): readonly string[] {
 
 function unknownKey(name: string, source: Source): HoldfastError {
   const names = namesIn(source);
-  const hint = `known: ${names.join(", ")}`;
-  if (names.includes(name)) {
-    return refuse(`${placeIn(source, name)}: ${quote(name)} must be nested, one level per dot`, hint);
-  }
+  if (names.includes(name))
+    return refuse(`${placeIn(source, name)}: ${quote(name)} must be nested, one level per dot`, GROUPED);
   // The common prefix of all variables is no evidence of which one was meant.
   const common = source.spelling === "env" ? PREFIX : "";
   const bare = names.map((one) => one.slice(common.length));
   const meant = didYouMean(name.slice(common.length), bare, (right) => common + right);
-  return refuse(`${placeIn(source, name)}: unknown key ${name}${meant}`, hint);
+  return refuse(`${placeIn(source, name)}: unknown key ${name}${meant}`, hintFor(name, source));
+}
+
+/** The names of the smallest section that the given one would be in; if there is none, the sections. */
+function hintFor(name: string, source: Source): string {
+  const names = namesIn(source);
+  const separator = source.spelling === "env" ? "_" : ".";
+  const steps = name.split(separator);
+  for (let length = steps.length - 1; length > 0; length--) {
+    const section = steps.slice(0, length).join(separator) + separator;
+    const known = section === PREFIX ? [] : names.filter((one) => one.startsWith(section));
+    if (known.length > 0) return `known: ${known.join(", ")}`;
+  }
+  if (source.spelling === "env") return "`holdfast config` prints all variables";
+  return `known: ${[...new Set(names.map((one) => one.split(".")[0]))].join(", ")}`;
 }
 
 function refuse(message: string, hint: string, cause?: unknown): HoldfastError {

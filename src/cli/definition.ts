@@ -70,6 +70,7 @@ function argumentOf(written: string, { argHelp = {}, argChoices = {} }: Definiti
 
 export function groupOf({ name, alias, purpose, about }: Group, commands: readonly Command[]): Command {
   const group = new Command(name).description(about ? `${purpose}\n\n${about}` : purpose).summary(purpose);
+  group.helpCommand("help [command]", "Show help for a command.");
   if (alias !== undefined) group.alias(alias);
   for (const command of commands) group.addCommand(command);
   return group;

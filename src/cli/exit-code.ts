@@ -15,12 +15,12 @@ export const EXIT = {
 
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, "success, even if a query finds nothing"],
-  [EXIT.no, "negative result: doctor found a problem, or a version has changed"],
+  [EXIT.no, "negative result: doctor found a problem, a version has changed, or a file already exists"],
   [EXIT.usage, "invalid usage, input or configuration; nothing was written"],
   [EXIT.notFound, "not found"],
   [EXIT.refused, "refused: missing, wrong or insufficient key, or read-only"],
   [EXIT.tryAgain, "busy, overloaded or unreachable: try again"],
-  [EXIT.internal, "internal error"],
+  [EXIT.internal, "internal error, or the file or the disk failed"],
   [130, "interrupted by Ctrl-C (143: by SIGTERM)"],
 ];
 

@@ -13,20 +13,20 @@ interface Failure {
   readonly exitCode: number;
 }
 
-/** Prints the error and returns the exit code. */
-export function reportFailure(error: unknown, printer: Printer): number {
-  const { exitCode, ...failure } = failureOf(error);
+/** Prints the error and returns the exit code. `command` is the one that was called, with the groups that it is in. */
+export function reportFailure(error: unknown, printer: Printer, command = "holdfast"): number {
+  const { exitCode, ...failure } = failureOf(error, command);
   if (printer.json) printer.failureRecord({ error: failure });
   else printer.failure(failure.message, failure.hint);
   return exitCode;
 }
 
-function failureOf(error: unknown): Failure {
+function failureOf(error: unknown, command: string): Failure {
   if (error instanceof HoldfastError) {
     const { code, message, hint, retryable, details } = error;
     return { code, message, hint, retryable, details, exitCode: exitCodeOf(code) };
   }
-  if (error instanceof CommanderError) return { ...wordsOf(error), retryable: false, exitCode: EXIT.usage };
+  if (error instanceof CommanderError) return { ...wordsOf(error, command), retryable: false, exitCode: EXIT.usage };
   const { message, code, path } = asError(error);
   const known = code === undefined ? undefined : SYSTEM[code];
   return {
@@ -60,12 +60,12 @@ function asError(error: unknown): Pick<NodeJS.ErrnoException, "message" | "code"
 }
 
 /** commander reports the error on one line, and a suggestion in parentheses on another. */
-function wordsOf({ message }: CommanderError): Pick<Failure, "code" | "message" | "hint"> {
+function wordsOf({ message }: CommanderError, command: string): Pick<Failure, "code" | "message" | "hint"> {
   const [first = "", ...more] = message.split("\n");
   const meant = more
     .join(" ")
     .trim()
     .replace(/^\(|\)$/g, "");
-  const hint = meant === "" ? "see: holdfast --help, or --help after any command" : meant.toLowerCase();
+  const hint = meant === "" ? `see: ${command} --help` : meant.toLowerCase();
   return { code: "invalid_input", message: first.replace(/^error: /, ""), hint };
 }

@@ -18,21 +18,31 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const program = programOf(io.env, async (command, definition) => {
     exitCode = await runOne(command, definition, io);
   });
-  prepare(program, io);
+  let refusing = program;
+  prepare(program, io, (command) => {
+    refusing = command;
+  });
   try {
     checkArguments(argv, io.env);
     if (argv.length === 0) io.stdout.write(`${WELCOME}\n`);
-    else await program.parseAsync([...argv], { from: "user" });
+    else await program.parseAsync([...asked(argv, program)], { from: "user" });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && SHOWN.has(error.code)) return EXIT.ok;
     // A group without a subcommand has printed its help on stderr.
-    if (error instanceof CommanderError && error.code === "commander.help") return EXIT.usage;
-    return reportFailure(inOrder(error, argv), new Printer(io, isJson(argv)));
+    if (error instanceof CommanderError && error.code === "commander.help") return error.exitCode && EXIT.usage;
+    return reportFailure(inOrder(error, argv), new Printer(io, isJson(argv)), pathOf(refusing));
   }
 }
 
 const SHOWN: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.version"]);
+
+/** `help` of a command that does not exist is refused as the command itself. */
+function asked(argv: readonly string[], program: Command): readonly string[] {
+  const [help, name] = argv;
+  if (help !== "help" || name === undefined) return argv;
+  return program.commands.some((command) => [command.name(), ...command.aliases()].includes(name)) ? argv : [name];
+}
 
 async function runOne(command: Command, definition: Definition, io: Io): Promise<number> {
   const args = (command.processedArgs as readonly (string | readonly string[] | undefined)[]).flat();
@@ -62,14 +72,18 @@ function inOrder(error: unknown, [first = ""]: readonly string[]): unknown {
 }
 
 /** Configures every command: commander copies settings only to subcommands that it creates itself. */
-function prepare(command: Command, io: Io): void {
+function prepare(command: Command, io: Io, onExit: (command: Command) => void): void {
   command
-    .exitOverride()
+    .exitOverride((error) => {
+      onExit(command);
+      throw error;
+    })
     .showHelpAfterError(false)
     .helpOption("-h, --help", "show help")
     .configureHelp({
       showGlobalOptions: command.commands.length === 0,
       subcommandTerm: termOf,
+      minWidthToWrap: MIN_WIDTH,
       styleTitle: (title) => painted(title, "bold"),
     })
     .configureOutput({
@@ -81,10 +95,12 @@ function prepare(command: Command, io: Io): void {
       getOutHasColors: () => hasColor(io.stdout, io.env),
       getErrHasColors: () => hasColor(io.stderr, io.env),
     });
-  for (const one of command.commands) prepare(one, io);
+  for (const one of command.commands) prepare(one, io, onExit);
 }
 
 const HELP_WIDTH = 100;
+/** Below this many columns help is not broken into lines. */
+const MIN_WIDTH = 20;
 
 /** A command with its arguments, without "[options]". */
 function termOf(command: Command): string {
@@ -99,6 +115,8 @@ function nameOf(command: Command): string {
   const { parent } = command;
   return parent?.parent ? `${parent.name()} ${command.name()}` : command.name();
 }
+
+const pathOf = (command: Command): string => (command.parent ? `holdfast ${nameOf(command)}` : command.name());
 
 function rootOf(command: Command): Command {
   return command.parent ? rootOf(command.parent) : command;

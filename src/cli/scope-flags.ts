@@ -1,5 +1,6 @@
 /** The scope of a command. Without a user, team or agent it is the user `default`. */
 import { Option } from "commander";
+import { HoldfastError } from "../errors.js";
 import type { Scope, SpaceKind, SpaceRef } from "../types.js";
 import type { Part } from "./output/style.js";
 
@@ -31,8 +32,14 @@ export function hasScope({ user, agent, team, session }: ScopeFlags): boolean {
 
 export function scopeOf({ user, agent, team, session, space }: ScopeFlags): Scope {
   const isNamed = user !== undefined || agent !== undefined || team !== undefined;
+  const owners = { user: isNamed ? user : DEFAULT_USER, agent, team };
+  if (space !== undefined && owners[space] === undefined) {
+    throw new HoldfastError("invalid_input", `--space is ${space}, but no ${space} is named`, {
+      hint: `pass --${space} NAME`,
+    });
+  }
   return {
-    ...(isNamed ? user !== undefined && { user } : { user: DEFAULT_USER }),
+    ...(owners.user !== undefined && { user: owners.user }),
     ...(agent !== undefined && { agent }),
     ...(team !== undefined && { team }),
     ...(session !== undefined && { session }),

@@ -289,7 +289,7 @@ export const FLAG_CASES: { readonly [flag: string]: Case } = {
   "forget --all": async (as) => {
     await as.json("add", "tea", "--session", "s");
     await as.json("add", "tea");
-    expect(await as.json("forget", "--session", "s", "--all", "--yes")).toMatchObject({ items: 2, entries: 1 });
+    expect(await as.json("forget", "--all", "--yes")).toMatchObject({ items: 2, entries: 1 });
   },
 
   "blocks create --description": async (as) => {

@@ -216,7 +216,7 @@ it("what it cannot do is explained, and nothing is written", async () => {
     [["cursor", "--name", "a_b"], 2, "--name takes up to 64 letters, digits and hyphens"],
     [["cursor", "--tools", "everything"], 2, "unknown tool group"],
     [["cursor", "--print", "--uninstall"], 2, "--print and --uninstall exclude each other"],
-    [["cursor", "--user", "ada", "--space", "team"], 2, "names no team"],
+    [["cursor", "--user", "ada", "--space", "team"], 2, "no team is named"],
     [["cursor", "--key", "hf_k"], 2, "--key needs a server"],
     [["cursor", "--config", "none.yaml"], 2, "does not exist"],
   ] as const) {

@@ -96,6 +96,12 @@ describe("holdfast parked and replay", () => {
     const [head, ...rows] = (await run("parked")).out.trimEnd().split("\n");
     expect(head).toBe("ID\tSESSION\tPARKED\tATTEMPTS\tRETRY\tREASON");
     expect(rows.map((row) => row.split("\t")[0]).sort()).toEqual(["m1", "m2"]);
+    // On a terminal the reason was cut.
+    const shown = await run("parked", "--json");
+    const [{ error = "" } = {}] = jsonOf<{ items: { error: string }[] }>(shown).items;
+    const terminal = await holdfast(["parked", "--path", path], { columns: 60, env: { NO_COLOR: "1" } });
+    expect(terminal.out).toMatch(/^[-\d]+ [:\d]+ {2}s {2}1 attempt/);
+    expect(terminal.out.replace(/\s+/g, " ")).toContain(error.replace(/\s+/g, " "));
     const first = jsonOf<{ items: { id: string }[]; next: string }>(await run("parked", "--limit", "1", "--json"));
     const rest = jsonOf<{ items: { id: string }[] }>(await run("parked", "--cursor", first.next, "--json"));
     expect([...first.items, ...rest.items].map(({ id }) => id).sort()).toEqual(["m1", "m2"]);

@@ -126,3 +126,55 @@ it("blocks history hid version 1", async () => {
   expect(await versions()).toEqual(["2 second", "1 first"]);
   expect(await versions("--limit", "1")).toEqual(["2 second"]);
 });
+
+it("help overflowed at 60 columns", async () => {
+  for (const name of [[], ["add"], ["facts"], ["install"]]) {
+    const { out } = await holdfast([...name, "--help"], terminal(60));
+    const [before = ""] = out.split(/Examples:|Exit codes:/);
+    // A path has no place for a break.
+    for (const line of before.split("\n").filter((one) => !one.includes("/")))
+      expect(line.length > 60 ? line : "").toBe("");
+  }
+});
+
+it("a wrong flag was answered with the help of everything", async () => {
+  const hintOf = async (...argv: string[]): Promise<string> => errorOf(await holdfast([...argv, "--json"])).hint;
+  expect(await hintOf("blocks", "edit", "b", "--zzz")).toBe("see: holdfast blocks edit --help");
+  expect(await hintOf("add", "x", "--at", "noonish")).toBe("see: holdfast add --help");
+  expect(await hintOf("facts", "zzz")).toBe("see: holdfast facts --help");
+  expect(await hintOf("zzz")).toBe("see: holdfast --help");
+});
+
+it("holdfast help ended with 2, and help of an unknown command explained everything", async () => {
+  expect(await holdfast(["help"])).toMatchObject({ code: 0, err: "" });
+  expect(await holdfast(["help", "qery"])).toMatchObject({
+    code: 2,
+    out: "",
+    err: "holdfast: unknown command 'qery'\n  did you mean query?\n",
+  });
+  expect((await holdfast(["help", "query"])).out).toContain("Usage: holdfast query");
+});
+
+it("forget --all --session forgot the whole user", async () => {
+  const path = newPath();
+  for (const session of ["one", "two"]) await holdfast(["add", "tea", "--session", session, "--path", path]);
+  const ran = await holdfast(["forget", "--all", "--session", "one", "--yes", "--path", path]);
+  expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("both --session and --all were given") });
+  expect((await holdfast(["stats", "--path", path])).out).toContain("items\t2\n");
+});
+
+it("retain --session set the retention of the whole user", async () => {
+  const path = newPath();
+  await holdfast(["add", "tea", "--session", "one", "--path", path]);
+  const ran = await holdfast(["retain", "1m", "--session", "one", "--yes", "--path", path]);
+  expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("a session has no retention of its own") });
+  expect(jsonOf(await holdfast(["retain", "--json", "--path", path]))).not.toHaveProperty("retentionMs");
+});
+
+it("--space of nobody was called undefined", async () => {
+  const ran = await holdfast(["add", "tea", "--space", "team", "--path", newPath()]);
+  expect(ran).toMatchObject({
+    code: 2,
+    err: "holdfast: --space is team, but no team is named\n  pass --team NAME\n",
+  });
+});

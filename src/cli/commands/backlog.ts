@@ -1,4 +1,6 @@
 /** holdfast parked and replay: items that could not be embedded. */
+import type { ParkedItem } from "../../stores/indexing.js";
+import type { Call } from "../call.js";
 import type { Definition } from "../definition.js";
 import { EXIT } from "../exit-code.js";
 import { counted } from "../output/counted.js";
@@ -17,6 +19,7 @@ export const parkedCommand: Definition = {
     await call.withSession({}, async (session) => {
       const page = await session.parked(pageOf(call));
       if (printer.json) return printer.value({ scope, ...page });
+      if (printer.isTerminal) for (const item of page.items) await printParked(call, item);
       const names = ["ID", "SESSION", "PARKED", "ATTEMPTS", "RETRY", "REASON"];
       const rows = page.items.map((item) => [
         item.id,
@@ -26,7 +29,7 @@ export const parkedCommand: Definition = {
         item.retryAt === undefined ? "" : call.time(item.retryAt),
         item.error,
       ]);
-      if (rows.length > 0)
+      if (rows.length > 0 && !printer.isTerminal)
         await printer.table(
           names.map((name) => ({ name })),
           rows,
@@ -35,6 +38,16 @@ export const parkedCommand: Definition = {
     });
   },
 };
+
+/** The reason is never cut: it is what the command is for. */
+async function printParked(
+  call: Call,
+  { id, session = "", parkedAt, attempts, retryAt, error }: ParkedItem,
+): Promise<void> {
+  const retry = retryAt === undefined ? "" : `retried ${call.time(retryAt)}`;
+  await call.printer.head([call.time(parkedAt), session, counted(attempts, "attempt"), retry], id);
+  await call.printer.text(error);
+}
 
 export const replayCommand: Definition = {
   name: "replay",

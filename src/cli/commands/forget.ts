@@ -28,6 +28,7 @@ export const forgetCommand: Definition = {
     const { all, session } = call.flags<ForgetFlags>();
     const { scope, args } = call;
     if (args.length > 0 && all) throw unclear("both ids and --all were given");
+    if (all && session !== undefined) throw unclear("both --session and --all were given");
     if (args.length === 0 && !all && session === undefined) throw unclear("nothing to forget was given");
     if (args.length > 0) {
       return call.withSession({}, async (one) => {
@@ -36,11 +37,9 @@ export const forgetCommand: Definition = {
         if (receipt.missing.length > 0) call.exitCode = EXIT.notFound;
       });
     }
-    const { session: _, ...whole } = scope;
-    const target = all ? whole : scope;
     if (!(await confirm(call, `forget everything in ${all ? spaceText(spaceOf(scope)) : scopeText(scope)}`))) return;
     await call.withSession({}, async (_session, memory) => {
-      const receipt = await memory.handle.forget(target);
+      const receipt = await memory.handle.forget(scope);
       await printReceipt(call, receipt);
       if (receipt.entries + receipt.sessions + receipt.items === 0) call.exitCode = EXIT.notFound;
     });

@@ -28,6 +28,11 @@ export const retainCommand: Definition = {
   ],
   async run(call) {
     const [span] = call.args;
+    if (call.scope.session !== undefined) {
+      throw new HoldfastError("invalid_input", "a session has no retention of its own", {
+        hint: "leave out --session: retention is set for a whole user, agent or team",
+      });
+    }
     const space = spaceOf(call.scope);
     const retentionMs = span === undefined || span === FOREVER ? null : spanOf(span);
     if (retentionMs !== null) {
