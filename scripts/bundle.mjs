@@ -51,6 +51,9 @@ const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
 );
 const external = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies });
 
+/** With an error that nobody caught Node prints the line that threw it, however long it is. */
+const LINE_MAX = 120;
+
 const COMMON = {
   bundle: true,
   platform: "node",
@@ -58,6 +61,7 @@ const COMMON = {
   target: "node20",
   minifySyntax: true,
   minifyWhitespace: true,
+  lineLimit: LINE_MAX,
   legalComments: "none",
   logLevel: "warning",
   metafile: true,

@@ -125,8 +125,16 @@ const RESTING: Options = {
 /** Creates the folder of the default file. A folder that the user named has to exist, because the name may be mistyped. */
 export async function prepareFolderOf({ path, isDefault }: FilePlace): Promise<void> {
   if (path === IN_MEMORY) return;
-  if (isDefault) await makeFolder(dirname(absolutePath(path)), 0o700);
-  else requireFolder(path);
+  if (!isDefault) return requireFolder(path);
+  const folder = dirname(absolutePath(path));
+  try {
+    await makeFolder(folder, 0o700);
+  } catch (cause) {
+    throw new HoldfastError("forbidden", `cannot create the folder ${folder}: ${(cause as Error).message}`, {
+      hint: "choose another file: --path FILE, or HOLDFAST_STORE_PATH",
+      cause,
+    });
+  }
 }
 
 /** Requires the folder of a new file to exist. */

@@ -95,6 +95,15 @@ it("--path with a folder that does not exist created it silently", async () => {
   expect((await holdfast(["add", "x"], { env })).code).toBe(0);
 });
 
+it("a home folder that cannot be written to was a matter of permissions, without a way out", async () => {
+  const file = newPath();
+  writeFileSync(file, "");
+  expect(await holdfast(["add", "x"], { env: { XDG_DATA_HOME: file, HOME: file, LOCALAPPDATA: file } })).toMatchObject({
+    code: 4,
+    err: expect.stringMatching(/^holdfast: cannot create the folder .*\n {2}choose another file: --path FILE, or /),
+  });
+});
+
 it("hints named options of the library instead of flags", async () => {
   const path = newPath();
   const hintOf = async (...argv: string[]): Promise<string> =>

@@ -218,6 +218,16 @@ describe("the package", () => {
     },
   );
 
+  it("printed all of its code with an error that nobody caught", () => {
+    writeFileSync(
+      join(folder, "wrong.js"),
+      'import { openMemory } from "holdfast"; await openMemory({ pth: "x.db" });',
+    );
+    const { stderr } = spawnSync(process.execPath, ["wrong.js"], { cwd: folder, encoding: "utf8", env: userEnv });
+    expect(stderr).toContain("options in code: unknown key pth; did you mean path?");
+    expect(stderr.length).toBeLessThan(3_000);
+  });
+
   it("has no imported createRequire, whose calls webpack resolves when it bundles", () => {
     const dist = join(folder, "node_modules/holdfast/dist");
     const chunks = readdirSync(dist).filter((name) => name.endsWith(".js"));
