@@ -185,7 +185,7 @@ async function list(call: Call, machine: Machine): Promise<void> {
   const { printer } = call;
   const clients = overviewOf(call.flags<InstallFlags>().name, machine);
   if (printer.json) return printer.value(clients);
-  const columns = ["CLIENT", "HERE", "SET UP", "FILE"].map((name) => ({ name }));
+  const columns = [{ name: "CLIENT" }, { name: "HERE" }, { name: "SET UP" }, { name: "FILE", isWhole: true }];
   const rows = clients.map(({ name, present, entry, file }) => [name, present ? "yes" : "no", STATES[entry], file]);
   await printer.table(columns, rows);
   printer.note("holdfast install <client> configures one; --dry-run shows the change");

@@ -100,7 +100,7 @@ async function printDiagnosis({ printer }: Call, { checks, state }: Diagnosis): 
     check.name,
     check.what,
   ]);
-  await printer.table([{ name: "STATE" }, { name: "CHECK" }, { name: "FOUND" }], rows);
+  await printer.table([{ name: "STATE" }, { name: "CHECK" }, { name: "FOUND", isWhole: true }], rows);
   for (const { state: found, name, what, todo } of checks) {
     if (found === "ok") continue;
     await printer.line(styled(STATE_STYLE[found], `${name}: `), todo ? `${what}; ${todo}` : what);

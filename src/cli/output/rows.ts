@@ -5,6 +5,8 @@ import { type Part, textOf } from "./style.js";
 export interface Column {
   readonly name: string;
   readonly align?: "right";
+  /** True: broken into lines where it does not fit, instead of cut. */
+  readonly isWhole?: boolean;
 }
 
 export function plainLines(columns: readonly Column[], rows: readonly (readonly Part[])[]): string[] {

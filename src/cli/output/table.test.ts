@@ -41,6 +41,42 @@ describe("a table", () => {
     expect(colored).toBe("\u001b[1mID     \u001b[22m01a1f182-7200-7000-824c-45e230a6e5e6");
   });
 
+  it("cut names that later commands need", () => {
+    const name = "a session with a name of more than forty columns";
+    const named = [{ name: "NAME" }, { name: "OF" }, { name: "CHANGED" }];
+    const item = [name, "user ada", "2026-11-19 01:47"];
+    expect(tableLines(named, [item], { width: 100, isColored: false })[1]).toBe(item.join("  "));
+    expect(tableLines(named, [item], { width: 40, isColored: false })).toEqual([
+      "NAME     a session with a name of more",
+      "         than forty columns",
+      "OF       user ada",
+      "CHANGED  2026-11-19 01:47",
+    ]);
+  });
+
+  it("was a list of cells because of one long value", () => {
+    const options = [{ name: "OPTION" }, { name: "VALUE" }, { name: "FROM" }];
+    const values = [
+      ["server.port", "8000", "default"],
+      ["buffer.speculative.predictors", "next_line,stride,correlation,topic,opening", "a variable"],
+    ];
+    expect(tableLines(options, values, { width: 64, isColored: false })).toEqual([
+      "OPTION                         VALUE                 FROM",
+      "server.port                    8000                  default",
+      "buffer.speculative.predictors  next_line,stride,co…  a variable",
+    ]);
+  });
+
+  it("breaks a last column that has to stay whole into lines", () => {
+    const checks = [{ name: "STATE" }, { name: "FOUND", isWhole: true }];
+    const found = [["error", "the index lacks 3 items; holdfast doctor --repair adds them"]];
+    expect(tableLines(checks, found, { width: 40, isColored: false })).toEqual([
+      "STATE  FOUND",
+      "error  the index lacks 3 items; holdfast",
+      "       doctor --repair adds them",
+    ]);
+  });
+
   it("leaves out columns that are empty in every row", () => {
     const lines = tableLines(columns, [["ada", "", "tea"]], { width: 40, isColored: false });
     expect(lines).toEqual(["NAME  ABOUT", "ada   tea"]);
