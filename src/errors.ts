@@ -62,7 +62,17 @@ export interface ErrorDetails {
   readonly details?: { readonly [key: string]: unknown };
 }
 
-/** The one error that this package throws. `code` is for programs, `message` and `hint` are for people. */
+/**
+ * The one error that this package throws. `code` is for programs, `message` and `hint` are for people.
+ *
+ * @example
+ * try {
+ *   await session.add(messages);
+ * } catch (error) {
+ *   if (error instanceof HoldfastError) console.error(error.code, error.message, error.hint, error.retryable);
+ *   throw error;
+ * }
+ */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
   /** What went wrong. */

@@ -159,12 +159,21 @@ export class Memory implements AsyncDisposable {
   /**
    * A handle on one scope. Creates nothing: the first add registers user, agent and session. The session may read the
    * spaces that the scope names and those that are granted. It writes only to its own space.
+   *
+   * @example
+   * const session = memory.session({ user: "ada", agent: "tutor", session: "monday" }); // in the memory of ada
+   * const team = memory.session({ team: "docs" }); // the team's own memory
    */
   session(scope: Scope, options?: SessionOptions): Session {
     return new LocalSession(this.service, scope, options);
   }
 
-  /** Forgets a whole user, agent or team, or one session: items, words, registry entry and the bytes in the file. */
+  /**
+   * Forgets a whole user, agent or team, or one session: items, words, registry entry and the bytes in the file.
+   *
+   * @example
+   * await memory.forget({ user: "ada", session: "monday" }); // without `session`: all of ada
+   */
   forget(scope: Scope): Promise<ForgetReceipt> {
     return this.service.forget(scope);
   }

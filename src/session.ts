@@ -161,7 +161,17 @@ export class LocalSession {
     return this.#service.get(this.scope, ids);
   }
 
-  /** A page of items, newest first unless `order` says otherwise. */
+  /**
+   * A page of items, newest first unless `order` says otherwise.
+   *
+   * @example
+   * let cursor: string | undefined;
+   * do {
+   *   const page = await session.list({ limit: 100, ...(cursor && { cursor }) });
+   *   for (const item of page.items) console.log(item.role, item.content);
+   *   cursor = page.next;
+   * } while (cursor);
+   */
   list(options?: ListOptions): Promise<Page<Item>> {
     return this.#service.list(this.scope, options);
   }
@@ -189,6 +199,12 @@ export class LocalSession {
   /**
    * Commits the writes collected in the turn. On failure the turn keeps them for a retry, which writes nothing twice.
    * Writes pushed since then are committed after the retry.
+   *
+   * @example
+   * const turn = session.turn();
+   * turn.push({ op: "save_message", message: { role: "user", content: "The flights are booked." } });
+   * turn.push({ op: "upsert_fact", category: "trip", content: "Flights are booked", confidence: 0.9 });
+   * await session.commit(turn);
    */
   commit(turn: Turn, options?: WriteOptions): Promise<Added> {
     return this.#service.commit(this.scope, turn, options);

@@ -79,6 +79,9 @@ export class Events {
   /**
    * A stream of events from now on. It ends when the memory is closed, the signal aborts, or the reader leaves its
    * loop.
+   *
+   * @example
+   * for await (const event of memory.events.stream()) console.log(event.type);
    */
   stream({ signal, capacity = CAPACITY, ...options }: StreamOptions = {}): EventStream {
     const end = (): void => stream.end();

@@ -22,7 +22,12 @@ export class SessionFacts {
     this.#grants = grants;
   }
 
-  /** Records that a fact holds: a new fact, or a known one with other confidence and sources. */
+  /**
+   * Records that a fact holds: a new fact, or a known one with other confidence and sources.
+   *
+   * @example
+   * const { fact } = await session.facts.upsert({ category: "home", content: "Ada lives in Lisbon", supersedes: oldId });
+   */
   upsert(fact: NewFact, options?: WriteOptions): Promise<FactOutcome> {
     return this.#facts.upsert(this.#place, fact, options);
   }

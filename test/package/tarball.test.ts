@@ -114,6 +114,14 @@ console.log(meaning.embedder.advice);
 await server.stop();
 `;
 
+/** What the examples of doc comments use. */
+const AROUND_EXAMPLES = `
+import { HoldfastError, openMemory, renderAnthropic, type Memory, type NewMessage, type Session } from "holdfast";
+import { connect } from "holdfast/client";
+import { serve } from "holdfast/server";
+declare const memory: Memory, session: Session, messages: NewMessage[], question: string, key: string, oldId: string;
+`;
+
 /** A user's environment, without the variables that keep the model out of other tests. */
 const userEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_")));
 
@@ -255,13 +263,21 @@ describe("the package", () => {
     expect(outputOf("buffer.js", BUFFER.replace(/<.*>/, ""))).toBe("[ 1 ] 1 0");
   });
 
-  it("has the README's ten lines and a buffer store as strict TypeScript, against the packed declarations", () => {
-    const code = tenLines();
-    const lines = code.split("\n").filter((line) => line.trim() !== "");
-    expect(lines.length).toBeGreaterThanOrEqual(8);
-    expect(lines.length).toBeLessThanOrEqual(12);
-    writeFileSync(join(folder, "ten.ts"), code);
-    writeFileSync(join(folder, "buffer.ts"), BUFFER);
+  it("has examples in its doc comments that are strict TypeScript", () => {
+    const dist = join(folder, "node_modules/holdfast/dist");
+    const declarations = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".d.ts"),
+    );
+    const examples = declarations.flatMap((name) =>
+      [...readFileSync(join(dist, name), "utf8").matchAll(/@example\n((?: +\* .*\n)+)/g)].map(([, text = ""]) => text),
+    );
+    expect(examples.length).toBeGreaterThanOrEqual(10);
+    const bodies = examples.map((text) => `async () => {\n${text.replace(/^ +\* /gm, "")}}`);
+    writeFileSync(join(folder, "examples.ts"), `${AROUND_EXAMPLES}export const examples = [${bodies.join(",\n")}];\n`);
+    expectTypes("examples.ts");
+  });
+
+  function expectTypes(...files: readonly string[]): void {
     const options = {
       target: "ES2023",
       module: "NodeNext",
@@ -272,8 +288,20 @@ describe("the package", () => {
     };
     writeFileSync(
       join(folder, "tsconfig.json"),
-      JSON.stringify({ compilerOptions: { ...options, lib: ["ES2023", "DOM"] }, files: ["ten.ts", "buffer.ts"] }),
+      JSON.stringify({ compilerOptions: { ...options, lib: ["ES2023", "DOM"] }, files }),
     );
-    execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], { stdio: "pipe" });
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+    expect(stdout).toBe("");
+  }
+
+  it("has the README's ten lines and a buffer store as strict TypeScript, against the packed declarations", () => {
+    const code = tenLines();
+    const lines = code.split("\n").filter((line) => line.trim() !== "");
+    expect(lines.length).toBeGreaterThanOrEqual(8);
+    expect(lines.length).toBeLessThanOrEqual(12);
+    writeFileSync(join(folder, "ten.ts"), code);
+    writeFileSync(join(folder, "buffer.ts"), BUFFER);
+    expectTypes("ten.ts", "buffer.ts");
   });
 });
