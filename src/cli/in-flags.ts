@@ -17,13 +17,16 @@ const FIELD = /\b(?:[a-z]\w*(?:\[0\])?\.)+(\w+)\b/g;
 const WITH_WORD = /\b([a-z]\w*) "(\w+)"/g;
 const WITH_SWITCH = /\b([a-z]\w*): (true|false)\b/g;
 const NAMED = /`([a-z]\w*)`|\b([a-z]+[A-Z]\w*)\b/g;
+const SENT_KEY = /\bsend Authorization: Bearer <key>/g;
+/** The place of an option that is a flag here. */
+const IN_CODE = /^options in code: (?=--)/;
 const IN_SCOPE = /name the (user|agent|team|session) in the scope/g;
 
 export function inFlags(error: unknown, command: Command): unknown {
   if (!(error instanceof HoldfastError)) return error;
   const { code, message, hint, details, cause } = error;
   const flags = flagsOf(command);
-  const named = message.replace(FIELD, (whole, option: string) => flags.get(option) ?? whole);
+  const named = message.replace(FIELD, (whole, option: string) => flags.get(option) ?? whole).replace(IN_CODE, "");
   const told = hint && hintInFlags(hint, flags);
   if (named === message && told === hint) return error;
   return new HoldfastError(code, named, { ...(told && { hint: told }), details, cause });
@@ -41,6 +44,7 @@ function hintInFlags(hint: string, flags: ReadonlyMap<string, string>): string {
     .replace(NAMED, (whole, quoted: string | undefined, option: string | undefined) => {
       return flags.get(quoted ?? option ?? "") ?? whole;
     })
+    .replace(SENT_KEY, "pass it with --key or HOLDFAST_KEY")
     .replace(IN_SCOPE, "pass --$1 NAME");
 }
 

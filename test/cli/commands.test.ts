@@ -175,6 +175,8 @@ describe("with a key for another memory", () => {
     expect((await holdfast(["add", "tea", "--user", "zoe"], { env })).code).toBe(0);
     const ran = await holdfast(["query", "tea", "--user", "zoe", "--json"], { env });
     expect(jsonOf(ran)).toMatchObject({ hits: [{ content: "tea" }] });
+    const refused = await holdfast(["query", "tea"], { env: { ...env, HOLDFAST_KEY: "wrong" } });
+    expect(refused).toMatchObject({ code: 4, err: expect.stringContaining("pass it with --key or HOLDFAST_KEY") });
   });
 });
 

@@ -121,6 +121,8 @@ it("hints named options of the library instead of flags", async () => {
   expect(await hintOf("backup", `${path}.copy`)).toContain("--overwrite");
   const ran = await holdfast(["query", "x", "--limit", "5000", "--words", "--json", "--path", path]);
   expect(errorOf(ran).message).toMatch(/^--limit must be/);
+  const served = await holdfast(["serve", "--port", "99999", "--json", "--path", path]);
+  expect(errorOf(served).message).toMatch(/^--port must be/);
 });
 
 it("blocks history hid version 1", async () => {

@@ -59,6 +59,7 @@ const COMPONENTS: { readonly [name: string]: string } = {
   round: "RoundBuffer",
   hybrid: "HybridBuffer",
   query: "QueryBuffer",
+  speculative: "SpeculativeBuffer",
   index: "external index",
 };
 
