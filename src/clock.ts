@@ -19,6 +19,18 @@ export const systemClock: Clock = {
   },
 };
 
+const FOREVER_MS = 0x7fff_ffff;
+
+/** Keeps the process alive while a caller waits for the work: timers of the clock, such as those between retries, do not. */
+export async function keepingAlive<T>(work: Promise<T>): Promise<T> {
+  const alive = setInterval(() => {}, FOREVER_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(alive);
+  }
+}
+
 /** A time limit shared by several steps. Late work continues, but its result is not awaited. */
 export class Deadline {
   readonly #passed: Promise<undefined> | undefined;

@@ -2,6 +2,7 @@
 /** Memory: an open memory file. This is the object that callers use. */
 import { mirrorBytes } from "./buffers/query/budget.js";
 import { readAhead } from "./buffers/query/retriever.js";
+import { keepingAlive } from "./clock.js";
 import { type ConfigSetting, ignoredVariables, readConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
 import type { MemoryEvents } from "./events/events.js";
@@ -180,7 +181,7 @@ export class Memory implements AsyncDisposable {
 
   /** Resolves when everything added is embedded and written. Reports what could not be embedded. */
   flush(): Promise<FlushReport> {
-    return this.service.flush();
+    return keepingAlive(this.service.flush());
   }
 
   /**
@@ -189,7 +190,7 @@ export class Memory implements AsyncDisposable {
    * or whose process was killed, is resumed by the next call with the same model.
    */
   reindex(options: ReindexOptions): Promise<ReindexReport> {
-    return this.service.reindexing.run(options);
+    return keepingAlive(this.service.reindexing.run(options));
   }
 
   /** Abandons an unfinished `reindex` of any process. Returns false if there is none. */
@@ -213,7 +214,7 @@ export class Memory implements AsyncDisposable {
    */
   close(): Promise<CloseReport> {
     this.#opened.cancelReadAhead();
-    return this.service.close();
+    return keepingAlive(this.service.close());
   }
 
   /** `await using memory = await openMemory(…)` closes the memory at the end of the block. */

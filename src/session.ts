@@ -1,6 +1,7 @@
 /** Session: the service bound to one scope. This is the object that callers use. */
 import { type Blocks, SessionBlocks } from "./blocks/session-blocks.js";
 import { Turn } from "./buffers/turn.js";
+import { keepingAlive } from "./clock.js";
 import type { Context } from "./context/context.js";
 import type { MemoryConfig } from "./conversation/memory-config.js";
 import { SessionConversation } from "./conversation/session-conversation.js";
@@ -72,7 +73,7 @@ export class LocalSession {
 
   /** Resolves when the whole session is embedded and written. Reports what could not be embedded. */
   flush(): Promise<FlushReport> {
-    return this.#service.flush(this.scope);
+    return keepingAlive(this.#service.flush(this.scope));
   }
 
   /** Items of this space that could not be embedded, with the reason. */
@@ -94,7 +95,7 @@ export class LocalSession {
    */
   async query(text: string, options: QueryOptions = {}): Promise<Hits> {
     if (options?.spaces) this.#grants.check(options.spaces);
-    return this.#service.ask(this.#place, text, options);
+    return keepingAlive(this.#service.ask(this.#place, text, options));
   }
 
   /**
@@ -116,7 +117,7 @@ export class LocalSession {
    */
   async context(options: ContextOptions = {}): Promise<Context> {
     if (options?.spaces) this.#grants.check(options.spaces);
-    return this.#service.context(this.scope, options);
+    return keepingAlive(this.#service.context(this.scope, options));
   }
 
   /**

@@ -15,7 +15,7 @@ export const EXIT = {
 
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, "success, even if a query finds nothing"],
-  [EXIT.no, "negative result: doctor found a problem, a version has changed, or a file already exists"],
+  [EXIT.no, "a problem was found, a version has changed, or a file already exists"],
   [EXIT.usage, "invalid usage, input or configuration; nothing was written"],
   [EXIT.notFound, "not found"],
   [EXIT.refused, "refused: missing, wrong or insufficient key, or read-only"],

@@ -1,4 +1,5 @@
 /** The facts of one scope's space. */
+import { keepingAlive } from "../clock.js";
 import type { WriteOptions } from "../input/call.js";
 import type { Grants } from "../input/grants.js";
 import type { ParsedScope } from "../input/scope.js";
@@ -58,11 +59,11 @@ export class SessionFacts {
   /** The facts that match a question, best first. */
   async query(text: string, options: FactQueryOptions = {}): Promise<readonly Fact[]> {
     this.#grants.check(options?.spaces);
-    return this.#facts.query(this.#place, text, options);
+    return keepingAlive(this.#facts.query(this.#place, text, options));
   }
 
   /** Runs the extractor over the session's messages since the last run. */
   extract(options?: ExtractOptions): Promise<Extraction> {
-    return this.#facts.extract(this.#place, options);
+    return keepingAlive(this.#facts.extract(this.#place, options));
   }
 }
