@@ -24,6 +24,8 @@ export default defineConfig({
     target: "es2022",
     // A data: URL in the page would need an exception in its policy.
     assetsInlineLimit: 0,
+    // A stylesheet that could not be loaded is not asked for again; the script of a page is.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     sourcemap: false,
     reportCompressedSize: false,

@@ -38,6 +38,27 @@ describeInBrowser("the Context page", () => {
     for (const item of all) expect(text).toContain(item.text);
   });
 
+  it("fits 400 pixels with a long prompt", async () => {
+    const { page } = await tab(`${url}/context?${PLACE}`, { width: 400 });
+    await page.getByRole("button", { name: /^Show \d+ more pieces/ }).waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(400);
+  });
+
+  it("tells the heading of a piece from its text, which is all that a turn has", async () => {
+    await memory.session({ user: "bob", session: "evening" }).add([{ role: "user", content: "Hello.\nI am Bob." }]);
+    const { page } = await tab(`${url}/context?user=bob&session=evening`);
+    const turn = page.locator(".piece.in-turns pre").first();
+    await turn.waitFor();
+    expect(await turn.locator("> span").allTextContents()).toEqual(["", "User: Hello.\n  I am Bob."]);
+    await page.goto(`${url}/context?${PLACE}`);
+    const recalled = page.locator(".piece.in-recall pre").first().locator("> span");
+    await recalled.first().waitFor();
+    expect(await recalled.allTextContents()).toEqual([
+      expect.stringMatching(/^\[message [^\n]*\]\n$/),
+      expect.stringMatching(/^> boat number/),
+    ]);
+  });
+
   it("keeps the call in view while one scrolls, on wide screens", async () => {
     const { page } = await tab(`${url}/context?${PLACE}`, { height: 500 });
     await page.getByRole("button", { name: /^Show \d+ more pieces/ }).click();

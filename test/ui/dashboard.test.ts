@@ -269,6 +269,23 @@ describeInBrowser("the dashboard", () => {
   });
 });
 
+describeInBrowser("a page that is first opened while the server is away", () => {
+  it("opens when the server is back, with its styles", async () => {
+    const { url: address, server } = await start();
+    const { page, complaints } = await tab(address);
+    await settled(page);
+    await server.stop();
+    await page.getByText("The server does not answer.").waitFor();
+    await page.getByRole("link", { name: "Context" }).click();
+    await page.getByText("This page could not be loaded").waitFor();
+    expect(await page.getByRole("button", { name: "Reload" }).count()).toBe(1);
+    await start({ server: { port: server.port } });
+    await page.getByRole("form", { name: "The call" }).waitFor();
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.composer')).position")).toBe("sticky");
+    expect(complaints.splice(0).filter((text) => !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(text))).toEqual([]);
+  });
+});
+
 interface Violation {
   readonly id: string;
   readonly impact: string;

@@ -48,6 +48,15 @@ describeInBrowser("the Search page", () => {
     expect(await seriousProblems(page)).toEqual([]);
   });
 
+  it("shows no hits of an earlier question beside one that is refused", async () => {
+    const { page } = await tab(`${url}/search?user=ada&q=boat`);
+    await page.getByRole("article", { name: "Hit 1", exact: true }).waitFor();
+    await page.getByRole("combobox", { name: "User" }).fill("u".repeat(600));
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("512 characters").waitFor();
+    expect(await page.getByRole("article").count()).toBe(0);
+  });
+
   it("says of an item that no search found it, and of an id that it is none", async () => {
     const { page } = await tab(`${url}/search?user=ada&q=boat&by=words&why=figs`);
     await whyNot(page).getByText("No source found it.").waitFor();

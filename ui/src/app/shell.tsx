@@ -1,12 +1,13 @@
 /** The frame around every page: menu, state of the connection, keys of the keyboard. */
 
 import { useEffect, useState } from "preact/hooks";
-import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { LocationProvider, Route, Router, useLocation } from "preact-iso";
 import mark from "../design/mark.svg";
 import { Button } from "../parts/button.js";
 import { Field } from "../parts/field.js";
 import { Empty, Failure, PageHead } from "../parts/states.js";
 import { access, hasKey, isReachable, signOut, use } from "./connection.js";
+import { intoView } from "./into-view.js";
 import { isPaletteOpen, Palette } from "./palette.js";
 import { nextTheme, theme } from "./theme.js";
 import { offeredViews, VIEWS } from "./views.js";
@@ -49,7 +50,11 @@ function Frame() {
           <ul>
             {offeredViews().map(({ path: target, name, icon }) => (
               <li key={target}>
-                <a href={target} aria-current={target === path ? "page" : undefined}>
+                <a
+                  href={target}
+                  ref={target === path ? intoView : null}
+                  aria-current={target === path ? "page" : undefined}
+                >
                   <svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.4" aria-hidden="true">
                     <path d={icon} stroke-linejoin="round" stroke-linecap="round" />
                   </svg>
@@ -92,14 +97,12 @@ function Frame() {
             </span>
           </p>
         )}
-        <ErrorBoundary>
-          <Router>
-            {VIEWS.map(({ path: target, page, isOffered }) => (
-              <Route key={target} path={target} component={isOffered() ? page : NotOffered} />
-            ))}
-            <Route default component={Missing} />
-          </Router>
-        </ErrorBoundary>
+        <Router>
+          {VIEWS.map(({ path: target, page, isOffered }) => (
+            <Route key={target} path={target} component={isOffered() ? page : NotOffered} />
+          ))}
+          <Route default component={Missing} />
+        </Router>
       </main>
       <Palette />
     </div>

@@ -42,8 +42,14 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
+interface FailureProps {
+  readonly error: unknown;
+  readonly retry?: () => void;
+  readonly action?: string;
+}
+
 /** What went wrong, and what to do next, as the server says it. */
-export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+export function Failure({ error, retry, action = "Try again" }: FailureProps) {
   const message = error instanceof Error ? error.message : String(error);
   const hint = error instanceof HoldfastError ? error.hint : undefined;
   return (
@@ -54,7 +60,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
       </div>
       {retry && (
         <Button small onClick={retry}>
-          Try again
+          {action}
         </Button>
       )}
     </div>
@@ -74,5 +80,9 @@ interface ShownProps<T> {
 export function Shown<T>({ of, label, children }: ShownProps<T>) {
   if (of.state === "loading") return <Loading label={label} />;
   if (of.state === "failed") return <Failure error={of.error} retry={of.retry} />;
-  return <div aria-busy={of.isStale}>{children(of.value)}</div>;
+  return (
+    <div aria-busy={of.isLoading} class={of.isStale ? "stale" : undefined}>
+      {children(of.value)}
+    </div>
+  );
 }

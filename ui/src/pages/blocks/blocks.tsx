@@ -23,7 +23,7 @@ export default function Blocks() {
       />
       <div class="card stack">
         <ScopeFields names={["user", "agent", "team"]} />
-        <nav class="segments tabs" aria-label="Blocks or facts">
+        <nav class="segments block-tabs" aria-label="Blocks or facts">
           {TABS.map(([one, name]) => (
             <a
               key={name}

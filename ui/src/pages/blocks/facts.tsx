@@ -40,7 +40,8 @@ export function Facts({ space }: { readonly space: SpaceRef }) {
   const session = memory.value.session(space);
   const loaded = useLoaded(
     () => read(session, state, shown, wanted),
-    [key, state, shown, wanted, memory.value, changes],
+    [key, state, wanted, memory.value],
+    [shown, changes],
   );
   const reload = (): void => {
     if (loaded.state === "ready") loaded.reload();

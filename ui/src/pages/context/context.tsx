@@ -56,7 +56,8 @@ function Result({ scope }: { readonly scope: Scope }) {
       ]);
       return { context, tookMs, ledger, suppressed: whole ? suppressedIn(context, whole) : [] };
     },
-    [key, memory.value, changes, given],
+    [key, memory.value],
+    [changes, given],
   );
   return (
     <Shown of={loaded} label="the context">

@@ -98,7 +98,7 @@ function Run({ segments }: { readonly segments: readonly Segment[] }) {
 
 function Piece({ segment: { text, part, tokens, cut, isChanged } }: { readonly segment: Segment }) {
   if (part === undefined) return <pre class="piece frame">{visible(text)}</pre>;
-  const [heading = "", ...rest] = text.split("\n");
+  const [, heading = "", body = ""] = /^(\[[^\n]*\n)?(.*)$/s.exec(text) ?? [];
   return (
     <div class={`piece in-${part}`}>
       <p class="piece-label small">
@@ -110,8 +110,7 @@ function Piece({ segment: { text, part, tokens, cut, isChanged } }: { readonly s
       </p>
       <pre>
         <span class="muted">{visible(heading)}</span>
-        {"\n"}
-        <span dir="auto">{visible(rest.join("\n"))}</span>
+        <span dir="auto">{visible(body)}</span>
       </pre>
     </div>
   );

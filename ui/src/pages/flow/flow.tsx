@@ -26,7 +26,7 @@ export interface Held {
 export default function Flow() {
   const changes = useChanges(() => true, SETTLE_MS);
   const pulse = usePulse(EVERY_MS);
-  const loaded = useLoaded(read, [memory.value, changes, pulse]);
+  const loaded = useLoaded(read, [memory.value], [changes, pulse]);
   return (
     <div class="page">
       <PageHead

@@ -28,7 +28,7 @@ export default function Metrics() {
   const range = RANGES.find(([one]) => one === params["range"])?.[0] ?? "1h";
   const pulse = usePulse(EVERY_MS);
   const history = useMemo(() => new History(), [memory.value]);
-  const loaded = useLoaded(() => history.read(memory.value), [history, pulse]);
+  const loaded = useLoaded(() => history.read(memory.value), [history], [pulse]);
   return (
     <div class="page">
       <PageHead title="Metrics" purpose="What this server measured since it started, at most six hours.">

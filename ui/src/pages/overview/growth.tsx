@@ -16,7 +16,7 @@ const SAMPLES_MIN = 2;
 export function Growth() {
   const pulse = usePulse(EVERY_MS);
   const history = useMemo(() => new History("storedItems"), [memory.value]);
-  const loaded = useLoaded(() => history.read(memory.value), [history, pulse]);
+  const loaded = useLoaded(() => history.read(memory.value), [history], [pulse]);
   return (
     <section class="card growth" aria-labelledby="growth-head">
       <h2 id="growth-head" class="muted">

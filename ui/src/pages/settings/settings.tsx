@@ -1,5 +1,6 @@
 /** Settings: keys, the configuration in force, import and export, backup and checks. For admins. */
 import type { FunctionComponent } from "preact";
+import { intoView } from "../../app/into-view.js";
 import { hrefTo, usePlace } from "../../app/place.js";
 import { PageHead } from "../../parts/states.js";
 import { Configuration } from "./configuration.js";
@@ -25,7 +26,12 @@ export default function Settings() {
       <PageHead title="Settings" purpose="What concerns this server and everyone on it." />
       <nav class="tabs" aria-label="Sections">
         {SECTIONS.map(([id, name]) => (
-          <a key={id} href={hrefTo("/settings", { section: id })} aria-current={id === chosen ? "page" : undefined}>
+          <a
+            key={id}
+            href={hrefTo("/settings", { section: id })}
+            ref={id === chosen ? intoView : null}
+            aria-current={id === chosen ? "page" : undefined}
+          >
             {name}
           </a>
         ))}

@@ -178,7 +178,7 @@ function Findings({ diagnosis: { state, checks } }: { readonly diagnosis: Diagno
 
 function Model() {
   const changes = useChanges(({ type }) => type === "transferred" || type === "flushed" || type === "changed");
-  const loaded = useLoaded(() => memory.value.stats(), [memory.value, changes]);
+  const loaded = useLoaded(() => memory.value.stats(), [memory.value], [changes]);
   return (
     <section class="card stack" aria-labelledby="model-head">
       <h2 id="model-head">Model of the vectors</h2>
