@@ -223,6 +223,24 @@ describeInBrowser("Conversations", () => {
     await page.getByText("the entry in the registry").waitFor();
   });
 
+  it("shows names that are blank, long, or of several lines, and forgets them by what is shown", async () => {
+    const shown = { "\u200b": "U+200B", "\u3164 ": "U+3164 U+0020", "two\nlines": "twoU+000Alines" };
+    for (const user of [...Object.keys(shown), "x".repeat(512)]) await session(user).add([said("Hello.")]);
+    const { page } = await tab(`${url}/conversations`);
+    for (const [user, name] of Object.entries(shown)) {
+      await page.getByRole("link", { name, exact: true }).click();
+      expect(new URL(page.url()).searchParams.get("user")).toBe(user);
+      await page.getByRole("button", { name: `Forget user ${name}`, exact: true }).click();
+      await page.getByLabel("Name", { exact: true }).fill(name);
+      await page.getByRole("button", { name: "Forget the user" }).click();
+      await page.getByText("the entry in the registry").waitFor();
+      await page.getByRole("button", { name: "Close" }).click();
+    }
+    const long = page.getByRole("link", { name: /^x{60}…$/ });
+    expect(await long.getByRole("button").count(), "nothing in a link can be clicked").toBe(0);
+    expect((await long.boundingBox())?.height).toBeLessThan(100);
+  });
+
   it(`scrolls through ${MANY} messages with few rows, few items in memory and small requests`, async () => {
     const path = newPath();
     const memory = await openMemory({ path });

@@ -7,7 +7,7 @@ import { Dialog } from "./dialog.js";
 import { Field } from "./field.js";
 import { plural } from "./format.js";
 import { Failure } from "./states.js";
-import { StoredText, spelled } from "./stored-text.js";
+import { StoredName, StoredText, spelled } from "./stored-text.js";
 
 interface ForgetDialogProps {
   readonly title: string;
@@ -66,7 +66,7 @@ export function ForgetDialog({ title, verb, name, forget, onClose, onDone, child
             <p>
               To confirm, type{" "}
               <strong>
-                <StoredText text={name} max={200} />
+                <StoredName text={name} max={Infinity} />
               </strong>
             </p>
             <Field label="Name">

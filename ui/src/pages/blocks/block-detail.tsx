@@ -5,7 +5,7 @@ import { mayWrite } from "../../app/connection.js";
 import { Button } from "../../parts/button.js";
 import { age, moment } from "../../parts/format.js";
 import { Failure } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredText } from "../../parts/stored-text.js";
 import { BlockDialog } from "./block-dialog.js";
 import { BlockEditor } from "./block-editor.js";
 import { BlockHistory } from "./block-history.js";
@@ -48,7 +48,7 @@ export function BlockDetail({ block, blocks, onChanged, onEditing, onDelete }: B
       <section class="card stack" aria-labelledby="block-head">
         <header class="card-head">
           <h2 id="block-head">
-            <StoredText text={name} max={80} />
+            <StoredName text={name} />
           </h2>
           {mayWrite.value && open !== "editor" && (
             <div class="row">

@@ -6,7 +6,7 @@ import { useLoaded } from "../../app/loaded.js";
 import { Button } from "../../parts/button.js";
 import { age, moment } from "../../parts/format.js";
 import { Failure, Shown } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredText } from "../../parts/stored-text.js";
 import { Diff } from "./diff.js";
 
 const STEP = 20;
@@ -21,7 +21,7 @@ export function BlockHistory({ block, blocks, onRestored }: BlockHistoryProps) {
   const [limit, setLimit] = useState(STEP);
   const [error, setError] = useState<unknown>();
   const { id, name, version } = block;
-  const loaded = useLoaded(() => blocks.history(name, { limit, creation: true }), [id, version, limit, memory.value]);
+  const loaded = useLoaded(() => blocks.history(name, { limit, creation: true }), [id, memory.value], [version, limit]);
   const restore = async (wanted: number): Promise<void> => {
     setError(undefined);
     try {
@@ -86,7 +86,7 @@ function Edit({ edit, blocks, name, isNewest, hasText, onRestore }: EditProps) {
         <strong class="number">Version {version}</strong>
         {actor !== undefined && (
           <span class="badge">
-            <StoredText text={actor} max={60} />
+            <StoredName text={actor} max={60} />
           </span>
         )}
         <time class="muted small" dateTime={new Date(at).toISOString()} title={moment(at)}>
@@ -112,7 +112,7 @@ function Edit({ edit, blocks, name, isNewest, hasText, onRestore }: EditProps) {
       )}
       {formerName !== undefined && (
         <p class="muted small">
-          renamed, formerly <StoredText text={formerName} max={80} />
+          renamed, formerly <StoredName text={formerName} />
         </p>
       )}
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -8,7 +8,7 @@ import { hrefTo, usePlace } from "../../app/place.js";
 import { Button } from "../../parts/button.js";
 import { ForgetDialog } from "../../parts/forget-dialog.js";
 import { Empty, Shown } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName } from "../../parts/stored-text.js";
 import { BlockDetail } from "./block-detail.js";
 import { BlockDialog } from "./block-dialog.js";
 import { Budget } from "./budget.js";
@@ -25,7 +25,7 @@ export function BlockList({ space }: { readonly space: SpaceRef }) {
       "space" in event && JSON.stringify(event.space) === key && ["block", "forgotten", "renamed"].includes(event.type),
   );
   const blocks = memory.value.session(space).blocks;
-  const loaded = useLoaded(() => blocks.list(), [key, memory.value, changes]);
+  const loaded = useLoaded(() => blocks.list(), [key, memory.value], [changes]);
   const reload = (): void => {
     if (loaded.state === "ready") loaded.reload();
   };
@@ -111,7 +111,7 @@ function Pick({ block, space, isShown }: PickProps) {
     <li>
       <a href={hrefTo("/blocks", { ...space, block: block.name })} aria-current={isShown ? "true" : undefined}>
         <span class="grow">
-          <StoredText text={block.name} max={80} />
+          <StoredName text={block.name} />
           <Budget block={block} />
         </span>
       </a>

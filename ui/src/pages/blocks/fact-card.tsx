@@ -6,7 +6,7 @@ import { hrefTo } from "../../app/place.js";
 import { Button } from "../../parts/button.js";
 import { moment } from "../../parts/format.js";
 import { Failure } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredText } from "../../parts/stored-text.js";
 
 interface FactCardProps {
   readonly fact: Fact;
@@ -37,7 +37,7 @@ export function FactCard({ fact, session, others, since, isMarked, onChanged, on
     <article ref={card} class={`card fact ${isMarked ? "marked" : ""} ${state}`} aria-current={isMarked}>
       <header class="row">
         <span class="badge accent">
-          <StoredText text={category} max={60} />
+          <StoredName text={category} max={60} />
         </span>
         <span class={`badge ${TONES[state]}`}>{state}</span>
         {pinned && <span class="badge">pinned</span>}
@@ -125,7 +125,7 @@ function Sources({ fact: { space, sources } }: { readonly fact: Fact }) {
               {session !== undefined && (
                 <>
                   {message === undefined ? " " : " of "}
-                  <StoredText text={session} max={80} />
+                  <StoredName text={session} />
                 </>
               )}
             </a>

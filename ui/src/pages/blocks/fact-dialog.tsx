@@ -5,7 +5,7 @@ import { Button } from "../../parts/button.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Check, Field } from "../../parts/field.js";
 import { Failure } from "../../parts/states.js";
-import { spelled } from "../../parts/stored-text.js";
+import { plainText } from "../../parts/stored-text.js";
 
 const WORDS_MAX = 80;
 
@@ -90,7 +90,7 @@ export function FactDialog({ session, known, onClose, onSaved }: FactDialogProps
               <option value="">nothing</option>
               {known.map((fact) => (
                 <option key={fact.id} value={fact.id}>
-                  {spelled(fact.content).slice(0, WORDS_MAX)}
+                  {plainText(fact.content, WORDS_MAX)}
                 </option>
               ))}
             </select>

@@ -4,9 +4,8 @@ import { useState } from "preact/hooks";
 import { memory } from "../../app/connection.js";
 import { hrefTo, spaceIn, usePlace } from "../../app/place.js";
 import { ForgetDialog } from "../../parts/forget-dialog.js";
-import { spaceName } from "../../parts/format.js";
 import { Empty, PageHead } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredSpace } from "../../parts/stored-text.js";
 import "./conversations.css";
 import { Messages } from "./messages.js";
 import { Sessions } from "./sessions.js";
@@ -79,10 +78,10 @@ function Crumbs({ space, session, isWhole }: CrumbsProps) {
       <a href={hrefTo("/conversations", { kind: `${Object.keys(space)[0]}s` })}>Everyone</a>
       <span aria-hidden="true">/</span>
       <a href={hrefTo("/conversations", { ...space })}>
-        <StoredText text={spaceName(space)} max={60} />
+        <StoredSpace space={space} />
       </a>
       {(session !== undefined || isWhole) && <span aria-hidden="true">/</span>}
-      {session !== undefined && <StoredText text={session} max={60} />}
+      {session !== undefined && <StoredName text={session} max={60} />}
       {isWhole && <span>all items</span>}
     </nav>
   );

@@ -5,7 +5,7 @@ import { mayWrite } from "../../app/connection.js";
 import { hrefTo } from "../../app/place.js";
 import { Button } from "../../parts/button.js";
 import { age, moment, plural } from "../../parts/format.js";
-import { StoredText, visible } from "../../parts/stored-text.js";
+import { StoredName, StoredText, visible } from "../../parts/stored-text.js";
 
 interface MessageRowProps {
   readonly item: Item;
@@ -25,15 +25,15 @@ export function MessageRow({ item, space, isMarked, hasSession, onEdit, onDelete
       <header class="row small">
         <span class="badge accent">{role ?? kind}</span>
         {role !== undefined && kind !== "message" && <span class="badge">{kind}</span>}
-        {name !== undefined && <StoredText text={name} max={60} />}
+        {name !== undefined && <StoredName text={name} max={60} />}
         {agent !== undefined && (
           <span class="muted talk-agent">
-            with <StoredText text={agent} max={60} />
+            with <StoredName text={agent} max={60} />
           </span>
         )}
         {hasSession && session !== undefined && (
           <a href={hrefTo("/conversations", { ...space, session, item: id })}>
-            <StoredText text={session} max={60} />
+            <StoredName text={session} max={60} />
           </a>
         )}
         <a

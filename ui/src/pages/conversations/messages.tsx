@@ -5,9 +5,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { epoch, mayWrite, memory } from "../../app/connection.js";
 import { Button } from "../../parts/button.js";
 import { ForgetDialog } from "../../parts/forget-dialog.js";
-import { plural, spaceName } from "../../parts/format.js";
+import { plural } from "../../parts/format.js";
 import { Empty, Failure, Loading } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredSpace, StoredText } from "../../parts/stored-text.js";
 import { EditDialog } from "./edit-dialog.js";
 import { type Aim, Feed } from "./feed.js";
 import { useFeedEvents } from "./follow.js";
@@ -92,9 +92,7 @@ export function Messages({ space, session, item, onForget }: MessagesProps) {
   return (
     <section class="card talk-messages" aria-labelledby="talk-head">
       <header>
-        <h2 id="talk-head">
-          <StoredText text={session ?? spaceName(space)} max={80} />
-        </h2>
+        <h2 id="talk-head">{session === undefined ? <StoredSpace space={space} /> : <StoredName text={session} />}</h2>
         <div class="row">
           <Button small onClick={() => show("start")}>
             First

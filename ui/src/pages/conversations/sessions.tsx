@@ -9,7 +9,7 @@ import { upTo } from "../../app/up-to.js";
 import { Button } from "../../parts/button.js";
 import { age, moment } from "../../parts/format.js";
 import { Shown } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName } from "../../parts/stored-text.js";
 import { ForgetButton } from "./spaces.js";
 
 const STEP = 500;
@@ -34,7 +34,8 @@ export function Sessions({ space, selected, isWhole, onForget }: SessionsProps) 
   );
   const loaded = useLoaded(
     () => upTo(shown, (page) => memory.value.sessions.list({ space, ...page })),
-    [key, shown, memory.value, changes],
+    [key, memory.value],
+    [shown, changes],
   );
   if (loaded.state === "ready") known.current = new Set(loaded.value.items.map(({ name }) => name));
   return (
@@ -58,7 +59,7 @@ export function Sessions({ space, selected, isWhole, onForget }: SessionsProps) 
                     href={hrefTo("/conversations", { ...space, session: name })}
                     aria-current={name === selected ? "true" : undefined}
                   >
-                    <StoredText text={name} max={80} />
+                    <StoredName text={name} />
                     <time class="small muted" dateTime={new Date(createdAt).toISOString()} title={moment(createdAt)}>
                       {age(createdAt)}
                     </time>

@@ -10,7 +10,7 @@ import { Button } from "../../parts/button.js";
 import { Segments } from "../../parts/field.js";
 import { spaceName } from "../../parts/format.js";
 import { Shown } from "../../parts/states.js";
-import { StoredText, spelled } from "../../parts/stored-text.js";
+import { StoredName, spelled } from "../../parts/stored-text.js";
 
 const KINDS = [
   ["users", "Users"],
@@ -39,7 +39,8 @@ export function Spaces({ selected, onForget }: SpacesProps) {
   );
   const loaded = useLoaded(
     () => upTo(shown, (page) => memory.value[kind].list(page)),
-    [kind, shown, memory.value, changes],
+    [kind, memory.value],
+    [shown, changes],
   );
   if (loaded.state === "ready") known.current = new Set(loaded.value.items.map(({ name }) => `${one} ${name}`));
   return (
@@ -73,7 +74,7 @@ export function Spaces({ selected, onForget }: SpacesProps) {
                       href={hrefTo("/conversations", { [one]: name })}
                       aria-current={selected && Object.values(selected)[0] === name ? "true" : undefined}
                     >
-                      <StoredText text={name} max={60} />
+                      <StoredName text={name} max={60} />
                     </a>
                     {mayWrite.value && <ForgetButton what={one} name={name} onClick={() => onForget(space)} />}
                   </li>

@@ -3,8 +3,8 @@ import type { MemoryStats } from "holdfast/client";
 import { type LiveEvent, recent } from "../../app/live.js";
 import { usePlace } from "../../app/place.js";
 import { Button } from "../../parts/button.js";
-import { age, bytes, count, lasting, moment, ms, plural, spaceName } from "../../parts/format.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { age, bytes, count, lasting, moment, ms, plural } from "../../parts/format.js";
+import { StoredSpace } from "../../parts/stored-text.js";
 import { words } from "../overview/activity.js";
 import { DETAILS_ID } from "./diagram.js";
 import type { Held } from "./flow.js";
@@ -233,7 +233,7 @@ function Moved({ events }: { readonly events: readonly LiveEvent[] }) {
         {events.map((event, at) => (
           <li key={`${event.at} ${events.length - at}`}>
             <span>{words(event)}</span>
-            <span class="muted small">{"space" in event && <StoredText text={spaceName(event.space)} max={80} />}</span>
+            <span class="muted small">{"space" in event && <StoredSpace space={event.space} />}</span>
             <time class="muted small" dateTime={new Date(event.at).toISOString()} title={moment(event.at)}>
               {age(event.at)} ago
             </time>

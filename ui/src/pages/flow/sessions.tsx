@@ -2,7 +2,7 @@
 import type { BufferedSessions } from "holdfast/client";
 import type { ComponentChildren } from "preact";
 import { age, bytes, count, lasting, spaceName } from "../../parts/format.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredSpace } from "../../parts/stored-text.js";
 
 type Row = BufferedSessions["items"][number];
 
@@ -78,14 +78,10 @@ function Sessions({ sessions, held, heads, empty, cells }: SessionsProps) {
             {held.map((row) => (
               <tr key={`${spaceName(row.space)} ${row.session ?? ""}`}>
                 <td>
-                  {row.session === undefined ? (
-                    <span class="muted">none</span>
-                  ) : (
-                    <StoredText text={row.session} max={80} />
-                  )}
+                  {row.session === undefined ? <span class="muted">none</span> : <StoredName text={row.session} />}
                 </td>
                 <td class="muted">
-                  <StoredText text={spaceName(row.space)} max={80} />
+                  <StoredSpace space={row.space} />
                 </td>
                 {cells(row)?.map((cell, at) => (
                   <td key={heads[at]} class="number">

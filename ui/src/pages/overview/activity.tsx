@@ -1,8 +1,8 @@
 /** What happens in memory, as it happens. Events carry no content. */
 import { useEffect, useState } from "preact/hooks";
 import { type LiveEvent, recent } from "../../app/live.js";
-import { age, moment, plural, spaceName } from "../../parts/format.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { age, moment, plural } from "../../parts/format.js";
+import { plainText, StoredSpace } from "../../parts/stored-text.js";
 
 const SHOWN_MAX = 8;
 const TICK_MS = 10_000;
@@ -25,7 +25,7 @@ export function Activity() {
         {shown.map((event, at) => (
           <li key={`${event.at} ${recent.value.length - at}`}>
             <span>{words(event)}</span>
-            <span class="muted small">{"space" in event && <StoredText text={spaceName(event.space)} max={80} />}</span>
+            <span class="muted small">{"space" in event && <StoredSpace space={event.space} />}</span>
             <time class="muted small" dateTime={new Date(event.at).toISOString()} title={moment(event.at)}>
               {age(event.at)} ago
             </time>
@@ -51,7 +51,7 @@ export function words(event: LiveEvent): string {
     case "renamed":
       return "Renamed";
     case "block":
-      return `Block ${event.name}, version ${event.version}`;
+      return `Block ${plainText(event.name, 60)}, version ${event.version}`;
     case "fact":
       return `Fact ${event.state}`;
     case "transferred":

@@ -6,9 +6,9 @@ import { useChanges } from "../../app/live.js";
 import { useLoaded } from "../../app/loaded.js";
 import { hrefTo } from "../../app/place.js";
 import { Button } from "../../parts/button.js";
-import { age, bytes, moment, ms, plural, short, spaceName } from "../../parts/format.js";
+import { age, bytes, moment, ms, plural, short } from "../../parts/format.js";
 import { Empty, Failure, PageHead, Shown } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredSpace } from "../../parts/stored-text.js";
 import { Activity } from "./activity.js";
 import { Growth } from "./growth.js";
 import { HealthCard } from "./health-card.js";
@@ -19,7 +19,7 @@ const NAMES_MAX = 100;
 
 export default function Overview() {
   const changes = useChanges(({ type }) => type !== "prefetched");
-  const loaded = useLoaded(read, [memory.value, isAdmin.value, changes]);
+  const loaded = useLoaded(read, [memory.value, isAdmin.value], [changes]);
   return (
     <div class="page">
       <PageHead title="Overview" purpose="What is in memory, and whether it is healthy." />
@@ -137,10 +137,10 @@ function Sessions({ sessions }: { readonly sessions: readonly Session[] }) {
         {newest.map((session) => (
           <li key={session.id}>
             <a href={hrefTo("/conversations", { ...session.space, session: session.name })}>
-              <StoredText text={session.name} max={80} />
+              <StoredName text={session.name} />
             </a>
             <span class="muted small">
-              <StoredText text={spaceName(session.space)} max={80} />
+              <StoredSpace space={session.space} />
             </span>
             <time
               class="muted small"

@@ -1,7 +1,7 @@
 /** A hit: its text, where it comes from, and what its score consists of. */
 import { hrefTo } from "../../app/place.js";
 import { age, moment } from "../../parts/format.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredText } from "../../parts/stored-text.js";
 import type { Hit } from "./answer.js";
 import { Breakdown } from "./breakdown.js";
 
@@ -20,7 +20,7 @@ export function HitCard({ hit, rank, best }: { readonly hit: Hit; readonly rank:
           <span class="badge accent">{hit.role ?? hit.kind}</span>
           {hit.session !== undefined && (
             <span class="muted">
-              <StoredText text={hit.session} max={60} />
+              <StoredName text={hit.session} max={60} />
             </span>
           )}
           {hit.scope === "in_session" && <span class="badge">this session</span>}

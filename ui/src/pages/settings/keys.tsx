@@ -7,7 +7,7 @@ import { Button } from "../../parts/button.js";
 import { Confirm } from "../../parts/dialog.js";
 import { moment, spaceName } from "../../parts/format.js";
 import { Empty, Shown } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredText } from "../../parts/stored-text.js";
 import { NewKeyDialog } from "./new-key.js";
 import { Scrolling } from "./scrolling.js";
 
@@ -15,7 +15,7 @@ export function Keys() {
   const [changes, setChanges] = useState(0);
   const [isMaking, setMaking] = useState(false);
   const [revoked, setRevoked] = useState<ApiKey | undefined>();
-  const loaded = useLoaded(allKeys, [memory.value, changes]);
+  const loaded = useLoaded(allKeys, [memory.value], [changes]);
   const changed = (): void => setChanges((before) => before + 1);
   return (
     <section class="card" aria-labelledby="keys-head">
@@ -119,7 +119,7 @@ function KeyTable({ keys, onRevoke }: KeyTableProps) {
           {keys.map((key) => (
             <tr key={key.id}>
               <td>
-                <StoredText text={key.name ?? "no name"} max={120} />
+                <StoredName text={key.name ?? "no name"} max={120} />
                 {key.id === ownKey() && <span class="badge good">this tab</span>}
                 <br />
                 <code class="muted small">{key.id}</code>

@@ -7,7 +7,7 @@ import { Dialog } from "../../parts/dialog.js";
 import { Field, Segments } from "../../parts/field.js";
 import { spaceName } from "../../parts/format.js";
 import { Failure } from "../../parts/states.js";
-import { StoredText } from "../../parts/stored-text.js";
+import { StoredName, StoredText } from "../../parts/stored-text.js";
 
 type Access = NewKey["access"];
 type KeySpace = NewKey["spaces"][number];
@@ -152,7 +152,7 @@ function Spaces({ spaces, onChange }: SpacesProps) {
         <ul class="row">
           {spaces.map((space) => (
             <li key={JSON.stringify(space)} class="badge accent">
-              <StoredText text={nameOf(space)} max={60} />
+              <StoredName text={nameOf(space)} max={60} />
               <button
                 type="button"
                 class="chip-remove"
