@@ -4,14 +4,15 @@ import { parseIdentity } from "./input/identity.js";
 import { parseInteger } from "./input/integer.js";
 import { onceOf } from "./input/once.js";
 import { type PageOptions, parsePage } from "./input/page.js";
-import { objectWith, wrongType } from "./input/refusal.js";
+import { objectWith, parseChoice, wrongType } from "./input/refusal.js";
 import { parseSpace } from "./input/scope.js";
+import { ORDERS } from "./options.js";
 import type { BufferService } from "./service.js";
 import { namedSpace } from "./space-key.js";
 import type { OnceWrite } from "./stores/receipts.js";
 import type { AmendWrite, RegisterWrite } from "./stores/store.js";
 import { repairText } from "./text.js";
-import type { Entry, ForgetReceipt, Page, SessionEntry, SpaceKind, SpaceRef } from "./types.js";
+import type { Entry, ForgetReceipt, Order, Page, SessionEntry, SpaceKind, SpaceRef } from "./types.js";
 
 /** Changes to a user, an agent or a team. Omitted keys stay unchanged. */
 export interface EntryChange {
@@ -124,7 +125,7 @@ export class LocalEntries {
 }
 
 const CHANGE_KEYS = new Set(["name", "description", "retentionMs"]);
-const QUERY_KEYS = new Set(["space", "agent", "limit", "cursor"]);
+const QUERY_KEYS = new Set(["space", "agent", "order", "limit", "cursor"]);
 
 function parseDescription(description: unknown): string {
   if (typeof description !== "string") throw wrongType("description", "a string", description);
@@ -137,6 +138,8 @@ export interface SessionQuery extends PageOptions {
   readonly space?: SpaceRef;
   /** Only sessions of this agent. */
   readonly agent?: string;
+  /** By creation. Default: asc. */
+  readonly order?: Order;
 }
 
 /** Sessions, in process or through a server. Names are unique within a space. */
@@ -149,14 +152,15 @@ export class LocalSessions {
     this.#service = service;
   }
 
-  /** A page of sessions, in order of creation. */
+  /** A page of sessions. */
   async list(query: SessionQuery = {}): Promise<Page<SessionEntry>> {
-    const { space, agent, ...page } = objectWith(query, QUERY_KEYS, "options") as SessionQuery;
+    const { space, agent, order, ...page } = objectWith(query, QUERY_KEYS, "options") as SessionQuery;
     return this.#service.store.sessions({
       kind: "session",
       ...parsePage(page),
       ...(space !== undefined && { space: parseSpace(space) }),
       ...(agent !== undefined && { agent: parseIdentity(agent, "agent") }),
+      ...(order !== undefined && { order: parseChoice(order, ORDERS, "options.order") }),
     });
   }
 

@@ -87,12 +87,12 @@ export class RemoteSessions implements Sessions {
    * The query string can name an agent only beside a user or a team. Otherwise sessions of other agents are filtered out of
    * the page here, which may leave fewer than `limit`.
    */
-  async list({ space, agent, limit, cursor }: SessionQuery = {}): Promise<Page<SessionEntry>> {
+  async list({ space, agent, order, limit, cursor }: SessionQuery = {}): Promise<Page<SessionEntry>> {
     const where = space && parseSpace(space);
     const asked = agent === undefined ? undefined : parseIdentity(agent, "agent");
     const hasPlace = asked !== undefined && where !== undefined && !("agent" in where);
     const scope = where && { ...scopeOf(where), ...(hasPlace && { agent: asked }) };
-    const page = await this.#transport.call("listSessions", { scope, query: { limit, cursor } });
+    const page = await this.#transport.call("listSessions", { scope, query: { order, limit, cursor } });
     if (asked === undefined || hasPlace) return page;
     return { ...page, items: page.items.filter((session) => session.agent === asked) };
   }

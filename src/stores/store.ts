@@ -304,6 +304,8 @@ export interface RegistryRequest {
   readonly agent?: string;
   readonly name?: string;
   readonly id?: string;
+  /** Sessions only: by creation. Default: asc. */
+  readonly order?: Order;
   readonly limit: number;
   readonly cursor?: string;
 }

@@ -50,6 +50,11 @@ export function itRegistry(opened: () => Opened): void {
     expect(await names({})).toEqual(["monday", "own", "wednesday"]);
     const first = await sessions.list({ space: crew, limit: 1 });
     expect(await names({ space: crew, ...(first.next !== undefined && { cursor: first.next }) })).toHaveLength(1);
+    const newest = await sessions.list({ space: crew, order: "desc", limit: 1 });
+    expect(newest.items.map(({ name }) => name)).toEqual(["wednesday"]);
+    const older = { space: crew, ...(newest.next !== undefined && { cursor: newest.next }) };
+    expect(await names({ ...older, order: "desc" })).toEqual(["monday"]);
+    await expect(sessions.list(older), "a cursor of the other order").rejects.toMatchObject({ code: "invalid_input" });
     expect(await sessions.delete(crew, "monday")).toMatchObject({ sessions: 1 });
   });
 

@@ -241,6 +241,20 @@ describeInBrowser("Conversations", () => {
     expect((await long.boundingBox())?.height).toBeLessThan(100);
   });
 
+  it("lists the newest sessions first, a page at a time", async () => {
+    const { sessions } = connect(url);
+    for (let at = 0; at < 150; at++) await sessions.create({ user: "busy" }, `day ${at}`);
+    const { page } = await tab(`${url}/conversations?user=busy`);
+    const names = page.locator(".talk-sessions .picks").nth(1).getByRole("link");
+    await names.first().getByText("day 149").waitFor();
+    expect(await names.count()).toBe(100);
+    await page.getByRole("button", { name: "Next 100" }).click();
+    await names.first().getByText("day 49").waitFor();
+    expect(await names.count()).toBe(50);
+    await page.goto(url);
+    await page.getByRole("link", { name: "day 149" }).waitFor();
+  });
+
   it(`scrolls through ${MANY} messages with few rows, few items in memory and small requests`, async () => {
     const path = newPath();
     const memory = await openMemory({ path });

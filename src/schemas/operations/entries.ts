@@ -1,6 +1,7 @@
 /** Operations on the registry. A key sees the entries that it covers. */
 
 import { z } from "zod";
+import { ORDERS } from "../../options.js";
 import { ReceiptSchema } from "../item.js";
 import { operation } from "../operation.js";
 import {
@@ -13,7 +14,7 @@ import {
   SessionPageSchema,
 } from "../registry.js";
 import { ROUTES } from "../routes.js";
-import { Name, PageFields, SpaceRefSchema } from "../scope.js";
+import { choice, Name, PageFields, SpaceRefSchema } from "../scope.js";
 
 export const ENTRIES = {
   listEntries: operation({
@@ -65,7 +66,12 @@ export const ENTRIES = {
     summary: "List the sessions of a space (without a scope: of all spaces, for admins), or get one by name or id.",
     access: "read",
     scope: "open",
-    query: z.strictObject({ name: Name.exactOptional(), id: Name.exactOptional(), ...PageFields }),
+    query: z.strictObject({
+      name: Name.exactOptional(),
+      id: Name.exactOptional(),
+      order: choice(ORDERS).exactOptional().meta({ description: "By creation. Default: asc." }),
+      ...PageFields,
+    }),
     data: SessionPageSchema,
     status: 200,
   }),

@@ -158,14 +158,14 @@ export class Reader {
     return this.#snapshot(() => this.#registry.page<Entry>("space", conditions, limit, cursor));
   }
 
-  sessions({ space, agent, name, id, limit, cursor }: RegistryRequest): Page<SessionEntry> {
+  sessions({ space, agent, name, id, order, limit, cursor }: RegistryRequest): Page<SessionEntry> {
     return this.#snapshot(() => {
       const conditions: { sql: string; value: string | number }[] = [];
       if (space) conditions.push({ sql: "space = ?", value: this.#registry.findSpace(space)?.key ?? -1 });
       if (agent !== undefined) conditions.push({ sql: "agent = ?", value: this.#registry.agentKeys([agent])[0] ?? -1 });
       if (name !== undefined) conditions.push({ sql: "name = ?", value: name });
       if (id !== undefined) conditions.push({ sql: "id = ?", value: id });
-      return this.#registry.page<SessionEntry>("session", conditions, limit, cursor);
+      return this.#registry.page<SessionEntry>("session", conditions, limit, cursor, order);
     });
   }
 

@@ -1,6 +1,6 @@
 /** The registry on one connection: spaces (users, agents, teams) and sessions by name. */
 import { newId } from "../../../ids.js";
-import type { Entry, SessionEntry, SpaceKind, SpaceRef } from "../../../types.js";
+import type { Entry, Order, SessionEntry, SpaceKind, SpaceRef } from "../../../types.js";
 import { Cursors } from "../../cursors.js";
 import type { SpaceVersion } from "../../store.js";
 import type { Database, Row, Statement } from "../file/driver.js";
@@ -142,19 +142,23 @@ export class Registry {
     return readSession(this.#sessionEntry.get(key) as Row);
   }
 
-  /** Entries in creation order. */
+  /** Entries by creation. */
   page<T extends Entry | SessionEntry>(
     table: "space" | "session",
     conditions: readonly { readonly sql: string; readonly value: string | number }[],
     limit: number,
     cursor: string | undefined,
+    order: Order = "asc",
   ): { readonly items: T[]; readonly next?: string } {
-    const list = [table, ...conditions.flatMap(({ sql, value }) => [sql, value])] as const;
-    const [after] = cursor === undefined ? [0] : this.cursors.open(list, cursor);
-    const where = ["key > ?", ...conditions.map(({ sql }) => sql)].map((sql) => `${table}.${sql}`).join(" AND ");
+    const list = [table, order, ...conditions.flatMap(({ sql, value }) => [sql, value])] as const;
+    const [comparison, first] = order === "asc" ? [">", 0] : ["<", Number.MAX_SAFE_INTEGER];
+    const [after] = cursor === undefined ? [first] : this.cursors.open(list, cursor);
+    const where = [`key ${comparison} ?`, ...conditions.map(({ sql }) => sql)]
+      .map((sql) => `${table}.${sql}`)
+      .join(" AND ");
     const select = table === "space" ? "SELECT * FROM space" : SESSION_SELECT;
     const rows = this.#database
-      .prepare(`${select} WHERE ${where} ORDER BY ${table}.key LIMIT ?`)
+      .prepare(`${select} WHERE ${where} ORDER BY ${table}.key ${order} LIMIT ?`)
       .all(after, ...conditions.map(({ value }) => value), limit + 1);
     const read: (row: Row) => Entry | SessionEntry = table === "space" ? readEntry : readSession;
     const items = rows.slice(0, limit).map((row) => read(row) as T);

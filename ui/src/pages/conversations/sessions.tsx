@@ -5,14 +5,11 @@ import { mayWrite, memory } from "../../app/connection.js";
 import { useChanges } from "../../app/live.js";
 import { useLoaded } from "../../app/loaded.js";
 import { hrefTo } from "../../app/place.js";
-import { upTo } from "../../app/up-to.js";
-import { Button } from "../../parts/button.js";
 import { age, moment } from "../../parts/format.js";
 import { Shown } from "../../parts/states.js";
 import { StoredName } from "../../parts/stored-text.js";
+import { PAGE, PageButtons } from "./page-buttons.js";
 import { ForgetButton } from "./spaces.js";
-
-const STEP = 500;
 
 interface SessionsProps {
   readonly space: SpaceRef;
@@ -22,7 +19,7 @@ interface SessionsProps {
 }
 
 export function Sessions({ space, selected, isWhole, onForget }: SessionsProps) {
-  const [shown, setShown] = useState(STEP);
+  const [cursor, setCursor] = useState<string>();
   const key = JSON.stringify(space);
   const known = useRef<ReadonlySet<string>>(new Set());
   const changes = useChanges(
@@ -33,9 +30,9 @@ export function Sessions({ space, selected, isWhole, onForget }: SessionsProps) 
         (event.type === "added" && event.session !== undefined && !known.current.has(event.session))),
   );
   const loaded = useLoaded(
-    () => upTo(shown, (page) => memory.value.sessions.list({ space, ...page })),
-    [key, memory.value],
-    [shown, changes],
+    () => memory.value.sessions.list({ space, order: "desc", limit: PAGE, ...(cursor !== undefined && { cursor }) }),
+    [key, memory.value, cursor],
+    [changes],
   );
   if (loaded.state === "ready") known.current = new Set(loaded.value.items.map(({ name }) => name));
   return (
@@ -49,11 +46,11 @@ export function Sessions({ space, selected, isWhole, onForget }: SessionsProps) 
         </li>
       </ul>
       <Shown of={loaded} label="the sessions">
-        {({ items, hasMore }) => (
+        {(page) => (
           <>
-            {items.length === 0 && <p class="muted">No sessions yet.</p>}
+            {page.items.length === 0 && <p class="muted">No sessions yet.</p>}
             <ul class="picks">
-              {items.toReversed().map(({ id, name, createdAt }) => (
+              {page.items.map(({ id, name, createdAt }) => (
                 <li key={id}>
                   <a
                     href={hrefTo("/conversations", { ...space, session: name })}
@@ -68,11 +65,7 @@ export function Sessions({ space, selected, isWhole, onForget }: SessionsProps) 
                 </li>
               ))}
             </ul>
-            {hasMore && (
-              <Button small onClick={() => setShown(shown + STEP)}>
-                More
-              </Button>
-            )}
+            <PageButtons page={page} cursor={cursor} onGo={setCursor} />
           </>
         )}
       </Shown>

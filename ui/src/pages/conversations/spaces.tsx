@@ -5,12 +5,12 @@ import { mayWrite, memory } from "../../app/connection.js";
 import { useChanges } from "../../app/live.js";
 import { useLoaded } from "../../app/loaded.js";
 import { hrefTo, usePlace } from "../../app/place.js";
-import { upTo } from "../../app/up-to.js";
 import { Button } from "../../parts/button.js";
 import { Segments } from "../../parts/field.js";
 import { spaceName } from "../../parts/format.js";
 import { Shown } from "../../parts/states.js";
 import { StoredName, spelled } from "../../parts/stored-text.js";
+import { PAGE, PageButtons } from "./page-buttons.js";
 
 const KINDS = [
   ["users", "Users"],
@@ -18,7 +18,6 @@ const KINDS = [
   ["teams", "Teams"],
 ] as const;
 type Kind = (typeof KINDS)[number][0];
-const STEP = 100;
 
 interface SpacesProps {
   readonly selected: SpaceRef | undefined;
@@ -27,9 +26,10 @@ interface SpacesProps {
 
 export function Spaces({ selected, onForget }: SpacesProps) {
   const { params, change } = usePlace();
-  const [shown, setShown] = useState(STEP);
+  const [at, setAt] = useState<{ readonly kind: Kind; readonly cursor: string | undefined }>();
   const of = selected && Object.keys(selected)[0];
   const kind: Kind = KINDS.find(([one]) => one === (of === undefined ? params["kind"] : `${of}s`))?.[0] ?? "users";
+  const cursor = at?.kind === kind ? at.cursor : undefined;
   const one = kind.slice(0, -1) as "user" | "agent" | "team";
   const known = useRef<ReadonlySet<string>>(new Set());
   const changes = useChanges(
@@ -38,9 +38,9 @@ export function Spaces({ selected, onForget }: SpacesProps) {
       (["added", "promoted"].includes(event.type) && "space" in event && !known.current.has(spaceName(event.space))),
   );
   const loaded = useLoaded(
-    () => upTo(shown, (page) => memory.value[kind].list(page)),
-    [kind, memory.value],
-    [shown, changes],
+    () => memory.value[kind].list({ limit: PAGE, ...(cursor !== undefined && { cursor }) }),
+    [kind, memory.value, cursor],
+    [changes],
   );
   if (loaded.state === "ready") known.current = new Set(loaded.value.items.map(({ name }) => `${one} ${name}`));
   return (
@@ -62,11 +62,11 @@ export function Spaces({ selected, onForget }: SpacesProps) {
         <input class="input" name="name" aria-label={`Go to a ${one}`} placeholder="Go to a name" autocomplete="off" />
       </form>
       <Shown of={loaded} label={kind}>
-        {({ items, hasMore }) => (
+        {(page) => (
           <>
-            {items.length === 0 && <p class="muted">No {kind} yet.</p>}
+            {page.items.length === 0 && <p class="muted">No {kind} yet.</p>}
             <ul class="picks">
-              {items.map(({ id, name }) => {
+              {page.items.map(({ id, name }) => {
                 const space = { [one]: name } as unknown as SpaceRef;
                 return (
                   <li key={id}>
@@ -81,11 +81,7 @@ export function Spaces({ selected, onForget }: SpacesProps) {
                 );
               })}
             </ul>
-            {hasMore && (
-              <Button small onClick={() => setShown(shown + STEP)}>
-                More
-              </Button>
-            )}
+            <PageButtons page={page} cursor={cursor} onGo={(next) => setAt({ kind, cursor: next })} />
           </>
         )}
       </Shown>

@@ -49,7 +49,7 @@ async function read() {
   const [stats, people, talks] = await Promise.all([
     isAdmin.value ? memory.value.stats() : undefined,
     users.list({ limit: NAMES_MAX }),
-    sessions.list({ limit: NAMES_MAX }).catch(() => ({ items: [] })), // a key that covers single spaces lists by space
+    sessions.list({ order: "desc", limit: NAMES_MAX }).catch(() => ({ items: [] })), // a key that covers single spaces lists by space
   ]);
   return { stats, users: people.items, sessions: talks.items };
 }
