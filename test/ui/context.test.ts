@@ -71,6 +71,16 @@ describeInBrowser("the Context page", () => {
     expect((box?.y ?? 0) + (box?.height ?? 0), "its end can be reached too").toBeLessThanOrEqual(500);
   });
 
+  it("records what is shown once, however often one clicks", async () => {
+    const session = memory.session({ user: "ada", session: "twice" });
+    const { page } = await tab(`${url}/context?user=ada&session=twice&q=boat+in+Porto&budget=200`);
+    await settled(page);
+    const shown = await session.context({ query: "boat in Porto", budgetTokens: 200, dryRun: true });
+    await page.getByRole("button", { name: "Record as given" }).dblclick();
+    await page.getByText(`${shown.added.length} items given so far`).waitFor();
+    expect((await session.ledger()).entries.length).toBe(shown.added.length);
+  });
+
   it("lists what the ledger suppresses, until the window is reset", async () => {
     const session = memory.session(ADA);
     const given = await session.context({ query: "boat in Porto", budgetTokens: 300 });

@@ -1,6 +1,6 @@
 /** Context: compose a call, and see the exact text that goes into the prompt. */
 import type { Context as Assembled, Scope } from "holdfast/client";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { mayWrite, memory } from "../../app/connection.js";
 import { useChanges } from "../../app/live.js";
 import { useLoaded } from "../../app/loaded.js";
@@ -116,7 +116,10 @@ interface WindowProps {
 function Window({ scope, context, entries, saved, suppressed, onDone }: WindowProps) {
   const { params } = usePlace();
   const [error, setError] = useState<unknown>();
+  const isBusy = useRef(false);
   const act = (work: () => Promise<unknown>) => async (): Promise<void> => {
+    if (isBusy.current) return; // the second of two clicks would record what nobody has seen
+    isBusy.current = true;
     setError(undefined);
     try {
       await work();
@@ -124,6 +127,7 @@ function Window({ scope, context, entries, saved, suppressed, onDone }: WindowPr
     } catch (failure) {
       setError(failure);
     }
+    isBusy.current = false;
   };
   const session = memory.value.session(scope);
   return (

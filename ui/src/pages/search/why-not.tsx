@@ -5,7 +5,7 @@ import { memory } from "../../app/connection.js";
 import { useLoaded } from "../../app/loaded.js";
 import { scopeIn, usePlace } from "../../app/place.js";
 import { Field } from "../../parts/field.js";
-import { plainText, StoredText } from "../../parts/stored-text.js";
+import { plainText, StoredName, StoredText } from "../../parts/stored-text.js";
 import { type Asked, isPlain, type Missing } from "./answer.js";
 import { Breakdown } from "./breakdown.js";
 
@@ -65,7 +65,9 @@ export function WhyNot({ id, asked: { hits, item } }: { readonly id: string; rea
     <section class="card why-not" aria-label="Why not this item?">
       <p class="row small">
         <span class="badge warn">why not?</span>
-        <code>{id}</code>
+        <code>
+          <StoredName text={id} />
+        </code>
       </p>
       {item && (
         <p class="hit-text">
