@@ -71,6 +71,25 @@ describeInBrowser("the Context page", () => {
     expect((box?.y ?? 0) + (box?.height ?? 0), "its end can be reached too").toBeLessThanOrEqual(500);
   });
 
+  it("does not take the number of recent turns for their share of the budget", async () => {
+    const session = memory.session({ user: "cas", session: "evening" });
+    for (let at = 0; at < 5; at++) await session.add([{ role: "user", content: `turn ${at}` }]);
+    const { page } = await tab(`${url}/context?user=cas&session=evening`);
+    const text = async (): Promise<string> => (await page.locator(".rendered").textContent()) ?? "";
+    await page.getByRole("button", { name: "Text", exact: true }).click();
+    await page.getByText("More options").click();
+    await page.getByLabel("Recent turns").fill("2");
+    await page.keyboard.press("Enter");
+    const { tail } = await session.context({ budgetTokens: 2000, turns: 2, dryRun: true });
+    await until(async () => (await text()) === tail);
+    await page.getByText("Shares", { exact: true }).click();
+    await page.getByRole("slider", { name: "Turns" }).fill("0.5");
+    await until(() => page.url().includes("share.turns=0.5"));
+    await settled(page);
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(await text()).toBe(tail);
+  });
+
   it("records what is shown once, however often one clicks", async () => {
     const session = memory.session({ user: "ada", session: "twice" });
     const { page } = await tab(`${url}/context?user=ada&session=twice&q=boat+in+Porto&budget=200`);

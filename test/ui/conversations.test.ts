@@ -75,6 +75,7 @@ describeInBrowser("Conversations", () => {
     await dialog.getByLabel("Text").fill("The movers come on Tuesday.");
     await dialog.getByRole("button", { name: "Save" }).click();
     await row(page, "Tuesday").getByText("edited, version 2").waitFor();
+    expect(await page.evaluate("document.activeElement.textContent"), "the focus is back").toBe("Edit");
     await row(page, "Tuesday").getByRole("button", { name: "Edit" }).click();
     await dialog.getByLabel("Text").fill("The movers come on Friday.");
     await session("eli").update(id, { content: "The movers come on Sunday." });

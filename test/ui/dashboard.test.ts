@@ -194,6 +194,15 @@ describeInBrowser("the dashboard", () => {
     await commands.waitFor();
     await page.keyboard.press("Escape");
     await commands.waitFor({ state: "hidden" });
+    await page.getByRole("link", { name: "API" }).press("Enter");
+    await page.getByRole("heading", { name: "API", level: 1 }).waitFor();
+    expect(await page.evaluate("document.activeElement.id"), "the next Tab is in the page").toBe("main");
+    await page.getByRole("link", { name: "Overview" }).press("Enter");
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await page.keyboard.press("/");
+    const question = page.getByRole("searchbox", { name: "Question" });
+    await question.waitFor();
+    await until(() => question.evaluate((box) => box === box.ownerDocument.activeElement));
   });
 
   it("has no serious accessibility problem on any page, in either theme, and fits 400 pixels", async () => {

@@ -1,6 +1,6 @@
 /** The frame around every page: menu, state of the connection, keys of the keyboard. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso";
 import mark from "../design/mark.svg";
 import { Button } from "../parts/button.js";
@@ -9,6 +9,7 @@ import { Empty, Failure, PageHead } from "../parts/states.js";
 import { access, hasKey, isReachable, signOut, use } from "./connection.js";
 import { intoView } from "./into-view.js";
 import { isPaletteOpen, Palette } from "./palette.js";
+import { isQuestionWanted } from "./question.js";
 import { nextTheme, theme } from "./theme.js";
 import { offeredViews, VIEWS } from "./views.js";
 
@@ -37,6 +38,13 @@ function Frame() {
   useEffect(() => {
     document.title = view ? `${view.name} · Holdfast` : "Holdfast";
   }, [view]);
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(path);
+  useEffect(() => {
+    // Another page: the keyboard and screen readers go on at its beginning, as after a load.
+    if (shown.current !== path) main.current?.focus({ preventScroll: true });
+    shown.current = path;
+  }, [path]);
   return (
     <div class="shell">
       <a class="button skip" href="#main">
@@ -88,7 +96,7 @@ function Frame() {
           </p>
         </div>
       </header>
-      <main id="main" class="main" tabIndex={-1}>
+      <main ref={main} id="main" class="main" tabIndex={-1}>
         {!isReachable.value && (
           <p class="notice lost-bar" role="alert">
             <span>
@@ -125,7 +133,10 @@ function useShortcuts(): void {
       event.preventDefault();
       const box = document.querySelector<HTMLElement>("[data-search]");
       if (box) box.focus();
-      else route("/search");
+      else {
+        isQuestionWanted.value = true;
+        route("/search");
+      }
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

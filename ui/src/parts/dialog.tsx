@@ -16,13 +16,17 @@ interface DialogProps {
 export function Dialog({ title, onClose, isWide = false, isHeld = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useLayoutEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => shown?.close(); // only a dialog that is closed gives the focus back
+  }, []);
   return (
     <dialog
       ref={dialog}
       class={isWide ? "dialog wide" : "dialog"}
       aria-labelledby={heading}
-      onClose={onClose}
+      onClose={() => dialog.current && onClose()}
       onCancel={(event) => {
         if (isHeld) event.preventDefault();
       }}

@@ -4,7 +4,7 @@ import { usePlace } from "../../app/place.js";
 import { CopyButton } from "../../parts/button.js";
 import { Check, Field } from "../../parts/field.js";
 import { ScopeFields } from "../../parts/scope-fields.js";
-import { BUDGET, COUNTERS, optionsIn, PART_NAMES, PARTS, SHARES } from "./options.js";
+import { BUDGET, COUNTERS, optionsIn, PART_NAMES, PARTS, SHARES, shareParam } from "./options.js";
 
 const BUDGET_MIN = 50;
 const BUDGET_MAX = 8_000;
@@ -18,11 +18,11 @@ export function Composer() {
       <ScopeFields />
       <Question />
       <Budget />
-      <details open={PARTS.some((part) => params[part] !== undefined)}>
+      <details open={PARTS.some((part) => params[shareParam(part)] !== undefined)}>
         <summary>Shares</summary>
         <div class="stack shares">
           {PARTS.map((part) => {
-            const value = Number(params[part] ?? SHARES[part]);
+            const value = Number(params[shareParam(part)] ?? SHARES[part]);
             return (
               <label key={part} class="share">
                 <span class={`swatch part-${part}`} aria-hidden="true" />
@@ -33,7 +33,7 @@ export function Composer() {
                   max="1"
                   step="0.05"
                   value={value}
-                  onInput={(event) => change({ [part]: event.currentTarget.value })}
+                  onInput={(event) => change({ [shareParam(part)]: event.currentTarget.value })}
                 />
                 <span class="number">{value.toFixed(2)}</span>
               </label>

@@ -16,10 +16,16 @@ export const SHARES: { readonly [part in Part]: number } = { blocks: 0.3, facts:
 export const BUDGET = 2_000;
 export const COUNTERS = ["chars4", "gpt-4o-mini", "estimate"] as const;
 
+/** The name of a share in the URL: "turns" is how many are recent. */
+export const shareParam = (part: Part): string => `share.${part}`;
+
 export function optionsIn(params: Params): ContextOptions {
   const { q, budget, turns, counter, as_of: asOf, fresh } = params;
   const shares = Object.fromEntries(
-    PARTS.flatMap((part) => (params[part] === undefined ? [] : [[part, Number(params[part])]])),
+    PARTS.flatMap((part) => {
+      const share = params[shareParam(part)];
+      return share === undefined ? [] : [[part, Number(share)]];
+    }),
   );
   return {
     budgetTokens: Number(budget ?? BUDGET),

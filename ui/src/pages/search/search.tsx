@@ -1,9 +1,10 @@
 /** Search: ask as any user, agent or team; see what was found, where, and why; compare two sets of options side by side. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { memory } from "../../app/connection.js";
 import { useLoaded } from "../../app/loaded.js";
 import { type Params, scopeIn, usePlace } from "../../app/place.js";
+import { isQuestionWanted } from "../../app/question.js";
 import { Button } from "../../parts/button.js";
 import { Check } from "../../parts/field.js";
 import { ScopeFields } from "../../parts/scope-fields.js";
@@ -19,6 +20,11 @@ export default function Search() {
   const { params, change } = usePlace();
   const [text, setText] = useState(params["q"] ?? "");
   useEffect(() => setText(params["q"] ?? ""), [params["q"]]);
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isQuestionWanted.value) box.current?.focus();
+    isQuestionWanted.value = false;
+  }, []);
   const isCompared = params["compare"] === "1";
   return (
     <div class="page">
@@ -34,6 +40,7 @@ export default function Search() {
           <ScopeFields />
           <div class="ask">
             <input
+              ref={box}
               class="input ask-box"
               data-search
               type="search"
