@@ -2,6 +2,7 @@
 import { connect } from "holdfast/client";
 import { expect, it } from "vitest";
 import { makeKey, start, startWithKeys } from "../server/started.js";
+import { seriousProblems } from "./axe.js";
 import { settled } from "./browser.js";
 import { describeInBrowser, tab } from "./started.js";
 
@@ -58,8 +59,8 @@ describeInBrowser("the API page", () => {
     await form.getByLabel("Body").fill('{"query":"figs"}');
     await form.getByRole("button", { name: "Send" }).click();
     await form.getByText("200 OK").waitFor();
-    expect(await form.locator(".response").textContent()).toContain("I like <b>figs</b>.");
-    expect(await page.locator("main .response b").count()).toBe(0);
+    expect(await form.locator(".code").textContent()).toContain("I like <b>figs</b>.");
+    expect(await page.locator("main .code b").count()).toBe(0);
     await form.getByLabel("Body").fill('{"query":5}');
     await form.getByRole("button", { name: "Send" }).click();
     await form.getByText("422 Unprocessable").waitFor();
@@ -89,8 +90,21 @@ describeInBrowser("the API page", () => {
     const { page } = await tab(`${url}/docs?op=events`);
     const form = page.getByRole("form", { name: "Try it" });
     await form.getByRole("button", { name: "Send" }).click();
+    await form.getByRole("button", { name: "Receiving…" }).waitFor();
+    await connect(url)
+      .session({ user: "ada", session: "live" })
+      .add([{ role: "user", content: "figs" }]);
+    await form.getByText('"session":"live"').waitFor();
+    expect(await form.getByRole("button", { name: "Receiving…" }).count(), "shown while it arrives").toBe(1);
     await form.getByText(/, and more/).waitFor();
-    expect(await form.locator(".response").textContent()).toContain(":");
+  });
+
+  it("scrolls a long response by the keyboard", async () => {
+    const { url } = await start();
+    const { page } = await tab(`${url}/docs?op=stats`);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("200 OK").waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
   });
 
   it("sends with the key of the tab, and offers nothing that it may not do", async () => {

@@ -1,4 +1,5 @@
 /** Code of an operation: a switch between languages, and a button that copies. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { hasKey } from "../../app/connection.js";
 import { CopyButton } from "../../parts/button.js";
@@ -28,7 +29,17 @@ export function Code({ samples }: { readonly samples: readonly CodeSample[] }) {
         )}
         <CopyButton text={() => source} />
       </div>
-      <pre class="code">{source}</pre>
+      <Source label="Source">{source}</Source>
+    </section>
+  );
+}
+
+/** Code or data, which scrolls if it is long, also by the keyboard. */
+export function Source({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+    <section class="code" aria-label={label} tabIndex={0}>
+      <pre>{children}</pre>
     </section>
   );
 }

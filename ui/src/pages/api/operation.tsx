@@ -1,5 +1,5 @@
 /** One operation: what it does, what it takes and answers, how to call it, and a form to try it. */
-import { Code } from "./code.js";
+import { Code, Source } from "./code.js";
 import { FieldLine, Fields } from "./fields.js";
 import { type Body, JSON_MEDIA, type Operation, type Schemas } from "./openapi.js";
 import { TryIt } from "./try-it.js";
@@ -72,7 +72,7 @@ function Part({ title, body: { media, schema, example }, schemas, isAnswer = fal
       {example !== undefined && (
         <details open={media !== JSON_MEDIA}>
           <summary>Example</summary>
-          <pre class="code">{typeof example === "string" ? example : JSON.stringify(example, null, 2)}</pre>
+          <Source label="Example">{typeof example === "string" ? example : JSON.stringify(example, null, 2)}</Source>
         </details>
       )}
     </section>

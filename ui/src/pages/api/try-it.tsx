@@ -7,6 +7,7 @@ import { Field } from "../../parts/field.js";
 import { bytes, ms } from "../../parts/format.js";
 import { Failure } from "../../parts/states.js";
 import { StoredText } from "../../parts/stored-text.js";
+import { Source } from "./code.js";
 import { JSON_MEDIA, type Operation, type Parameter, typeWords } from "./openapi.js";
 
 interface Answer {
@@ -17,6 +18,8 @@ interface Answer {
   readonly text: string;
   /** Whether there is more that is not shown. */
   readonly isCut: boolean;
+  /** More of a stream may arrive. */
+  readonly isOpen: boolean;
 }
 
 /** A stream is read so far and for so long. */
@@ -41,12 +44,14 @@ export function TryIt({ operation }: { readonly operation: Operation }) {
   );
   const [isAsking, setAsking] = useState(false);
   const isAllowed = mayUse(operation.access);
+  const isArriving = typeof state === "object" && "answer" in state && state.answer.isOpen;
 
   const run = async (): Promise<void> => {
     setState("sending");
     try {
+      const sent = request && { media: request.media, body };
       setState({
-        answer: await ask(method, addressOf(path, shown, values), request && { media: request.media, body }),
+        answer: await ask(method, addressOf(path, shown, values), sent, (answer) => setState({ answer })),
       });
     } catch (error) {
       setState({ error });
@@ -90,8 +95,8 @@ export function TryIt({ operation }: { readonly operation: Operation }) {
         </Field>
       )}
       <div class="row">
-        <Button kind="primary" type="submit" disabled={!isAllowed || state === "sending"}>
-          {state === "sending" ? "Sending…" : "Send"}
+        <Button kind="primary" type="submit" disabled={!isAllowed || state === "sending" || isArriving}>
+          {isArriving ? "Receiving…" : state === "sending" ? "Sending…" : "Send"}
         </Button>
         {!isAllowed && <span class="muted">It needs a key with {operation.access} access.</span>}
       </div>
@@ -162,9 +167,9 @@ function Shown({ answer }: { readonly answer: Answer }) {
         </p>
         <CopyButton text={() => answer.text} />
       </div>
-      <pre class="code response">
+      <Source label="What arrived">
         <StoredText text={answer.text} max={20_000} />
-      </pre>
+      </Source>
     </section>
   );
 }
@@ -188,6 +193,7 @@ async function ask(
   method: string,
   address: string,
   sent: { readonly media: string; readonly body: string } | undefined,
+  show: (soFar: Answer) => void,
 ): Promise<Answer> {
   const end = new AbortController();
   const started = performance.now();
@@ -197,14 +203,25 @@ async function ask(
     ...(sent && { headers: { "content-type": sent.media }, body: sent.body }),
   });
   const tookMs = performance.now() - started;
-  const { text, bytes: length, isCut } = await readSome(response);
-  if (isCut) end.abort();
   const { status, statusText: words } = response;
-  return { status, words, tookMs, bytes: length, text: shownText(text, response), isCut };
+  const answerOf = ({ text, ...part }: Part, isOpen: boolean): Answer => ({
+    status,
+    words,
+    tookMs,
+    ...part,
+    text: shownText(text, response),
+    isOpen,
+  });
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  const all = await readSome(response, (part) => isStream && show(answerOf(part, true)));
+  if (all.isCut) end.abort();
+  return answerOf(all, false);
 }
 
+type Part = Pick<Answer, "text" | "bytes" | "isCut">;
+
 /** What arrives of a response soon; an event stream has no end, and a backup is large. */
-async function readSome({ body }: Response): Promise<{ text: string; bytes: number; isCut: boolean }> {
+async function readSome({ body }: Response, tell: (soFar: Part) => void): Promise<Part> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();
   const late = new Promise<"late">((resolve) => setTimeout(() => resolve("late"), READ_MS));
@@ -216,6 +233,7 @@ async function readSome({ body }: Response): Promise<{ text: string; bytes: numb
     text += decoder.decode(next.value, { stream: true });
     length += next.value.length;
     if (length >= BYTES_MAX) return { text, bytes: length, isCut: true };
+    tell({ text, bytes: length, isCut: false });
   }
   return { text, bytes: length, isCut: false };
 }
