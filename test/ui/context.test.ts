@@ -71,6 +71,18 @@ describeInBrowser("the Context page", () => {
     expect((box?.y ?? 0) + (box?.height ?? 0), "its end can be reached too").toBeLessThanOrEqual(500);
   });
 
+  it("marks a turn that is the beginning of another, and one that says the same again", async () => {
+    const session = memory.session({ user: "dan", session: "evening" });
+    const said = ["I moved to Lisbon", "I moved", "Really", "I moved"];
+    for (const content of said) await session.add([{ role: "user", content }]);
+    const { added } = await session.context({ budgetTokens: 2000, dryRun: true });
+    const { page } = await tab(`${url}/context?user=dan&session=evening`);
+    await page.locator(".piece.in-turns").first().waitFor();
+    const shown = await page.locator(".piece.in-turns pre").allTextContents();
+    expect(shown.toSorted()).toEqual(added.map(({ text }) => text).toSorted());
+    expect((await page.locator(".piece.frame").allTextContents()).join()).not.toContain("moved");
+  });
+
   it("does not take the number of recent turns for their share of the budget", async () => {
     const session = memory.session({ user: "cas", session: "evening" });
     for (let at = 0; at < 5; at++) await session.add([{ role: "user", content: `turn ${at}` }]);

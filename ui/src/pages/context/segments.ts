@@ -30,20 +30,31 @@ export function tailSegments({ tail, added, changed }: Context): readonly Segmen
     ...added.map((item) => ({ ...item, isChanged: false })),
     ...changed.map((item) => ({ ...item, isChanged: true })),
   ];
+  const taken = new Set<number>();
   const placed = items
-    .map((item) => ({ ...item, at: tail.indexOf(item.text) }))
+    .toSorted((one, other) => other.text.length - one.text.length) // a short text may be the beginning of a long one
+    .map((item) => ({ ...item, at: placeOf(item.text, tail, taken) }))
     .filter(({ at }) => at >= 0)
     .toSorted((one, other) => one.at - other.at);
   const segments: Segment[] = [];
   let end = 0;
   for (const { at, text, part, id, tokens, cut, isChanged } of placed) {
-    if (at < end) continue; // two items with the same text
+    if (at < end) continue;
     frame(segments, tail.slice(end, at));
     segments.push({ text, part, id, tokens, cut, isChanged });
     end = at + text.length;
   }
   frame(segments, tail.slice(end));
   return segments;
+}
+
+/** Where these whole lines begin, unless an item with the same text begins there. */
+function placeOf(text: string, tail: string, taken: Set<number>): number {
+  const isEdge = (at: number): boolean => at < 0 || at >= tail.length || tail[at] === "\n";
+  let at = tail.indexOf(text);
+  while (at >= 0 && !(isEdge(at - 1) && isEdge(at + text.length) && !taken.has(at))) at = tail.indexOf(text, at + 1);
+  taken.add(at);
+  return at;
 }
 
 /** Neighbours of the same part together. Words of the frame stand alone. */
