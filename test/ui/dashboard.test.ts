@@ -196,7 +196,7 @@ describeInBrowser("the dashboard", () => {
     await commands.waitFor({ state: "hidden" });
     await page.getByRole("link", { name: "API" }).press("Enter");
     await page.getByRole("heading", { name: "API", level: 1 }).waitFor();
-    expect(await page.evaluate("document.activeElement.id"), "the next Tab is in the page").toBe("main");
+    await until(async () => (await page.evaluate("document.activeElement.id")) === "main"); // where the next Tab goes on
     await page.getByRole("link", { name: "Overview" }).press("Enter");
     await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     await page.keyboard.press("/");
@@ -237,11 +237,19 @@ describeInBrowser("the dashboard", () => {
       await page.getByLabel("API key").fill(secret);
       await page.getByRole("button", { name: "Open" }).click();
     };
+    await page.getByLabel("API key").waitFor();
+    expect(await page.evaluate("document.activeElement.type"), "one can type at once").toBe("password");
     await open("hf_wrong");
     await page.getByRole("alert").getByText("not valid").waitFor();
     await open(reader.secret);
     await page.getByText("I like figs.").waitFor();
     expect(await page.getByRole("button", { name: "Record as given" }).count()).toBe(0);
+    await page.goto(closed.url);
+    await page.getByRole("link", { name: "s", exact: true }).waitFor(); // the session that it covers
+    await page.goto(`${closed.url}/settings`);
+    await page.getByRole("heading", { name: "Not for this key", level: 1 }).waitFor();
+    await page.goto(`${closed.url}/context?user=ada&session=s&q=figs`);
+    await page.getByText("I like figs.").waitFor();
     expect(page.url()).not.toContain("hf_");
     await page.reload();
     await page.getByText("I like figs.").waitFor();

@@ -22,6 +22,8 @@ export const epoch = signal(0);
 const rights = computed(() => (access.value.state === "open" ? access.value.rights : undefined));
 export const mayWrite = computed(() => rights.value !== undefined && rights.value.access !== "read");
 export const isAdmin = computed(() => rights.value?.access === "admin");
+/** The spaces that the key names one by one. */
+export const namedSpaces = computed(() => (rights.value?.spaces ?? []).filter((one) => typeof one === "object"));
 export const hasKey = computed(() => rights.value?.key !== undefined);
 
 const LEVELS = ["none", "read", "write", "admin"] as const;

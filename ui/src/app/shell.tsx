@@ -161,10 +161,13 @@ function KeyGate({ message }: { readonly message?: string | undefined }) {
         </div>
         <div>
           <h1>This server asks for a key</h1>
-          <p class="muted">The key stays in this tab and goes out in a header. `holdfast key create` makes one.</p>
+          <p class="muted">
+            The key stays in this tab and goes out in a header. <code>holdfast key create</code> makes one.
+          </p>
         </div>
         <Field label="API key">
           <input
+            ref={takeFocus}
             class="input mono"
             type="password"
             autocomplete="off"
@@ -186,11 +189,16 @@ function KeyGate({ message }: { readonly message?: string | undefined }) {
   );
 }
 
+const takeFocus = (box: HTMLElement | null): void => box?.focus();
+
 function NotOffered() {
   return (
-    <Empty title="This key does not open this page">
-      <p>The page shows what concerns everyone on this server. Use an admin key.</p>
-    </Empty>
+    <div class="page">
+      <PageHead title="Not for this key" />
+      <Empty title="This key does not open this page">
+        <p>The page shows what concerns everyone on this server. Use an admin key.</p>
+      </Empty>
+    </div>
   );
 }
 
