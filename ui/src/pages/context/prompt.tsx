@@ -89,7 +89,7 @@ function Run({ segments }: { readonly segments: readonly Segment[] }) {
       ))}
       {rest.length > 0 && (
         <Button onClick={() => setWhole(true)}>
-          Show {plural(rest.length, "more piece")} of the prompt ({plural(tokens, "token")})
+          Show {plural(rest.length, "more piece")} ({plural(tokens, "token")})
         </Button>
       )}
     </>

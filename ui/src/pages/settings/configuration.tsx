@@ -127,7 +127,7 @@ function Value({ setting }: { readonly setting: ConfigSetting }) {
   const isOther = origin.from !== "default" && fallback !== undefined && fallback !== value;
   return (
     <>
-      <StoredText text={[value].flat().join(", ")} max={200} />
+      <StoredText text={String(value)} max={200} />
       {words !== undefined && <span class="muted small"> {words}</span>}
       {isOther && <span class="muted small"> default: {String(fallback)}</span>}
     </>
