@@ -256,6 +256,23 @@ describeInBrowser("Conversations", () => {
     await page.getByRole("link", { name: "day 149" }).waitFor();
   });
 
+  it("went back to the newest message after First, because it read on around the place that it had left", async () => {
+    const path = newPath();
+    const memory = await openMemory({ path });
+    await fill(memory, 2_000);
+    await memory.close();
+    const { url: large } = await start({ path });
+    const { page } = await tab(`${large}${at("/conversations", { user: "max", session: "talk" })}`);
+    for (let round = 0; round < 5; round++) {
+      await row(page, "message 1999.").waitFor();
+      await page.getByRole("region", { name: "Messages" }).hover();
+      while ((await firstShown(page)) > 1_400 - 20 * round) await page.mouse.wheel(0, -2_000);
+      await page.getByRole("button", { name: "First" }).click();
+      await row(page, "message 0.").waitFor();
+      await page.getByRole("button", { name: "Newest" }).click();
+    }
+  });
+
   it(`scrolls through ${MANY} messages with few rows, few items in memory and small requests`, async () => {
     const path = newPath();
     const memory = await openMemory({ path });
@@ -273,9 +290,8 @@ describeInBrowser("Conversations", () => {
       .waitFor();
     const rows: number[] = [];
     const first = async (): Promise<number> => {
-      const texts = await page.getByRole("article").allTextContents();
-      rows.push(texts.length);
-      return Number(/message (\d+)\./.exec(texts[0] ?? "")?.[1]);
+      rows.push(await page.getByRole("article").count());
+      return firstShown(page);
     };
     await page.getByRole("region", { name: "Messages" }).hover();
     for (; (await first()) > MANY - 1_500; ) await page.mouse.wheel(0, -2_000);
@@ -288,6 +304,12 @@ describeInBrowser("Conversations", () => {
     expect(Math.max(...limits)).toBeLessThanOrEqual(LIMIT_MAX);
   });
 });
+
+/** The number of the first message that is rendered. */
+async function firstShown(page: Page): Promise<number> {
+  const texts = await page.getByRole("article").allTextContents();
+  return Number(/message (\d+)\./.exec(texts[0] ?? "")?.[1]);
+}
 
 /** Whether it is in the part of the list that one sees. */
 async function isInView(page: Page, one: Locator): Promise<boolean> {

@@ -39,14 +39,16 @@ export function Messages({ space, session, item, onForget }: MessagesProps) {
   const feed = useMemo(() => new Feed(handle), [handle]);
   const [edited, setEdited] = useState<Item>();
   const [deleted, setDeleted] = useState<Item>();
+  /** Places that were asked for, opened, and come to rest. Only around the last one asked for is more read, once it rests. */
+  const asked = useRef(0);
   const [opened, setOpened] = useState(0);
-  /** Which opening has come to rest: only then is more read around it. */
   const [rested, setRested] = useState(0);
   const aim = useRef<Aim>("end");
   useEffect(() => () => feed.end(), [feed]);
   const show = (next: Aim): void => {
     aim.current = next;
-    void feed.open(next).then(() => setOpened((before) => before + 1));
+    const place = ++asked.current;
+    void feed.open(next).then(() => setOpened(place));
   };
   useEffect(() => show(item === undefined ? "end" : { item }), [feed, item]);
 
@@ -77,7 +79,7 @@ export function Messages({ space, session, item, onForget }: MessagesProps) {
   const [first, last] = [rows[0]?.index ?? 0, rows.at(-1)?.index ?? 0];
   const isAtEnd = (): boolean => !feed.window.value.hasNewer && virtual.isAtEnd(ROW_PX);
   useEffect(() => {
-    if (opened === 0 || rested !== opened || status.state !== "ready") return;
+    if (rested !== asked.current || status.state !== "ready") return;
     if (hasOlder && first < AHEAD) feed.older();
     if (hasNewer && last > items.length - AHEAD) feed.newer();
     if (unseen > 0 && isAtEnd()) feed.seen();
