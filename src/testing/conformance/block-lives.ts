@@ -74,9 +74,9 @@ export function blockLives(check: Check, checkPersistent: CheckPersistent): void
       for (const id of ["a", "b", "c"]) await put(probe, id, 0, { space });
     }
     await put(probe, "a", 1, { content: "secret" });
-    expect(await forgetSpace(probe, ADA, false), "when its entry stays").toBe(0);
+    expect(await probe.forget({ space: ADA, entry: false }), "when its entry stays").toMatchObject({ blocks: 0 });
     expect(await blockNames(probe, ADA)).toEqual(["a", "b", "c"]);
-    expect(await forgetSpace(probe, ADA, true)).toBe(3);
+    expect(await probe.forget({ space: ADA, entry: true })).toMatchObject({ blocks: 3 });
     expect(await blockNames(probe, ADA)).toEqual([]);
     expect(await log(probe, "a")).toEqual([]);
     await probe.add(ADA, ["here again"]);
@@ -160,16 +160,6 @@ export function blockLives(check: Check, checkPersistent: CheckPersistent): void
       await second.store.close();
     }
   });
-}
-
-/** Forgets the space slice by slice; returns the number of blocks removed. */
-async function forgetSpace(probe: Probe, space: SpaceRef, entry: boolean): Promise<number> {
-  for (let blocks = 0; ; ) {
-    const [done] = await probe.unit({ op: "forget", target: { space, entry } });
-    if (done?.op !== "forget") throw new Error("the write was answered as another one");
-    blocks += done.blocks;
-    if (!done.remaining) return blocks;
-  }
 }
 
 async function fill(probe: Probe) {

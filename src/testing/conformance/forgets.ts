@@ -15,7 +15,7 @@ export function forgets(check: Check): void {
       { session: "s" },
     );
     const forgotten = await probe.forget({ space: ADA, ids: ["x"] });
-    expect(forgotten).toEqual({ items: 1, sessions: 0, entries: 0 });
+    expect(forgotten).toEqual({ items: 1, points: 0, blocks: 0, sessions: 0, entries: 0 });
     expect(await probe.get(ADA, "x", "y")).toMatchObject([{ id: "y" }]);
     expect(await probe.ids(ADA)).toEqual(["y"]);
     expect(await probe.found(ADA, "secret")).toEqual([]);
@@ -37,20 +37,20 @@ export function forgets(check: Check): void {
   check("forgets a session with its entry, and no other session", async (probe) => {
     await fill(probe);
     const forgotten = await probe.forget({ space: ADA, session: "s", entry: true });
-    expect(forgotten).toEqual({ items: 2, sessions: 1, entries: 0 });
+    expect(forgotten).toEqual({ items: 2, points: 0, blocks: 0, sessions: 1, entries: 0 });
     expect(await probe.contents(ADA)).toEqual(["t1", "free"]);
     expect(await probe.contents(BOB)).toEqual(["bob s1"]);
     expect(await probe.sessionNames(ADA)).toEqual(["t"]);
     expect(await probe.sessionNames(BOB)).toEqual(["s"]);
     const again = await probe.forget({ space: ADA, session: "s", entry: true });
-    expect(again).toEqual({ items: 0, sessions: 0, entries: 0 });
+    expect(again).toEqual({ items: 0, points: 0, blocks: 0, sessions: 0, entries: 0 });
   });
 
   check("forgets a session's items and keeps its entry, if requested", async (probe) => {
     await fill(probe);
     const [before] = (await probe.store.sessions({ kind: "session", space: ADA, name: "s", limit: 1 })).items;
     const forgotten = await probe.forget({ space: ADA, session: "s", entry: false });
-    expect(forgotten).toEqual({ items: 2, sessions: 0, entries: 0 });
+    expect(forgotten).toEqual({ items: 2, points: 0, blocks: 0, sessions: 0, entries: 0 });
     expect(await probe.sessionNames(ADA)).toEqual(["s", "t"]);
     const [after] = (await probe.store.sessions({ kind: "session", space: ADA, name: "s", limit: 1 })).items;
     expect(after?.id).toBe(before?.id);
@@ -66,14 +66,20 @@ export function forgets(check: Check): void {
   check("forgets a space with its sessions and its entry, and no other space", async (probe) => {
     await fill(probe);
     const forgotten = await probe.forget({ space: ADA, entry: true });
-    expect(forgotten).toEqual({ items: 4, sessions: 2, entries: 1 });
+    expect(forgotten).toEqual({ items: 4, points: 0, blocks: 0, sessions: 2, entries: 1 });
     expect(await probe.list(ADA)).toEqual([]);
     expect(await probe.found(ADA, "free")).toEqual([]);
     expect(await probe.names("user")).toEqual(["bob"]);
     expect(await probe.sessionNames()).toEqual(["s"]);
     expect(await probe.version(ADA)).toBe(0);
     expect(await probe.contents(BOB)).toEqual(["bob s1"]);
-    expect(await probe.forget({ space: ADA, entry: true })).toEqual({ items: 0, sessions: 0, entries: 0 });
+    expect(await probe.forget({ space: ADA, entry: true })).toEqual({
+      items: 0,
+      points: 0,
+      blocks: 0,
+      sessions: 0,
+      entries: 0,
+    });
     await probe.add(ADA, ["again"], { session: "s" });
     expect(await probe.contents(ADA)).toEqual(["again"]);
   });
@@ -82,7 +88,7 @@ export function forgets(check: Check): void {
     await fill(probe);
     const [before] = (await probe.store.entries({ kind: "user", name: "ada", limit: 1 })).items;
     const forgotten = await probe.grows([ADA], () => probe.forget({ space: ADA, entry: false }));
-    expect(forgotten).toEqual({ items: 4, sessions: 0, entries: 0 });
+    expect(forgotten).toEqual({ items: 4, points: 0, blocks: 0, sessions: 0, entries: 0 });
     expect(await probe.list(ADA)).toEqual([]);
     expect(await probe.sessionNames(ADA)).toEqual(["s", "t"]);
     expect((await probe.store.entries({ kind: "user", name: "ada", limit: 1 })).items).toEqual([before]);
@@ -92,7 +98,7 @@ export function forgets(check: Check): void {
     await probe.add(ADA, [{ id: "hers" }], { session: "s", agent: "tutor" });
     await probe.add({ agent: "tutor" }, [{ id: "its own" }], { session: "s" });
     const forgotten = await probe.forget({ space: { agent: "tutor" }, entry: true });
-    expect(forgotten).toEqual({ items: 1, sessions: 1, entries: 1 });
+    expect(forgotten).toEqual({ items: 1, points: 0, blocks: 0, sessions: 1, entries: 1 });
     expect(await probe.names("agent")).toEqual([]);
     expect(await probe.ids(ADA)).toEqual(["hers"]);
     expect(await probe.item(ADA, "hers")).toMatchObject({ session: "s", sequence: 1, version: 1 });
@@ -122,9 +128,9 @@ export function forgets(check: Check): void {
     const drawn = (await probe.ids(ADA)).filter((_, at) => at % 4 === 0);
     expect(await probe.forget({ space: ADA, ids: drawn })).toMatchObject({ items: 300 });
     const session = await probe.forget({ space: ADA, session: "s", entry: true });
-    expect(session).toEqual({ items: 450, sessions: 1, entries: 0 });
+    expect(session).toEqual({ items: 450, points: 0, blocks: 0, sessions: 1, entries: 0 });
     const space = await probe.forget({ space: ADA, entry: true });
-    expect(space).toEqual({ items: 450, sessions: 1, entries: 1 });
+    expect(space).toEqual({ items: 450, points: 0, blocks: 0, sessions: 1, entries: 1 });
     expect(await probe.found([ADA, BOB], "lamp number")).toHaveLength(1);
     expect(await probe.store.stats()).toMatchObject({ items: 1 });
   });
@@ -157,10 +163,10 @@ export function forgets(check: Check): void {
     await probe.add({ team: "brief" }, [{ id: "d" }, { id: "e" }]);
     await probe.amend({ kind: "team", name: "brief" }, { retentionMs: SECOND });
     const crew = await probe.version({ team: "crew" });
-    expect(await probe.forget({ expired: true })).toEqual({ items: 0, sessions: 0, entries: 0 });
+    expect(await probe.forget({ expired: true })).toEqual({ items: 0, points: 0, blocks: 0, sessions: 0, entries: 0 });
     probe.now = soon;
     await probe.add({ team: "brief" }, [{ id: "young" }]);
-    expect(await probe.forget({ expired: true })).toEqual({ items: 4, sessions: 0, entries: 0 });
+    expect(await probe.forget({ expired: true })).toEqual({ items: 4, points: 0, blocks: 0, sessions: 0, entries: 0 });
     expect(await probe.store.stats()).toMatchObject({ items: 4 });
     expect(await probe.ids([ADA, BOB, { team: "crew" }, { team: "brief" }])).toEqual(["b", "c", "kept", "young"]);
     expect(await probe.version({ team: "crew" })).toBe(crew);

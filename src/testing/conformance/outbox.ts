@@ -302,7 +302,7 @@ export function outbox(check: Check): void {
     const fence = await indexer.claim(OUTBOX);
     const sent = (await rows(probe)).map(({ sequence }) => sequence);
     await probe.unit({ op: "acknowledge", owner: indexer.owner.id, fence, sent, failed: [] });
-    await probe.unit({ op: "forget", target: { space: ADA, entry: true } });
+    await probe.forget({ space: ADA, entry: true });
     expect((await rows(probe)).map(({ spaceId, key, change }) => [spaceId, key, change.kind])).toEqual([
       [p?.spaceId, p?.key, "delete"],
       [q?.spaceId, q?.key, "delete"],

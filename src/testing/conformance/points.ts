@@ -163,15 +163,14 @@ export function points(check: Check, checkPersistent: CheckPersistent): void {
     await put(probe, { id: "d" });
     await put(probe, { id: "a", space: BOB });
     await put(probe, { id: "a", collection: "other" });
-    const forget = async (target: Parameters<Probe["forget"]>[0]) => (await probe.unit({ op: "forget", target }))[0];
-    expect(await forget(named("c", "a", "a", "nobody"))).toMatchObject({ points: 1, items: 0, remaining: false });
-    expect(await forget(named("nothing", "a"))).toMatchObject({ points: 0 });
+    expect(await probe.forget(named("c", "a", "a", "nobody"))).toMatchObject({ points: 1, items: 0 });
+    expect(await probe.forget(named("nothing", "a"))).toMatchObject({ points: 0 });
     expect(await ids(probe)).toEqual(["b", "c", "d", "a"]);
     await put(probe, { id: "b", session: "t" });
-    expect(await forget({ space: ADA, session: "s", entry: true })).toMatchObject({ points: 1, sessions: 1 });
+    expect(await probe.forget({ space: ADA, session: "s", entry: true })).toMatchObject({ points: 1, sessions: 1 });
     expect(await ids(probe)).toEqual(["b", "d", "a"]);
-    expect(await forget({ space: ADA, session: "t", entry: false })).toMatchObject({ points: 1, sessions: 0 });
-    expect(await forget({ space: ADA, entry: true })).toMatchObject({ points: 2, entries: 1 });
+    expect(await probe.forget({ space: ADA, session: "t", entry: false })).toMatchObject({ points: 1, sessions: 0 });
+    expect(await probe.forget({ space: ADA, entry: true })).toMatchObject({ points: 2, entries: 1 });
     expect(await ids(probe)).toEqual([]);
     expect(await near(probe, [1, 0, 0])).toEqual([]);
     expect(await ids(probe, { space: BOB })).toEqual(["a"]);
@@ -203,8 +202,7 @@ export function points(check: Check, checkPersistent: CheckPersistent): void {
     expect(await ids(probe)).toEqual(["old", "new"]);
     probe.now += DAY;
     expect(await ids(probe)).toEqual([]);
-    const [done] = await probe.unit({ op: "forget", target: { expired: true } });
-    expect(done).toMatchObject({ points: 2, remaining: false });
+    expect(await probe.forget({ expired: true })).toMatchObject({ points: 2 });
     expect(await put(probe, { vector: [1] }), "nothing is left of the collection").toBe("added");
   });
 

@@ -41,6 +41,8 @@ export type ListOptions = Partial<Omit<ListRequest, "spaces">>;
 
 export interface Forgotten {
   readonly items: number;
+  readonly points: number;
+  readonly blocks: number;
   readonly sessions: number;
   readonly entries: number;
 }
@@ -148,14 +150,17 @@ export class Probe {
 
   /** Forgets the whole target, slice by slice. */
   async forget(target: ForgetWrite["target"]): Promise<Forgotten> {
-    const sum = { items: 0, sessions: 0, entries: 0 };
+    const sum = { items: 0, points: 0, blocks: 0, sessions: 0, entries: 0 };
     for (let slices = 1; ; slices++) {
       const done = await this.#one({ op: "forget", target });
       sum.items += done.items;
+      sum.points += done.points;
+      sum.blocks += done.blocks;
       sum.sessions += done.sessions;
       sum.entries += done.entries;
       if (!done.remaining) return sum;
-      expect(done.items, "a slice with more to come removes something").toBeGreaterThan(0);
+      const removed = done.items + done.points + done.blocks + done.facts;
+      expect(removed, "a slice with more to come removes something").toBeGreaterThan(0);
       expect(slices, "a forget comes to its end").toBeLessThan(10_000);
     }
   }
