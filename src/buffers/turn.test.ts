@@ -1,5 +1,6 @@
 /** The seed's six unit tests, by their names, and what the seed left open. */
 import { describe, expect, it } from "vitest";
+import { parseMessages } from "../input/message.js";
 import { type BufferedWrite, Turn } from "./turn.js";
 
 function saveMessage(content = "hello"): BufferedWrite {
@@ -99,6 +100,47 @@ describe("Turn", () => {
     turn.giveBack(second);
     expect(turn.length).toBe(2);
     expect([turn.take(0), turn.take(0)]).toEqual([first, second]);
+  });
+
+  it("keeps a write as it was pushed, whatever its owner does with the object afterwards", () => {
+    const message = { role: "user" as const, content: "first", metadata: { tags: ["a"] } };
+    const write: { op: "save_message" | "gone"; message: typeof message } = { op: "save_message", message };
+    const turn = new Turn();
+    turn.push(write as BufferedWrite);
+    message.content = "second";
+    message.metadata.tags.push("b");
+    turn.push(write as BufferedWrite);
+    write.op = "gone";
+    expect(turn.take(0).given).toEqual([
+      { op: "save_message", message: { role: "user", content: "first", metadata: { tags: ["a"] } } },
+      { op: "save_message", message: { role: "user", content: "second", metadata: { tags: ["a", "b"] } } },
+    ]);
+  });
+
+  it("refuses a write whose kind would be lost on the way to the file", () => {
+    const inherited = Object.create(saveMessage()) as BufferedWrite;
+    expect(() => new Turn().push(inherited)).toThrow(expect.objectContaining({ code: "invalid_input" }));
+  });
+
+  it("leaves a write that contains itself to its parser", () => {
+    const metadata: { [key: string]: unknown } = {};
+    metadata["self"] = metadata;
+    metadata["again"] = [metadata];
+    const turn = new Turn();
+    turn.push({ op: "save_message", message: { role: "user", content: "x", metadata: metadata as never } });
+    expect(() =>
+      parseMessages(
+        turn.take(0).writes.flatMap((write) => ("message" in write ? [write.message] : [])),
+        0,
+      ),
+    ).toThrow("contains itself");
+  });
+
+  it("refuses an object that only looks like a turn", () => {
+    const forged = Object.create(Turn.prototype) as Turn;
+    expect(() => Turn.bind(forged, { space: { user: "ada" } })).toThrow(
+      expect.objectContaining({ code: "invalid_input" }),
+    );
   });
 
   it("belongs to whoever commits it first, if it was made by hand", () => {

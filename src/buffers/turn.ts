@@ -13,6 +13,8 @@
 import type { BlockEditInput } from "../blocks/block-input.js";
 import { HoldfastError } from "../errors.js";
 import { newId } from "../ids.js";
+import { isPlain, setOwn } from "../input/json.js";
+import { JSON_DEPTH_MAX } from "../input/limits.js";
 import type { NewPoint } from "../input/points.js";
 import { invalid, objectWith, parseChoice, wrongType } from "../input/refusal.js";
 import type { ParsedScope } from "../input/scope.js";
@@ -81,7 +83,7 @@ export class Turn {
 
   /** Throws if the value is not a turn, or is a turn of another scope. A turn without a scope is bound to this one. */
   static bind(turn: Turn, place: ParsedScope): void {
-    if (!(turn instanceof Turn))
+    if (typeof turn !== "object" || turn === null || !(#place in turn))
       throw wrongType("turn", "a turn of this session", turn, "make one with session.turn()");
     turn.#place ??= place;
     if (placeName(turn.#place) === placeName(place)) return;
@@ -93,11 +95,11 @@ export class Turn {
   }
 
   /**
-   * Queues a write. Returns true if the turn has reached its capacity and should be committed; it still accepts more.
+   * Queues a copy of a write. Returns true if the turn has reached its capacity and should be committed; it still accepts
+   * more.
    */
   push(write: BufferedWrite): boolean {
-    requireWrite(write);
-    this.#pending.push(withList(write));
+    this.#pending.push(copyOf(write));
     return this.length >= this.capacity;
   }
 
@@ -122,8 +124,7 @@ export class Turn {
 
   /** Puts back writes that could not be committed, in front of those pushed since. */
   restore(writes: readonly BufferedWrite[]): void {
-    for (const write of writes) requireWrite(write);
-    this.#pending.unshift(...writes.map(withList));
+    this.#pending.unshift(...writes.map(copyOf));
   }
 
   /** Number of writes that wait, including those of a failed commit. */
@@ -137,16 +138,36 @@ export class Turn {
   }
 }
 
-/** Throws if the write could never be committed. */
-function requireWrite(write: BufferedWrite): void {
+/** A copy, which later changes by the caller do not affect. Throws if the write could never be committed. */
+function copyOf(write: BufferedWrite): BufferedWrite {
   if (typeof write !== "object" || write === null) throw wrongType("write", "an object", write);
-  const op = parseChoice(write.op, OPS, "write.op");
-  if (op === "save_message") objectWith(write, MESSAGE_KEYS, "write"); // other kinds have their own parsers
+  const own = withList({ ...write });
+  const op = parseChoice(own.op, OPS, "write.op");
+  if (op === "save_message") objectWith(own, MESSAGE_KEYS, "write"); // other kinds have their own parsers
+  return copied(own, JSON_DEPTH_MAX + 4) as BufferedWrite; // metadata and payloads are a few levels down
+}
+
+/** Copies lists and plain objects. What is nested deeper than a write may be stays, for its parser to refuse. */
+function copied(value: unknown, levels: number, seen = new Map<unknown, unknown>()): unknown {
+  if (typeof value !== "object" || value === null || levels === 0) return value;
+  const known = seen.get(value);
+  if (known) return known;
+  if (Array.isArray(value)) {
+    const list: unknown[] = [];
+    seen.set(value, list);
+    for (const one of value) list.push(copied(one, levels - 1, seen));
+    return list;
+  }
+  if (!isPlain(value)) return value;
+  const object = {};
+  seen.set(value, object);
+  for (const [key, one] of Object.entries(value)) setOwn(object, key, copied(one, levels - 1, seen));
+  return object;
 }
 
 const placeName = ({ space, session, agent }: ParsedScope): string => JSON.stringify([space, session, agent]);
 
-/** A typed array becomes a list, which has a JSON form, and which later changes by the caller do not affect. */
+/** A typed array becomes a list, which has a JSON form. */
 function withList(write: BufferedWrite): BufferedWrite {
   if (write.op !== "store_embedding" || !(write.vector instanceof Float32Array)) return write;
   return { ...write, vector: Array.from(write.vector) };

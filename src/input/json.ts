@@ -104,7 +104,7 @@ function copyObject(object: { readonly [key: string]: unknown }, walk: Walk): Js
 }
 
 /** Plain assignment, except for the one name that would set the prototype. */
-function setOwn(object: { [key: string]: Json }, key: string, value: Json): void {
+export function setOwn<T>(object: { [key: string]: T }, key: string, value: T): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
