@@ -171,6 +171,7 @@ describe("the circuit of a guarded embedder", () => {
     for (const urgent of [true, false]) {
       await expect(guard.embed(["one"], { urgent })).rejects.toMatchObject({
         code: "embedder_failed",
+        message: expect.stringContaining("told to fail"),
         details: { circuit: "open", retryAtMs: guard.status().retryAtMs },
       });
     }
@@ -239,6 +240,11 @@ describe("the answers of a guarded embedder", () => {
     ["too few vectors", [Float32Array.of(1, 0)], "wrong number of vectors: expected 2, got 1"],
     ["NaN", [Float32Array.of(1, 0), Float32Array.of(Number.NaN, 0)], "finite"],
     ["infinity", [Float32Array.of(1, 0), Float32Array.of(0, Number.POSITIVE_INFINITY)], "finite"],
+    ["a list of numbers", [Float32Array.of(1, 0), [1, 0] as never], "no Float32Array"],
+    ["numbers of another precision", [Float64Array.of(1, 0) as never, Float32Array.of(1, 0)], "no Float32Array"],
+    ["nothing for a text", [Float32Array.of(1, 0), undefined as never], "no Float32Array"],
+    ["a vector of zeros", [Float32Array.of(1, 0), Float32Array.of(0, 0)], "a vector of length 0, not 1"],
+    ["a vector that is not normalised", [Float32Array.of(3, 4), Float32Array.of(1, 0)], "a vector of length 5, not 1"],
   ])("are refused with %s", async (_, vectors, message) => {
     const inner: Embedder = {
       model: "broken",

@@ -207,11 +207,12 @@ export class GuardedEmbedder implements Embedder {
 
   #turnedAway(): HoldfastError {
     const { circuit, retryAt, failures } = this.#breaker;
+    const last = this.#lastError === undefined ? "" : `: ${this.#lastError}`;
     return new HoldfastError(
       "embedder_failed",
-      `the embedder has failed ${failures} times in a row and is not called for a while`,
+      `the embedder has failed ${failures} times in a row and is not called for a while${last}`,
       {
-        hint: `${this.#lastError ?? "a call is in progress"}; it is retried automatically`,
+        hint: "it is retried automatically",
         details: { circuit, retryAtMs: retryAt },
       },
     );

@@ -23,13 +23,21 @@ function undescribed(what: string, expected: string): HoldfastError {
   });
 }
 
+/** How far the length of a vector may be from 1: services round their numbers. */
+const LENGTH_TOLERANCE = 0.01;
+
 export function checkVectors(vectors: readonly Float32Array[], count: number, dimensions: number): void {
   if (vectors.length !== count) throw wrong(`wrong number of vectors: expected ${count}, got ${vectors.length}`);
   for (const [index, vector] of vectors.entries()) {
+    if (vector?.[Symbol.toStringTag] !== "Float32Array")
+      throw wrong("the embedder answered with a vector that is no Float32Array", index);
     if (vector.length !== dimensions) {
       throw wrong(`wrong dimensions: expected ${dimensions}, got ${vector.length}`, index);
     }
     if (!vector.every(Number.isFinite)) throw wrong("a vector with components that are not finite numbers", index);
+    const length = Math.hypot(...vector);
+    if (Math.abs(length - 1) > LENGTH_TOLERANCE)
+      throw wrong(`the embedder answered with a vector of length ${length}, not 1`, index);
   }
 }
 
