@@ -31,7 +31,7 @@ export class Backlog {
   /** Retries parked items of the scope's space: the given ids, or all. Returns the number of items retried. */
   async replay(scope: Scope, ids?: readonly string[]): Promise<number> {
     const { space } = parseScope(scope);
-    const which = { space, ...(ids && { ids: parseIds(ids) }) };
+    const which = { space, ...(ids !== undefined && { ids: parseIds(ids) }) };
     this.#parts.now();
     let replayed = 0;
     for (let remaining = true; remaining; ) {

@@ -72,7 +72,8 @@ export class LocalEntries {
   /** Changes several properties in one commit. */
   async amend(name: string, change: EntryChange, options?: WriteOptions): Promise<Entry> {
     const { name: to, description, retentionMs } = objectWith(change, CHANGE_KEYS, "change") as EntryChange;
-    if (typeof retentionMs === "number") parseInteger(retentionMs, "retentionMs", 1, Number.MAX_SAFE_INTEGER);
+    if (retentionMs !== undefined && retentionMs !== null)
+      parseInteger(retentionMs, "retentionMs", 1, Number.MAX_SAFE_INTEGER);
     const write: AmendWrite = {
       op: "amend",
       entry: { kind: this.#kind, name: this.#name(name) },

@@ -124,7 +124,7 @@ export class Turn {
 
   /** Puts back writes that could not be committed, in front of those pushed since. */
   restore(writes: readonly BufferedWrite[]): void {
-    this.#pending.unshift(...writes.map(copyOf));
+    this.#pending.unshift(...Array.from(writes, copyOf));
   }
 
   /** Number of writes that wait, including those of a failed commit. */

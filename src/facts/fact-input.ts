@@ -154,7 +154,7 @@ function categoriesOf({ category }: Fields): { readonly categories?: readonly st
   return { categories: listOf(category).map((one) => parseCategory(one, "options.category")) };
 }
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? Array.from(value) : [value]);
 
 /** A category is a label, normalised so that different spellings are equal. */
 function parseCategory(value: unknown, where: string): string {

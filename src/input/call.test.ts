@@ -29,6 +29,7 @@ describe("lists of ids and rounds", () => {
   it("are refused in another form", () => {
     expect(() => parseIds("a")).toThrow(refused("ids must be a list"));
     expect(() => parseIds(["a", 7])).toThrow(refused("ids[1]"));
+    expect(() => parseIds(Array(2))).toThrow(refused("ids[0]"));
     expect(() => parseIds(Array(100_001).fill("a"))).toThrow(expect.objectContaining({ code: "too_large" }));
     expect(() => parseRounds({}, 0)).toThrow(refused("rounds must be a list"));
     expect(() => parseRounds([{ role: "user", content: "x" }], 0)).toThrow(refused("must be a list"));

@@ -50,12 +50,12 @@ export function parseUpdateOptions(options: unknown): Omit<UpdateOptions, keyof 
 
 export function parseRounds(rounds: unknown, now: number): readonly ParsedRound[] {
   if (!Array.isArray(rounds)) throw wrongType("rounds", "a list of lists of messages", rounds);
-  return rounds.map((messages: unknown) => parseMessages(messages, now));
+  return Array.from(rounds, (messages: unknown) => parseMessages(messages, now));
 }
 
 /** The ids in the given order, without duplicates. */
 export function parseIds(ids: unknown): readonly string[] {
   if (!Array.isArray(ids)) throw wrongType("ids", "a list of ids", ids, "put a single one into a list: [ id ]");
   if (ids.length > IDS_MAX) throw tooLarge("ids", `${IDS_MAX} ids`, "ask in several calls");
-  return [...new Set(ids.map((id: unknown, at) => parseIdentity(id, `ids[${at}]`)))];
+  return [...new Set(Array.from(ids, (id: unknown, at) => parseIdentity(id, `ids[${at}]`)))];
 }

@@ -20,7 +20,7 @@ export class Grants {
   constructor({ user, agent, team }: Scope, options: SessionOptions) {
     const { grants = [] } = objectWith(options ?? {}, KEYS, "options");
     if (!Array.isArray(grants)) throw wrongType("grants", "a list of spaces", grants, 'for example [{ team: "crew" }]');
-    const spaces = grants.map((space, at) => parseSpace(space, `grants[${at}]`));
+    const spaces = Array.from(grants, (space, at) => parseSpace(space, `grants[${at}]`));
     if (user !== undefined) spaces.push({ user });
     if (agent !== undefined) spaces.push({ agent });
     if (team !== undefined) spaces.push({ team });

@@ -54,13 +54,13 @@ export function parseNewKey(value: unknown, now: number): Omit<PutKeyWrite["key"
 function parseKeySpaces(value: unknown): readonly KeySpace[] {
   if (!Array.isArray(value)) throw wrongType("key.spaces", "a list of spaces", value, SPACES_HINT);
   if (value.length === 0) throw invalid("key.spaces", "must name at least one space", SPACES_HINT);
-  if (value.length > SPACES_MAX) {
-    throw tooLarge("key.spaces", `${SPACES_MAX} spaces`, 'cover a whole kind, such as "user", or create several keys');
-  }
   const spaces = new Map<string, KeySpace>();
   for (let at = 0; at < value.length; at++) {
     const space = parseKeySpace(value[at], `key.spaces[${at}]`);
     spaces.set(typeof space === "string" ? space : spaceKey(space), space);
+  }
+  if (value.length > SPACES_MAX) {
+    throw tooLarge("key.spaces", `${SPACES_MAX} spaces`, 'cover a whole kind, such as "user", or create several keys');
   }
   return [...spaces.values()];
 }

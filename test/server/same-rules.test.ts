@@ -17,6 +17,8 @@ interface Rules {
   readonly inside?: string;
   /** The library takes the fields as arguments: there is no object that could have an unknown one. */
   readonly positional?: true;
+  /** The operation is about no scope, and its route takes none. */
+  readonly scopeless?: true;
   call(session: Session, body: never): Promise<unknown>;
 }
 
@@ -297,6 +299,42 @@ const OPERATIONS: { readonly [name: string]: Rules } = {
     body: { ids: ["none"], to: { user: "ada" }, ...NOTE },
     call: (session, { ids, ...options }: { ids: never; to: never; reason: never }) => session.promote(ids, options),
   },
+  anticipate: {
+    route: "POST /query/anticipate",
+    body: { query: "hello", role: "user", topK: 5, within: "space", spaces: [{ user: "ada" }], askedAt: AT },
+    call: (session, { query, ...options }: { query: never }) => session.anticipate(query, options),
+  },
+  "points.delete": {
+    positional: true,
+    route: "DELETE /points",
+    body: { collection: "c", ids: ["none"] },
+    call: (session, { collection, ids }: { collection: never; ids: never }) => session.points.delete(collection, ids),
+  },
+  replay: {
+    positional: true,
+    route: "POST /dead-letters/replay",
+    body: { ids: ["none"] },
+    call: (session, { ids }: { ids: never }) => session.replay(ids),
+  },
+  "users.create": {
+    scopeless: true,
+    positional: true,
+    route: "POST /registry/users",
+    body: { name: "new", description: "who it is" },
+    call: (_, { name, description }: { name: never; description: never }) => memory.users.create(name, description),
+  },
+  "users.amend": {
+    scopeless: true,
+    route: "PATCH /registry/users/amended",
+    body: { name: "amended", description: "who it is", retentionMs: 1e12 },
+    call: (_, change) => memory.users.amend("amended", change),
+  },
+  "keys.create": {
+    scopeless: true,
+    route: "POST /keys",
+    body: { name: "for tests", access: "read", spaces: [{ user: "ada" }], expiresAt: 4e12 },
+    call: (_, key) => memory.keys.create(key),
+  },
 };
 
 function edit(change: Body): Rules {
@@ -393,9 +431,13 @@ async function inProcess(rules: Rules, scope: Scope, body: Body): Promise<string
   }
 }
 
-async function overHttp({ route }: Pick<Rules, "route">, scope: Scope, body: Body): Promise<string> {
+async function overHttp(
+  { route, scopeless }: Pick<Rules, "route" | "scopeless">,
+  scope: Scope,
+  body: Body,
+): Promise<string> {
   const [method = "", path] = route.split(" ");
-  const response = await fetch(`${server.url}/api/v1${path}?${new URLSearchParams({ ...scope })}`, {
+  const response = await fetch(`${server.url}/api/v1${path}?${new URLSearchParams(scopeless ? {} : { ...scope })}`, {
     method,
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -426,6 +468,8 @@ describe.each(Object.entries(OPERATIONS))("library and HTTP apply the same rules
     await overHttp({ route: "POST /messages" }, scope, { messages: [{ id: "m1", role: "user", content: "hello" }] });
     await memory.session(scope).blocks.create({ name: "notes", content: "x" });
     await overHttp({ route: "POST /blocks" }, scope, { name: "notes", content: "x" });
+    await memory.users.ensure("amended");
+    await overHttp({ route: "POST /registry/users", scopeless: true }, scope, { name: "amended", ensure: true });
     const drifts: string[] = [];
     for (const [what, value] of Object.entries(HOSTILE)) {
       const body = changed(rules, field, value);
