@@ -753,6 +753,26 @@ describe("a context when something fails", () => {
     }
   });
 
+  it("does not wait for a lock that another process keeps on the ledger", async () => {
+    await world.say("good morning");
+    let written: () => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    const write = (): Promise<never> => {
+      written();
+      return new Promise(() => {});
+    };
+    const path = new World(world.store, { write });
+    const waiting = path.context();
+    await asked;
+    path.clock.advance(2_000);
+    const context = await waiting;
+    expect(context.degraded).toMatch(/^ledger: not written/);
+    expect(ids(context.added)).toEqual(["m1"]);
+    expect(path.clock.pending).toBe(0);
+  });
+
   it("stays within its budget when the counter fails", async () => {
     await world.say("good morning ".repeat(100));
     const counter: Counter = { name: "gpt-4o", count: broken };

@@ -9,12 +9,15 @@
  * - `renderText` of a context has exactly `tokens.total` tokens, which are within the budget.
  * - An item is given once, and again only after it changes or the window is reset. The ledger is written before the
  *   context is returned, and only if it is unchanged since the context was read; if another process changed it, the
- *   context is assembled again. Calls for one session in one process run one after the other.
+ *   context is assembled again. Calls for one session in one process run one after the other. A context that cannot be
+ *   recorded in time is returned all the same, and says so.
  * - A call that is repeated with its idempotency key first reverts what the lost answer recorded, so that it is given
  *   again.
  * - Only invalid input and a closed memory are errors. Any other failure makes the context poorer, and is reported in
  *   it.
  */
+
+import { Deadline } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 import type { ParsedContext } from "../input/context.js";
 import { normaliseQuestion } from "../input/query.js";
@@ -59,8 +62,18 @@ interface Draft {
   readonly tail: Tail;
 }
 
+interface Recorded {
+  readonly isStale?: boolean;
+  readonly isRepeated?: boolean;
+  readonly fault?: string;
+}
+
+const NOT_RECORDED: Recorded = { fault: "ledger: not written, so this may be given again" };
+
 /** How many times a context is assembled again because the window changed meanwhile. */
 const ATTEMPTS = 16;
+/** How long a context waits to be recorded. Another process may hold the write lock for longer, to rewrite the file. */
+const RECORD_MS = 2_000;
 
 export class ContextPath {
   readonly #parts: ContextPathParts;
@@ -92,9 +105,19 @@ export class ContextPath {
       const draft = await this.#draft(place, asked);
       const isLast = attempt === ATTEMPTS || clock.now() >= until;
       const { window } = draft.found;
-      const recorded = window && !asked.dryRun ? await this.#record(place, draft.tail, window, isLast, unused) : {};
+      const recorded =
+        window && !asked.dryRun ? await this.#inTime(this.#record(place, draft.tail, window, isLast, unused)) : {};
       if (recorded.isRepeated) unused = undefined;
       else if (!recorded.isStale) return contextOf(draft, asked, recorded.fault);
+    }
+  }
+
+  async #inTime(record: Promise<Recorded>): Promise<Recorded> {
+    const deadline = new Deadline(this.#parts.clock, RECORD_MS);
+    try {
+      return (await deadline.within(record)) ?? NOT_RECORDED;
+    } finally {
+      deadline.clear();
     }
   }
 
@@ -118,7 +141,7 @@ export class ContextPath {
     { state }: Window,
     isLast: boolean,
     once: OnceWrite | undefined,
-  ): Promise<{ readonly isStale?: boolean; readonly isRepeated?: boolean; readonly fault?: string }> {
+  ): Promise<Recorded> {
     if (session === undefined) return {};
     const put = given.flatMap(({ piece, tokens }) => (piece ? [{ ref: piece.ref, version: piece.state, tokens }] : []));
     const drop = given.flatMap(({ piece, correction }) => (piece || !correction ? [] : [correction.ref]));
@@ -139,7 +162,7 @@ export class ContextPath {
       };
     } catch (error) {
       if (error instanceof HoldfastError && (error.code === "closed" || error.code === "conflict")) throw error;
-      return { fault: "ledger: not written, so this may be given again" };
+      return NOT_RECORDED;
     }
   }
 }
