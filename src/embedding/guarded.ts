@@ -15,7 +15,7 @@ import { HoldfastError } from "../errors.js";
 import { Breaker, type Circuit } from "./breaker.js";
 import type { Embedder, EmbedderDescription, EmbedOptions } from "./embedder.js";
 import { Interruptions } from "./interruptions.js";
-import { checkDescription, checkVectors } from "./vector-check.js";
+import { checkDescription, soundVectors } from "./vector-check.js";
 
 export interface GuardOptions {
   /** The timeout of one attempt. Longer: a hanging embedder blocks its callers for longer. */
@@ -104,9 +104,7 @@ export class GuardedEmbedder implements Embedder {
       const retries = options.urgent ? 0 : this.#retriesMax;
       const vectors = await this.#persist(retries, options.signal, async (signal) => {
         const { space } = await this.#describe();
-        const vectors = await this.#inner.embed(own, { ...options, signal });
-        checkVectors(vectors, own.length, space.dimensions);
-        return vectors;
+        return soundVectors(await this.#inner.embed(own, { ...options, signal }), own.length, space.dimensions);
       });
       this.#texts += own.length;
       return vectors;

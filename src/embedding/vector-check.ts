@@ -1,4 +1,4 @@
-/** Checks every answer of an embedder, so that no wrong vector is passed on. */
+/** Checks every answer of an embedder, so that no wrong vector is passed on, and scales vectors that are not of length 1. */
 import { HoldfastError } from "../errors.js";
 import { isSoundIdentity } from "../text.js";
 import type { EmbedderDescription } from "./embedder.js";
@@ -23,22 +23,27 @@ function undescribed(what: string, expected: string): HoldfastError {
   });
 }
 
-/** How far the length of a vector may be from 1: services round their numbers. */
+/** How far the length of a vector may be from 1 without being scaled: services round their numbers. */
 const LENGTH_TOLERANCE = 0.01;
 
-export function checkVectors(vectors: readonly Float32Array[], count: number, dimensions: number): void {
+/** The vectors, each of length 1. */
+export function soundVectors(
+  vectors: readonly Float32Array[],
+  count: number,
+  dimensions: number,
+): readonly Float32Array[] {
   if (vectors.length !== count) throw wrong(`wrong number of vectors: expected ${count}, got ${vectors.length}`);
-  for (const [index, vector] of vectors.entries()) {
+  return vectors.map((vector, index) => {
     if (vector?.[Symbol.toStringTag] !== "Float32Array")
       throw wrong("the embedder answered with a vector that is no Float32Array", index);
     if (vector.length !== dimensions) {
       throw wrong(`wrong dimensions: expected ${dimensions}, got ${vector.length}`, index);
     }
     if (!vector.every(Number.isFinite)) throw wrong("a vector with components that are not finite numbers", index);
-    const length = Math.hypot(...vector);
-    if (Math.abs(length - 1) > LENGTH_TOLERANCE)
-      throw wrong(`the embedder answered with a vector of length ${length}, not 1`, index);
-  }
+    const length = Math.sqrt(vector.reduce((sum, number) => sum + number * number, 0));
+    if (length === 0) throw wrong("a vector of zeros", index);
+    return Math.abs(length - 1) <= LENGTH_TOLERANCE ? vector : vector.map((number) => number / length);
+  });
 }
 
 function wrong(message: string, index?: number): HoldfastError {
