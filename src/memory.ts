@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Memory: an open memory file. This is the object that callers use. */
 import { mirrorBytes } from "./buffers/query/budget.js";
-import { readAhead } from "./buffers/query/retriever.js";
+import { warmUp } from "./buffers/query/retriever.js";
 import { keepingAlive } from "./clock.js";
 import { type ConfigSetting, ignoredVariables, readConfig } from "./config.js";
 import { chooseEmbedder } from "./embedding/choose.js";
@@ -76,12 +76,12 @@ export async function openWithFallback(
     ignoredVariables: ignoredVariables(process.env),
     settings,
     upkeep: new FileUpkeep(path === IN_MEMORY ? path : absolutePath(path), own?.model ?? embeddingModel(resolved)),
-    cancelReadAhead: isWarmed ? resolved.clock.after(READ_AHEAD_MS, () => void readAhead()) : () => undefined,
+    cancelWarmUp: isWarmed ? resolved.clock.after(WARM_UP_MS, () => void warmUp()) : () => undefined,
   });
 }
 
-/** Compiling the patterns (`readAhead`) blocks for some 60 ms, so it waits until the first calls are done. */
-const READ_AHEAD_MS = 200;
+/** Compiling the patterns (`warmUp`) blocks for some 60 ms, so it waits until the first calls are done. */
+const WARM_UP_MS = 200;
 
 function openStore(resolved: ResolvedOptions, warm: readonly "search"[]): Promise<SqliteStore> {
   const { path, store, buffer } = resolved;
@@ -111,14 +111,14 @@ interface Opened {
   readonly ignoredVariables: readonly string[];
   readonly settings: readonly ConfigSetting[];
   readonly upkeep: FileUpkeep;
-  readonly cancelReadAhead: () => void;
+  readonly cancelWarmUp: () => void;
 }
 
 const NOT_OPENED: Opened = {
   ignoredVariables: [],
   settings: [],
   upkeep: new FileUpkeep(IN_MEMORY, "none"),
-  cancelReadAhead: () => undefined,
+  cancelWarmUp: () => undefined,
 };
 
 /** An open memory. */
@@ -213,7 +213,7 @@ export class Memory implements AsyncDisposable {
    * rest. Later calls fail with `closed`.
    */
   close(): Promise<CloseReport> {
-    this.#opened.cancelReadAhead();
+    this.#opened.cancelWarmUp();
     return keepingAlive(this.service.close());
   }
 

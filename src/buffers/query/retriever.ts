@@ -169,7 +169,7 @@ async function datesIn(text: string, askedAt: number): Promise<QuestionDates> {
 /**
  * Parses a made-up question to compile the patterns before the first real one. Compiling takes tens of milliseconds.
  */
-export async function readAhead(): Promise<void> {
+export async function warmUp(): Promise<void> {
   const text = "What did Ann say about it last week?";
   contentTerms([...analyse(text).keys()]);
   lookupsIn(text);

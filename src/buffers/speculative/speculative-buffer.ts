@@ -26,9 +26,9 @@ import type { Entry } from "../query/answer-cache.js";
 import { Correlation } from "./correlation.js";
 import { elsewhere, type Forms, formsOf, withForm } from "./forms.js";
 import { NextLine } from "./next-line.js";
-import { Openings } from "./openings.js";
 import type { Asked, Guess, Predictor, Said, Trace } from "./predictor.js";
 import { Prefetches, type PrefetchesOptions, type Request } from "./prefetches.js";
+import { SpacePreloader } from "./space-preloader.js";
 import { Stride } from "./stride.js";
 import { Topic } from "./topic.js";
 import { type PredictorStats, TrackRecord } from "./track-record.js";
@@ -101,7 +101,7 @@ export class SpeculativeBuffer {
     maxSize: TRACE_CHARACTERS_MAX,
     sizeCalculation: ({ said, asked, forms, guesses }) => charactersIn([said, asked, forms, guesses]),
   });
-  readonly #openings: Openings | undefined;
+  readonly #preloader: SpacePreloader | undefined;
   /** How questions were asked last in any session, for sessions that have asked none. */
   #forms: Forms = {};
   /** By lane: how to cancel an announcement that waits for more typing. */
@@ -125,9 +125,9 @@ export class SpeculativeBuffer {
         events.tell({ type: "prefetched", ...laneIn(place), predictor, outcome }),
     });
     const opening = this.#records.get("opening");
-    this.#openings =
+    this.#preloader =
       opening &&
-      new Openings({
+      new SpacePreloader({
         store: options.store,
         record: opening,
         prefetches: this.#prefetches,
@@ -148,7 +148,7 @@ export class SpeculativeBuffer {
       );
     this.#save({ ...session, said: [...session.said, ...said.filter(({ text }) => text !== "")].slice(-window) });
     this.#guess(place, "added");
-    this.#openings?.open(place, this.#session(place).said.at(-1)?.text);
+    this.#preloader?.open(place, this.#session(place).said.at(-1)?.text);
     this.#prefetches.outdated(spaceKey(place.space));
     this.#prefetches.run();
   }
@@ -159,7 +159,7 @@ export class SpeculativeBuffer {
     const asked = { text: query.question.text, options };
     const id = requestId(place, query);
     const isScored = this.#prefetches.asked(id);
-    this.#openings?.asked(place);
+    this.#preloader?.asked(place);
     if (asked.text.length > TEXT_CHARACTERS_MAX) return;
     this.#note(place, asked, id, isScored);
     this.#guess(place, "answered");
@@ -174,7 +174,7 @@ export class SpeculativeBuffer {
 
   /** Observes that a session is in use. */
   opened(place: ParsedScope): void {
-    this.#openings?.open(place, undefined);
+    this.#preloader?.open(place, undefined);
   }
 
   /**
@@ -214,7 +214,7 @@ export class SpeculativeBuffer {
       this.#typing.delete(lane);
     }
     for (const predictor of this.#predictors) predictor.forget?.(name);
-    this.#openings?.forget(name);
+    this.#preloader?.forget(name);
     this.#prefetches.forget(name);
   }
 

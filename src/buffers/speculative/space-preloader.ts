@@ -1,5 +1,5 @@
 /**
- * Openings: reads the vectors and words of a space into memory when this process begins to use it, so that its first question
+ * SpacePreloader: reads the vectors and words of a space into memory when this process begins to use it, so that its first question
  * is not slow.
  */
 import { LRUCache } from "lru-cache";
@@ -16,7 +16,7 @@ const LARGE_VERSION = 50;
 /** Spaces that wait for their first question. */
 const UNASKED_MAX = 16;
 
-export interface OpeningsOptions {
+export interface SpacePreloaderOptions {
   readonly store: Pick<Store, "versions">;
   readonly record: TrackRecord;
   readonly prefetches: Pick<Prefetches, "add" | "asked" | "cancel">;
@@ -25,12 +25,12 @@ export interface OpeningsOptions {
   readonly run: () => void;
 }
 
-export class Openings {
-  readonly #options: OpeningsOptions;
+export class SpacePreloader {
+  readonly #options: SpacePreloaderOptions;
   /** The spaces in use. `warming` is the request that reads a space into memory; it is removed at the first question. */
   readonly #opened = new LRUCache<string, { readonly warming?: string }>({ max: SPACES_MAX });
 
-  constructor(options: OpeningsOptions) {
+  constructor(options: SpacePreloaderOptions) {
     this.#options = options;
   }
 
