@@ -24,13 +24,13 @@ import type { Meter } from "../meter.js";
 import { requireServed } from "../other-model.js";
 import type { DueLane } from "../round-buffer.js";
 import type { CommitResult, RepeatableCommits } from "./commits.js";
+import { EventBatcher } from "./event-batcher.js";
 import { flushGroups } from "./flush-groups.js";
-import { HybridNews } from "./hybrid-news.js";
+import type { Fate, Outdated } from "./in-flight.js";
 import type { Leases } from "./leases.js";
 import { Parking } from "./parking.js";
 import { RoundQueue, roundsOf } from "./round-queue.js";
 import { type Transferred, Transfers } from "./transfers.js";
-import type { Fate, Outdated } from "./under-way.js";
 import { bytesOf, type CachedItem, VectorCache } from "./vector-cache.js";
 
 const RETRY_MS = 1_000;
@@ -105,7 +105,7 @@ export class HybridBuffer {
   readonly #counts = { flushOperations: 0, itemsWritten: 0, itemsDropped: 0, itemsParked: 0 };
   readonly #parking: Parking;
   readonly #transfers: Transfers;
-  readonly #news: HybridNews;
+  readonly #batcher: EventBatcher;
   /** Undefined until the embedder is loaded. */
   description: EmbedderDescription | undefined;
   /** Number of items transferred. */
@@ -121,7 +121,7 @@ export class HybridBuffer {
 
   constructor(options: HybridBufferOptions) {
     this.#options = options;
-    this.#news = new HybridNews(options.events);
+    this.#batcher = new EventBatcher(options.events);
     this.#parking = new Parking(options);
     this.#transfers = new Transfers({
       ...options,
@@ -153,11 +153,11 @@ export class HybridBuffer {
     const description = await this.ready();
     if (this.#isFull) await this.flush("bytes");
     const lanes = due.map(({ lane }) => lane);
-    this.#news.begin(due);
+    this.#batcher.begin(due);
     try {
       return await this.#transfers.transfer(lanes, description, signal);
     } finally {
-      this.#news.end();
+      this.#batcher.end();
       this.#arm();
       if (this.#accepted > accepted) meter.transferred(clock.passed() - started);
     }
@@ -177,8 +177,8 @@ export class HybridBuffer {
   }
 
   /** The embedding in progress for this item, if any. */
-  underWay(item: PendingItem): Promise<void> | undefined {
-    return this.#transfers.underWay(item);
+  inFlight(item: PendingItem): Promise<void> | undefined {
+    return this.#transfers.inFlight(item);
   }
 
   /** Drops half-embedded items that are no longer current. */
@@ -195,7 +195,7 @@ export class HybridBuffer {
     const { clock, meter } = this.#options;
     this.#accepted++;
     if (!this.cache.find(item.lane.space, item.key, item.version)) meter.searchable(item);
-    this.#news.accepted(item);
+    this.#batcher.accepted(item);
     this.cache.put(item, "hybrid");
     this.#queue.put(item, clock.passed());
     this.#parking.forget(item);
@@ -282,7 +282,7 @@ export class HybridBuffer {
     this.#counts.itemsDropped += items.length - result.written.length;
     this.#remove(items);
     const written = new Set(result.written);
-    this.#news.flushed(write.lane, reason, items, written);
+    this.#batcher.flushed(write.lane, reason, items, written);
     for (const item of items) if (!written.has(item.key)) this.#queue.readAgain(item);
     if (result.released) this.#options.leases.forget(write.lane);
     const isStale = result.written.length < items.length;

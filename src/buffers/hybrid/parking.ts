@@ -6,8 +6,8 @@ import type { Untold } from "../../events/event.js";
 import type { Events } from "../../events/events.js";
 import type { ParkWrite, PendingItem } from "../../stores/indexing.js";
 import type { RepeatableCommits } from "./commits.js";
+import { nameOf } from "./in-flight.js";
 import type { Leases } from "./leases.js";
-import { nameOf } from "./under-way.js";
 
 const ATTEMPTS_MAX = 5;
 const FIRST_MS = 30_000;

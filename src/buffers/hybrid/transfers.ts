@@ -15,10 +15,10 @@ import { laneKey } from "../../space-key.js";
 import type { Lane, PendingItem, PendingItems } from "../../stores/indexing.js";
 import type { Store } from "../../stores/store.js";
 import { embedAll, embedSlice, type RunOptions, sliceBytesOf } from "./embedding-run.js";
+import { type Fate, InFlight, type Outdated, type Run } from "./in-flight.js";
 import type { Leases } from "./leases.js";
 import type { SetAside } from "./parking.js";
 import type { RoundQueue } from "./round-queue.js";
-import { type Fate, type Outdated, type Run, UnderWay } from "./under-way.js";
 import { Unfinished } from "./unfinished.js";
 import type { CachedItem, VectorCache } from "./vector-cache.js";
 import { beginWork, type Work } from "./work.js";
@@ -49,7 +49,7 @@ export interface Transferred {
 
 export class Transfers {
   readonly #options: TransfersOptions;
-  readonly #underWay = new UnderWay();
+  readonly #inFlight = new InFlight();
   readonly #unfinished: Unfinished;
   /** The deadline of a close; undefined while no close is in progress. */
   #finishBy: number | undefined;
@@ -70,7 +70,7 @@ export class Transfers {
     const continued = lanes.flatMap((lane) => this.#continued(lane));
     let unread: ReadonlySet<string> = new Set();
     let begun: readonly Lane[] = [];
-    await this.#underWay.run(signal, [], async (run) => {
+    await this.#inFlight.run(signal, [], async (run) => {
       const page = await store.pending({
         lanes: lanes.map((lane) => ({ lane, after: queue.knownUpTo(lane, this.#unfinished.newest(lane)) })),
         limit: ITEMS_MAX,
@@ -122,7 +122,7 @@ export class Transfers {
   ): Promise<void> {
     const { embedder, clock, accept, park } = this.#options;
     // A query may be embedding some of these items now. That takes only a short time.
-    await Promise.allSettled(items.flatMap((item) => this.#underWay.of(item) ?? []));
+    await Promise.allSettled(items.flatMap((item) => this.#inFlight.of(item) ?? []));
     const fresh = await beginWork(this.#options, items, clock.now());
     const works = [...fresh.filter((work) => this.#begins(work, description, run)), ...continued].filter(
       (work) => !work.isOver && !this.#isKnown(work),
@@ -181,7 +181,7 @@ export class Transfers {
   ): Promise<void> {
     const { embedder, clock } = this.#options;
     const setAside = () => {}; // the transfer reaches the item again and parks it
-    await this.#underWay.run(signal, items, async (run) => {
+    await this.#inFlight.run(signal, items, async (run) => {
       const works = await beginWork(this.#options, items, clock.now());
       const wanted = works.filter(({ outline }) => run.lateFor(outline) === undefined);
       run.embeds(wanted);
@@ -190,8 +190,8 @@ export class Transfers {
   }
 
   /** The embedding in progress for this item, if any. */
-  underWay(item: PendingItem): Promise<void> | undefined {
-    return this.#underWay.of(item);
+  inFlight(item: PendingItem): Promise<void> | undefined {
+    return this.#inFlight.of(item);
   }
 
   /** Whether the item is partly embedded. */
@@ -207,7 +207,7 @@ export class Transfers {
   /** Stops embedding outdated items. */
   forget(isOutdated: Outdated, fate: Fate): void {
     const unfinished = this.#unfinished.all.filter((work) => !work.isOver && isOutdated(work.outline));
-    for (const work of [...this.#underWay.forget(isOutdated, fate), ...unfinished]) {
+    for (const work of [...this.#inFlight.forget(isOutdated, fate), ...unfinished]) {
       this.#drop(work);
       if (fate === "again") this.#options.queue.readAgain(work.item);
     }

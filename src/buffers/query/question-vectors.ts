@@ -191,9 +191,9 @@ async function embedAhead(
   until: number | undefined,
 ): Promise<void> {
   const abort = new AbortController();
-  const underWay = items.flatMap((item) => hybrid.underWay(item) ?? []);
-  const ahead = withinLimits(items.filter((item) => !hybrid.underWay(item)));
-  const work = [...underWay, ...groupsOf(ahead).map((group) => hybrid.embedAhead(group, abort.signal))];
+  const inFlight = items.flatMap((item) => hybrid.inFlight(item) ?? []);
+  const ahead = withinLimits(items.filter((item) => !hybrid.inFlight(item)));
+  const work = [...inFlight, ...groupsOf(ahead).map((group) => hybrid.embedAhead(group, abort.signal))];
   const done = Promise.allSettled(work); // failed items stay pending, and the transfer handles the error
   try {
     await question;

@@ -1,5 +1,5 @@
 /**
- * UnderWay: the items being embedded right now. Other callers can wait for an item instead of embedding it again. Edits
+ * InFlight: the items being embedded right now. Other callers can wait for an item instead of embedding it again. Edits
  * and deletions during a run are recorded, so that outdated vectors are discarded when they arrive. A call is aborted
  * once all its items are outdated.
  */
@@ -39,7 +39,7 @@ interface Running {
   works: readonly Work[];
 }
 
-export class UnderWay {
+export class InFlight {
   readonly #items = new Map<string, Promise<void>>();
   readonly #runs = new Set<Running>();
 

@@ -1,5 +1,5 @@
 /**
- * HybridNews: publishes the HybridBuffer's `transferred` and `flushed` events, per lane. A `transferred` event is
+ * EventBatcher: publishes the HybridBuffer's `transferred` and `flushed` events, per lane. A `transferred` event is
  * published at the end of the batch, or before the first `flushed` event for the same lane, whichever comes first. No
  * item is therefore reported as written before it is reported as embedded.
  */
@@ -16,7 +16,7 @@ interface Batch {
   ids: string[];
 }
 
-export class HybridNews {
+export class EventBatcher {
   readonly #events: Events | undefined;
   readonly #batches = new Map<string, Batch>();
 
