@@ -15,9 +15,9 @@ import { parseSpaces } from "../input/scope.js";
 import { spaceKey } from "../space-key.js";
 import type { Committed, Done, Store, Unit } from "../stores/store.js";
 import type { SpaceRef } from "../types.js";
+import { ChangeWatcher } from "./change-watcher.js";
 import type { MemoryEvent, Untold } from "./event.js";
 import { EventStream } from "./event-stream.js";
-import { Others } from "./others.js";
 import { OwnCommits } from "./own-commits.js";
 import { eventsOf, lostNames } from "./write-events.js";
 
@@ -55,14 +55,14 @@ interface Subscription {
 export class Events {
   readonly #clock: Clock;
   readonly #own = new OwnCommits();
-  readonly #others: Others;
+  readonly #watcher: ChangeWatcher;
   readonly #subscriptions = new Set<Subscription>();
   readonly #streams = new Set<EventStream>();
   #isClosed = false;
 
   constructor(store: Pick<Store, "versions" | "changes">, clock: Clock) {
     this.#clock = clock;
-    this.#others = new Others({ store, clock, own: this.#own, tell: (event) => this.tell(event) });
+    this.#watcher = new ChangeWatcher({ store, clock, own: this.#own, tell: (event) => this.tell(event) });
   }
 
   /** Calls the listener for every event from now on, until the returned function is called. */
@@ -70,7 +70,7 @@ export class Events {
     const wanted = spaces && parseSpaces(spaces);
     const subscription = { listener, spaces: wanted && new Set(wanted.map(spaceKey)) };
     this.#subscriptions.add(subscription);
-    const unwatch = wanted && !this.#isClosed ? this.#others.watch(wanted) : undefined;
+    const unwatch = wanted && !this.#isClosed ? this.#watcher.watch(wanted) : undefined;
     return () => {
       if (this.#subscriptions.delete(subscription)) unwatch?.();
     };
@@ -114,7 +114,7 @@ export class Events {
   /** Publishes the events of a committed unit. */
   committed(unit: Unit, done: readonly Done[]): void {
     if (!this.isHeard) return;
-    for (const space of lostNames(unit, done)) this.#others.gone(space);
+    for (const space of lostNames(unit, done)) this.#watcher.gone(space);
     for (const event of eventsOf(unit, done)) this.tell(event);
   }
 
@@ -139,6 +139,6 @@ export class Events {
     this.#isClosed = true;
     for (const stream of [...this.#streams]) stream.end();
     this.#subscriptions.clear();
-    this.#others.close();
+    this.#watcher.close();
   }
 }

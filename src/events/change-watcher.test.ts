@@ -138,7 +138,7 @@ it("reports that vectors were written, and that a space is gone", async () => {
 it.each([
   ["forgets", () => mine.forget(ADA), "forgotten"],
   ["renames", () => mine.users.rename("ada", "lovelace"), "renamed"],
-] as const)("does not say that a space is gone which this process %s itself", async (_, act, type) => {
+] as const)("does not report a space as gone that this process %s itself", async (_, act, type) => {
   await other.session(ADA).add(say("hello"));
   listen();
   await turns();
@@ -151,7 +151,7 @@ it.each([
   expect(told.at(-1)).toMatchObject({ type: "changed", space: ADA, ids: [expect.any(String)] });
 });
 
-it("tells nothing of others to those who name no spaces, and asks the store nothing", async () => {
+it("reports no commits of other processes to a listener without spaces, and does not query the store", async () => {
   const asked = [vi.spyOn(store, "versions"), vi.spyOn(store, "changes")];
   mine.events.subscribe((event) => told.push(event));
   await other.session(ADA).add(say("theirs"));
@@ -159,7 +159,7 @@ it("tells nothing of others to those who name no spaces, and asks the store noth
   expect([told, ...asked.map(({ mock }) => mock.calls.length)]).toEqual([[], 0, 0]);
 });
 
-it("continues after a failed poll, and misses nothing in between", async () => {
+it("continues after a failed poll without missing a change", async () => {
   listen();
   await turns();
   const error = await closedError();

@@ -1,5 +1,5 @@
 /**
- * Others: detects commits of other processes in the watched spaces. It polls for changes every quarter of a second, and
+ * ChangeWatcher: detects commits of other processes in the watched spaces. It polls for changes every quarter of a second, and
  * only while there are watchers.
  *
  * A change is new if its space version is later than the last poll and was not produced by this process. Writes that
@@ -21,7 +21,7 @@ const SPACES_AT_ONCE = 100;
 /** Upper bound on ids in one event. */
 const IDS_MAX = 1_000;
 
-export interface OthersOptions {
+export interface ChangeWatcherOptions {
   readonly store: Pick<Store, "versions" | "changes">;
   readonly clock: Clock;
   readonly own: OwnCommits;
@@ -37,13 +37,13 @@ interface Watched {
   version: SpaceVersion | undefined;
 }
 
-export class Others {
-  readonly #options: OthersOptions;
+export class ChangeWatcher {
+  readonly #options: ChangeWatcherOptions;
   readonly #watched = new Map<string, Watched>();
   #cancel: (() => void) | undefined;
   #isLooking = false;
 
-  constructor(options: OthersOptions) {
+  constructor(options: ChangeWatcherOptions) {
     this.#options = options;
   }
 
