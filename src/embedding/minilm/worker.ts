@@ -5,7 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorRecord, HoldfastError, toRecord } from "../../errors.js";
 import { type MiniLmDescription, MODEL_NAME, NOT_NATIVE, RUNTIME_NAME, type ThreadData } from "./choice.js";
-import { Line } from "./line.js";
+import { InferenceQueue } from "./inference-queue.js";
 import { Model, TOKENS_MAX } from "./model.js";
 import { NativeGate } from "./native-gate.js";
 
@@ -47,28 +47,28 @@ Model.load(data, new NativeGate(data.gate)).then(serve, (error: unknown) => {
 
 function serve(model: Model): void {
   // Messages are received between two turns of the event loop.
-  const line = new Line(
+  const queue = new InferenceQueue(
     (tokens) => model.vectorOf(tokens),
     () => new Promise((resolve) => setImmediate(resolve)),
   );
   port?.on("message", async (order: Order) => {
-    if (order.order === "drop") line.drop(order.number);
-    else if (order.order === "answer") await answer(model, line, order.number, order.question);
+    if (order.order === "drop") queue.drop(order.number);
+    else if (order.order === "answer") await answer(model, queue, order.number, order.question);
     else {
-      await line.stop();
+      await queue.stop();
       await model.release();
       port.close();
     }
   });
 }
 
-async function answer(model: Model, line: Line, number: number, question: Question): Promise<void> {
+async function answer(model: Model, queue: InferenceQueue, number: number, question: Question): Promise<void> {
   try {
     if (question.ask === "describe") say({ report: "answer", number, value: descriptionOf(model) });
     else if (question.ask === "count") {
       say({ report: "answer", number, value: question.texts.map((text) => model.tokensOf(text).length) });
     } else {
-      const value = await line.add(number, model.acceptedTokensOf(question.texts), question.urgent);
+      const value = await queue.add(number, model.acceptedTokensOf(question.texts), question.urgent);
       say({ report: "answer", number, value }, value);
     }
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * Line: the queue of texts for the model. Texts are computed one at a time, and new calls are admitted before each. So
- * an urgent call waits for one text, not for all texts queued before it, and a dropped call costs at most one text.
+ * InferenceQueue: the queue of texts for the model, with two priorities. Texts are computed one at a time, and new calls
+ * are admitted before each. So an urgent call waits for one text, not for all texts queued before it, and a dropped call
+ * costs at most one text.
  */
 
 /** A call: its texts as tokens, and the vectors computed so far. */
@@ -13,16 +14,16 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-export class Line {
+export class InferenceQueue {
   readonly #compute: (tokens: readonly number[]) => Promise<Float32Array>;
-  readonly #letIn: () => Promise<void>;
+  readonly #admit: () => Promise<void>;
   #jobs: Job[] = [];
   #work: Promise<void> | undefined;
 
-  /** `letIn` resolves when the calls that arrived meanwhile are in the queue. */
-  constructor(compute: (tokens: readonly number[]) => Promise<Float32Array>, letIn: () => Promise<void>) {
+  /** `admit` resolves when the calls that arrived meanwhile are in the queue. */
+  constructor(compute: (tokens: readonly number[]) => Promise<Float32Array>, admit: () => Promise<void>) {
     this.#compute = compute;
-    this.#letIn = letIn;
+    this.#admit = admit;
   }
 
   /** Never settles if the call is dropped. */
@@ -46,7 +47,7 @@ export class Line {
   async #serve(): Promise<void> {
     for (let job = this.#next(); job; job = this.#next()) {
       await this.#step(job);
-      await this.#letIn();
+      await this.#admit();
     }
     this.#work = undefined;
   }
