@@ -65,14 +65,14 @@ export class Deadline {
   }
 }
 
-const LATER_MS = 1;
-const LATER_MAX = 64;
+const DEFER_MS = 1;
+const DEFERRED_MAX = 64;
 
 /**
- * Tasks that run after their caller's next step, together. They never hold up the caller, and do not keep the process
- * alive. Of more than `LATER_MAX` tasks, the oldest are dropped: a process that is busy has no time for them.
+ * DeferredTasks: tasks that run after their caller's next step, together. They never hold up the caller, and do not keep
+ * the process alive. Of more than `DEFERRED_MAX` tasks, the oldest are dropped: a busy process has no time for them.
  */
-export class Later {
+export class DeferredTasks {
   readonly #clock: Clock;
   readonly #tasks: (() => void)[] = [];
   #cancel: (() => void) | undefined;
@@ -81,13 +81,13 @@ export class Later {
     this.#clock = clock;
   }
 
-  do(task: () => void): void {
+  add(task: () => void): void {
     this.#tasks.push(task);
-    if (this.#tasks.length > LATER_MAX) this.#tasks.shift();
-    this.#cancel ??= this.#clock.after(LATER_MS, () => this.run());
+    if (this.#tasks.length > DEFERRED_MAX) this.#tasks.shift();
+    this.#cancel ??= this.#clock.after(DEFER_MS, () => this.run());
   }
 
-  /** Runs the tasks that wait, now. */
+  /** Runs the waiting tasks now. */
   run(): void {
     this.#cancel?.();
     this.#cancel = undefined;

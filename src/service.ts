@@ -21,7 +21,7 @@ import type { Turn } from "./buffers/turn.js";
 import { lanesOf, sizedUnit } from "./buffers/units.js";
 import { waitingIn } from "./buffers/waiting.js";
 import { type UnitResult, WriteBuffer } from "./buffers/write.js";
-import { type Clock, Later } from "./clock.js";
+import { type Clock, DeferredTasks } from "./clock.js";
 import type { Context } from "./context/context.js";
 import { HoldfastError } from "./errors.js";
 import { Events } from "./events/events.js";
@@ -100,7 +100,7 @@ export class BufferService {
   readonly #meaning: MeaningPath | undefined;
   readonly #queries: QueryBuffer;
   readonly #speculative: SpeculativeBuffer | undefined; // absent if it is turned off
-  readonly #later: Later | undefined; // what it observes
+  readonly #deferred: DeferredTasks | undefined; // what it observes
   /** Blocks, facts, turns and contexts. */
   readonly working: WorkingMemory;
   /** Items that could not be embedded. */
@@ -126,7 +126,7 @@ export class BufferService {
         isEmbedderShared: embedder === options.embedder,
         ...(index && { index }),
         isIndexShared: index === options.vectorIndex,
-        onProgress: () => this.#later?.do(() => this.#speculative?.settled()),
+        onProgress: () => this.#deferred?.add(() => this.#speculative?.settled()),
       });
     this.#forgetting = new Forgetting({
       store,
@@ -141,7 +141,7 @@ export class BufferService {
     const ahead = new Map<string, Entry>();
     this.#queries = new QueryBuffer({ store, clock, meter: this.#meter, ...queryCache(buffer.query), ahead, rank });
     if (buffer.speculative.maxSize > 0) {
-      this.#later = new Later(clock);
+      this.#deferred = new DeferredTasks(clock);
       this.#speculative = new SpeculativeBuffer(ahead, {
         ...{ store, clock, events: this.events, ...buffer.speculative },
         parse: (place, text, asked) => this.#parse(place, text, asked),
@@ -158,7 +158,7 @@ export class BufferService {
       query: (place, text, asked) => this.ask(place, text, asked),
       forget: (target) => this.#forgetting.run(target, () => this.#meaning?.pointsChanged()),
       deleteItems: (space, ids) => this.delete(space, ids),
-      said: (place, rows) => this.#later?.do(() => this.#speculative?.added(place, rows)),
+      said: (place, rows) => this.#deferred?.add(() => this.#speculative?.added(place, rows)),
       added: async (space, session) => void (await this.#meaning?.added(laneIn({ space, session }), 1)),
     });
     this.backlog = new Backlog({
@@ -193,7 +193,7 @@ export class BufferService {
     const added = await this.#writes.add(place, round, key);
     this.#meter.added(performance.now() - started);
     await this.#meaning?.added(laneIn(place), 1);
-    this.#later?.do(() => this.#speculative?.added(place, round.rows));
+    this.#deferred?.add(() => this.#speculative?.added(place, round.rows));
     return added;
   }
 
@@ -210,7 +210,7 @@ export class BufferService {
       const added = await this.#writes.addBatch(place, parsed, parseWriteOptions(options));
       this.#meter.added(performance.now() - started);
       const rows = parsed.flatMap((round) => round.rows);
-      this.#later?.do(() => this.#speculative?.added(place, rows));
+      this.#deferred?.add(() => this.#speculative?.added(place, rows));
       return added;
     } finally {
       await this.#meaning?.added(laneIn(place), parsed.length); // some rounds may be committed even if others failed
@@ -239,9 +239,9 @@ export class BufferService {
   async ask(place: ParsedScope, text: string, options: QueryOptions): Promise<Hits> {
     const query = this.#parse(place, text, options);
     this.#now();
-    const asked = this.#later && !query.presentation.explain ? remembered(options ?? {}) : undefined;
+    const asked = this.#deferred && !query.presentation.explain ? remembered(options ?? {}) : undefined;
     const hits = await this.#queries.query(place, query);
-    if (asked) this.#later?.do(() => this.#speculative?.answered(place, query, asked));
+    if (asked) this.#deferred?.add(() => this.#speculative?.answered(place, query, asked));
     return hits;
   }
 
@@ -258,7 +258,7 @@ export class BufferService {
 
   /** Prepares for the first question of a session that comes into use. */
   opened(place: ParsedScope): void {
-    this.#later?.do(() => this.#speculative?.opened(place));
+    this.#deferred?.add(() => this.#speculative?.opened(place));
   }
 
   /** Builds the context for a model's next turn: blocks, facts, recent turns and recalled text, within a budget. */
@@ -313,7 +313,7 @@ export class BufferService {
   }
 
   #dropAnswers(space?: SpaceRef): void {
-    this.#later?.run(); // what was observed is to be forgotten, too
+    this.#deferred?.run(); // what was observed is to be forgotten, too
     for (const part of [this.#queries, this.#speculative, this.#meaning]) part?.forget(space);
   }
 
@@ -378,7 +378,7 @@ export class BufferService {
   }
 
   async #finish(): Promise<CloseReport> {
-    this.#later?.cancel();
+    this.#deferred?.cancel();
     this.#speculative?.close();
     await this.#pressure.stop();
     await this.#housekeeping.stop();

@@ -8,7 +8,7 @@
  * Invariants:
  * - Speculation changes when work is done, never what an answer contains: an answer made ahead is served under the same
  *   rule as a cached one, for the same question at the same versions of its spaces.
- * - It delays no caller. The service reports what happened after the caller has its result (`Later`). A question, and
+ * - It delays no caller. The service reports what happened after the caller has its result (`DeferredTasks`). A question, and
  *   the report of an add, interrupt a search.
  * - It is bounded: answers by number and bytes, sessions by number and text, guesses per session.
  */
