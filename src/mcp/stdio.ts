@@ -11,7 +11,7 @@ import { type BlockChanges, BlockWatch } from "./block-watch.js";
 import { IdleCollector } from "./idle-collector.js";
 import { watchParent } from "./parent.js";
 import { type McpParts, mcpServerOf } from "./server.js";
-import { Wire } from "./wire.js";
+import { StdioTransport } from "./stdio-transport.js";
 
 export interface StdioParts extends Pick<McpParts, "groups" | "may" | "open"> {
   readonly stdin: Readable;
@@ -51,7 +51,7 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
     idle.used();
     return WATCHING.test(method) ? watch.start() : undefined;
   };
-  const wire = new Wire({ stdin, stdout, seen });
+  const transport = new StdioTransport({ stdin, stdout, seen });
   const handle = serveStdio(
     ({ era }) => {
       const touched = (uris: readonly string[]): void => {
@@ -66,7 +66,7 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
       connection = { server, era, subscribed: keepSubscriptions(server, era) };
       return server;
     },
-    { transport: wire, onerror: (error) => failed("reading a message", error) },
+    { transport, onerror: (error) => failed("reading a message", error) },
   );
   const parent = watchParent(clock);
   // An open stdin keeps the process alive; after its end, requests in progress still have to be answered.
@@ -76,7 +76,7 @@ export async function serveOverStdio(parts: StdioParts): Promise<void> {
     if (signal.aborted) resolve();
   });
   try {
-    await Promise.race([wire.ended, parent.gone, stopped]);
+    await Promise.race([transport.ended, parent.gone, stopped]);
   } finally {
     parent.cancel();
     watch.stop();

@@ -10,7 +10,7 @@ import { Name } from "../../schemas/scope.js";
 import type { Session } from "../../session.js";
 import type { Block, BlockEdit } from "../../stores/blocks.js";
 import { estimateTokens } from "../../tokens/estimate.js";
-import { costOf, excerpt, Fill } from "../fill.js";
+import { AnswerBuilder, costOf, excerpt } from "../answer-builder.js";
 import { day, listed, named } from "../rendering.js";
 import { type Answer, tool } from "../tool.js";
 
@@ -93,18 +93,18 @@ const commands: {
 
 async function listedBlocks({ blocks, maxTokens }: Workbench): Promise<Answer<Data>> {
   const all = await blocks.list();
-  const fill = new Fill<Data["blocks"][number]>(maxTokens);
+  const answer = new AnswerBuilder<Data["blocks"][number]>(maxTokens);
   for (const block of all) {
     const shown = shownOf(block);
     const head = named(block.name, `v${block.version}`, `${shown.tokens} tokens`);
-    if (!fill.add(head + quoted(shown.description ?? ""), shown)) break;
+    if (!answer.add(head + quoted(shown.description ?? ""), shown)) break;
   }
-  const omitted = all.length - fill.shown.length;
+  const omitted = all.length - answer.shown.length;
   const notes = [
     ...(all.length === 0 ? ["There are no blocks yet."] : []),
     ...(omitted > 0 ? [`${omitted} more blocks do not fit; view them by name.`] : []),
   ];
-  return { data: { blocks: fill.shown }, text: fill.text(...notes) };
+  return { data: { blocks: answer.shown }, text: answer.text(...notes) };
 }
 
 async function viewed({ blocks, maxTokens }: Workbench, given: Given): Promise<Answer<Data>> {
@@ -115,13 +115,13 @@ async function viewed({ blocks, maxTokens }: Workbench, given: Given): Promise<A
   const content = version === undefined ? block.content : await blocks.version(name, version);
   const whole = shownOf({ ...block, content, version: version ?? block.version });
   const head = heading(inline(name), `v${whole.version}`);
-  const fill = new Fill<Data["blocks"][number]>(maxTokens);
+  const answer = new AnswerBuilder<Data["blocks"][number]>(maxTokens);
   const around = costOf(head, { ...whole, content: "", next: content.length });
-  const { text, next } = excerpt(content, fill.left - around, from);
-  fill.add(head + quoted(text), { ...whole, content: text, ...(next !== undefined && { next }) });
+  const { text, next } = excerpt(content, answer.left - around, from);
+  answer.add(head + quoted(text), { ...whole, content: text, ...(next !== undefined && { next }) });
   return {
-    data: { blocks: fill.shown },
-    text: fill.text(...(next === undefined ? [] : [`[continues: from ${next}]`])),
+    data: { blocks: answer.shown },
+    text: answer.text(...(next === undefined ? [] : [`[continues: from ${next}]`])),
   };
 }
 
@@ -130,15 +130,15 @@ async function remembered({ blocks, maxTokens }: Workbench, given: Given): Promi
   const block = await blocks.get(name);
   if (!block) throw await missing(blocks);
   const shown = shownOf(block);
-  const fill = new Fill<z.output<typeof ShownEdit>>(maxTokens - estimateTokens(JSON.stringify(shown)));
+  const answer = new AnswerBuilder<z.output<typeof ShownEdit>>(maxTokens - estimateTokens(JSON.stringify(shown)));
   const edits = (await blocks.history(name)).map(shownEdit);
-  for (const edit of edits) if (!fill.add(editPiece(edit), edit)) break;
-  const omitted = edits.length - fill.shown.length;
+  for (const edit of edits) if (!answer.add(editPiece(edit), edit)) break;
+  const omitted = edits.length - answer.shown.length;
   const notes = [
     ...(edits.length === 0 ? [`Not edited since it was created: version ${block.version}.`] : []),
     ...(omitted > 0 ? [`${omitted} earlier edits do not fit.`] : []),
   ];
-  return { data: { blocks: [shown], history: fill.shown }, text: fill.text(...notes) };
+  return { data: { blocks: [shown], history: answer.shown }, text: answer.text(...notes) };
 }
 
 const editPiece = ({ version, actor, at, reason }: z.output<typeof ShownEdit>): string =>
@@ -193,7 +193,7 @@ const ambiguous = (cause: HoldfastError): HoldfastError =>
   });
 
 async function missing(blocks: Session["blocks"]): Promise<HoldfastError> {
-  const names = new Fill<string>(NAMES_TOKENS);
+  const names = new AnswerBuilder<string>(NAMES_TOKENS);
   for (const { name } of await blocks.list()) if (!names.add(listed("", [name]), name)) break;
   return new HoldfastError("not_found", "no block has this name", {
     hint: names.isEmpty ? "there are no blocks yet; create it" : listed("the blocks are:", names.shown),

@@ -5,7 +5,7 @@ import { ItemSchema } from "../../schemas/item.js";
 import { Name } from "../../schemas/scope.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import type { Item } from "../../types.js";
-import { costOf, excerpt, Fill } from "../fill.js";
+import { AnswerBuilder, costOf, excerpt } from "../answer-builder.js";
 import { itemPiece, listed } from "../rendering.js";
 import { ShownItem, shownItem } from "../shown-item.js";
 import { tool } from "../tool.js";
@@ -38,15 +38,15 @@ export const getTool = tool({
     const known = new Set(found.map(({ id }) => id));
     const missing = ids.filter((id) => !known.has(id));
     // Ids may be listed a second time, as missing or omitted.
-    const fill = new Fill<z.output<typeof Shown>>(maxTokens - estimateTokens(JSON.stringify(ids)));
+    const answer = new AnswerBuilder<z.output<typeof Shown>>(maxTokens - estimateTokens(JSON.stringify(ids)));
     const omitted: string[] = [];
     for (const item of found) {
       const end = item.content.length;
       const around = costOf(itemPiece(item, "", goesOn(end)), shownOf(item, "", end));
-      const { text, next } = excerpt(item.content, fill.left - around, from);
+      const { text, next } = excerpt(item.content, answer.left - around, from);
       const note = next === undefined ? undefined : goesOn(next);
-      const isWhole = next === undefined || fill.isEmpty; // only the first item may be cut
-      if (!isWhole || !fill.add(itemPiece(item, text, note), shownOf(item, text, next))) omitted.push(item.id);
+      const isWhole = next === undefined || answer.isEmpty; // only the first item may be cut
+      if (!isWhole || !answer.add(itemPiece(item, text, note), shownOf(item, text, next))) omitted.push(item.id);
     }
     const past = found.filter(({ content }) => from > 0 && from >= content.length);
     const notes = [
@@ -55,11 +55,11 @@ export const getTool = tool({
       ...(omitted.length > 0 ? [listed("Did not fit, request these separately:", omitted)] : []),
     ];
     const data = {
-      items: fill.shown,
+      items: answer.shown,
       ...(missing.length > 0 && { missing }),
       ...(omitted.length > 0 && { omitted }),
     };
-    return { data, text: fill.text(...notes) };
+    return { data, text: answer.text(...notes) };
   },
 });
 

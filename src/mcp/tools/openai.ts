@@ -11,7 +11,7 @@ import { QuerySchema } from "../../schemas/query.js";
 import { Name } from "../../schemas/scope.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import type { Item } from "../../types.js";
-import { excerpt, Fill } from "../fill.js";
+import { AnswerBuilder, excerpt } from "../answer-builder.js";
 import { type Answer, type ToolGroup, tool } from "../tool.js";
 
 const RESULTS = 20;
@@ -28,12 +28,12 @@ const search = tool({
   input: z.strictObject({ query: QuerySchema.shape.query }),
   output: z.object({ results: z.array(Found) }),
   async run({ session, maxTokens }, { query }) {
-    const fill = new Fill<z.output<typeof Found>>(maxTokens);
+    const answer = new AnswerBuilder<z.output<typeof Found>>(maxTokens);
     for (const hit of await session.query(query, { topK: RESULTS })) {
       const found = { id: hit.id, title: titleOf(hit), url: urlOf(hit.id) };
-      if (!fill.add("", found)) break;
+      if (!answer.add("", found)) break;
     }
-    return asJson({ results: fill.shown });
+    return asJson({ results: answer.shown });
   },
 });
 

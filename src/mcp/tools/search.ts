@@ -3,7 +3,7 @@ import { z } from "zod";
 import { HoldfastError } from "../../errors.js";
 import { HitSchema, QuerySchema } from "../../schemas/query.js";
 import { type Hit, ROLES } from "../../types.js";
-import { excerpt, Fill } from "../fill.js";
+import { AnswerBuilder, excerpt } from "../answer-builder.js";
 import { itemPiece } from "../rendering.js";
 import { ShownItem, shownItem } from "../shown-item.js";
 import { time } from "../time.js";
@@ -51,21 +51,21 @@ export const searchTool = tool({
       });
     }
     const found = await session.query(query, { topK: limit, ...filter });
-    const fill = new Fill<z.output<typeof ShownHit>>(maxTokens);
+    const answer = new AnswerBuilder<z.output<typeof ShownHit>>(maxTokens);
     for (const hit of found) {
       const { text, next } = excerpt(hit.content, EXCERPT_TOKENS);
       const isCut = next !== undefined;
-      if (!fill.add(itemPiece(hit, text, isCut ? "more: memory_get" : undefined), shownOf(hit, text, isCut))) break;
+      if (!answer.add(itemPiece(hit, text, isCut ? "more: memory_get" : undefined), shownOf(hit, text, isCut))) break;
     }
-    const omitted = found.length - fill.shown.length;
+    const omitted = found.length - answer.shown.length;
     const notes = [
       ...(found.length === 0 ? ["Nothing found."] : []),
       ...(omitted > 0 ? [`${omitted} more did not fit: ask a more specific question.`] : []),
       ...(found.degraded === undefined ? [] : ["Searched by words only: the embedding model is unavailable."]),
       ...(found.partial ? ["Partial: the newest memories were searched by words only."] : []),
     ];
-    const data = { hits: fill.shown, ...(omitted > 0 && { omitted }), ...(found.partial && { partial: true }) };
-    return { data, text: fill.text(...notes) };
+    const data = { hits: answer.shown, ...(omitted > 0 && { omitted }), ...(found.partial && { partial: true }) };
+    return { data, text: answer.text(...notes) };
   },
 });
 

@@ -4,7 +4,7 @@ import { inline } from "../../context/fence.js";
 import { ScopeSchema } from "../../schemas/scope.js";
 import { estimateTokens } from "../../tokens/estimate.js";
 import { VERSION } from "../../version.js";
-import { Fill } from "../fill.js";
+import { AnswerBuilder } from "../answer-builder.js";
 import { day, fenced, listed } from "../rendering.js";
 import { tool } from "../tool.js";
 import { wholeSpace } from "../whole-space.js";
@@ -38,7 +38,7 @@ export const statusTool = tool({
       whole.parked({ limit: COUNT_MAX }),
     ]);
     const last = newest.items[0]?.recordedAt;
-    const names = new Fill<string>(place.maxTokens - estimateTokens(JSON.stringify(session.scope)));
+    const names = new AnswerBuilder<string>(place.maxTokens - estimateTokens(JSON.stringify(session.scope)));
     for (const { name } of blocks) if (!names.add(listed("", [name]), name)) break;
     const data = {
       version: VERSION,

@@ -6,7 +6,7 @@ import type { Facts } from "../../../facts/session-facts.js";
 import { FactSchema, NewFactSchema } from "../../../schemas/fact.js";
 import { Name } from "../../../schemas/scope.js";
 import type { Fact } from "../../../stores/facts.js";
-import { excerpt, Fill } from "../../fill.js";
+import { AnswerBuilder, excerpt } from "../../answer-builder.js";
 import { named } from "../../rendering.js";
 import { tool } from "../../tool.js";
 
@@ -42,8 +42,8 @@ export const factTool = tool({
     if (given.command === "list") return listed(facts, given, maxTokens);
     require("write");
     const [verb, fact] = await edited(facts, given);
-    const fill = filled([fact], maxTokens);
-    return { data: { facts: fill.shown }, text: fill.text(verb) };
+    const answer = answerOf([fact], maxTokens);
+    return { data: { facts: answer.shown }, text: answer.text(verb) };
   },
 });
 
@@ -51,18 +51,18 @@ async function listed(facts: Facts, { category, cursor }: Given, maxTokens: numb
   const ask = (limit: number) =>
     facts.list({ limit, ...(category !== undefined && { category }), ...(cursor !== undefined && { cursor }) });
   let page = await ask(PAGE);
-  let fill = filled(page.items, maxTokens);
+  let answer = answerOf(page.items, maxTokens);
   // If a page does not fit, a shorter one is read instead, so that its cursor is right.
-  if (fill.shown.length < page.items.length) {
-    page = await ask(fill.shown.length);
-    fill = filled(page.items, maxTokens);
+  if (answer.shown.length < page.items.length) {
+    page = await ask(answer.shown.length);
+    answer = answerOf(page.items, maxTokens);
   }
   const { next } = page;
   const notes = [
-    ...(fill.isEmpty ? ["No facts."] : []),
+    ...(answer.isEmpty ? ["No facts."] : []),
     ...(next === undefined ? [] : [`More: cursor ${JSON.stringify(next)}`]),
   ];
-  return { data: { facts: fill.shown, ...(next !== undefined && { next }) }, text: fill.text(...notes) };
+  return { data: { facts: answer.shown, ...(next !== undefined && { next }) }, text: answer.text(...notes) };
 }
 
 async function edited(facts: Facts, given: Given): Promise<readonly [verb: string, fact: Fact]> {
@@ -76,14 +76,14 @@ async function edited(facts: Facts, given: Given): Promise<readonly [verb: strin
   return ["Not recorded: this fact was retracted earlier and stays retracted.", fact];
 }
 
-function filled(facts: readonly Fact[], maxTokens: number): Fill<z.output<typeof Shown>> {
-  const fill = new Fill<z.output<typeof Shown>>(maxTokens);
+function answerOf(facts: readonly Fact[], maxTokens: number): AnswerBuilder<z.output<typeof Shown>> {
+  const answer = new AnswerBuilder<z.output<typeof Shown>>(maxTokens);
   for (const fact of facts) {
     const { text, next } = excerpt(fact.content, EXCERPT_TOKENS);
     const cut = { ...fact, content: text };
-    if (!fill.add(pieceOf(cut) + (next === undefined ? "" : "\n[more: memory_get]"), shownOf(cut))) break;
+    if (!answer.add(pieceOf(cut) + (next === undefined ? "" : "\n[more: memory_get]"), shownOf(cut))) break;
   }
-  return fill;
+  return answer;
 }
 
 const pieceOf = ({ id, category, content, state, pinned }: Fact): string =>

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ItemPageSchema, ItemSchema } from "../../../schemas/item.js";
 import { ListOptionsSchema } from "../../../schemas/query.js";
-import { excerpt, Fill } from "../../fill.js";
+import { AnswerBuilder, excerpt } from "../../answer-builder.js";
 import { itemPiece } from "../../rendering.js";
 import { tool } from "../../tool.js";
 import { wholeSpace } from "../../whole-space.js";
@@ -35,31 +35,31 @@ export const listTool = tool({
   async run(place, { limit = LIMIT, cursor, ...filter }) {
     const space = wholeSpace(place);
     let page = await space.list({ ...filter, limit, order: "desc", ...(cursor !== undefined && { cursor }) });
-    let fill = filled(page.items, place.maxTokens);
+    let answer = answerOf(page.items, place.maxTokens);
     // If a page does not fit, a shorter one is read instead, so that its cursor is right.
-    if (fill.shown.length < page.items.length) {
-      const fits = Math.max(1, fill.shown.length);
+    if (answer.shown.length < page.items.length) {
+      const fits = Math.max(1, answer.shown.length);
       page = await space.list({ ...filter, limit: fits, order: "desc", ...(cursor !== undefined && { cursor }) });
-      fill = filled(page.items, place.maxTokens);
+      answer = answerOf(page.items, place.maxTokens);
     }
     const { next } = page;
     const notes = [
       ...(page.items.length === 0 ? ["No memories."] : []),
       ...(next === undefined ? [] : [`More: cursor ${JSON.stringify(next)}`]),
     ];
-    return { data: { items: fill.shown, ...(next !== undefined && { next }) }, text: fill.text(...notes) };
+    return { data: { items: answer.shown, ...(next !== undefined && { next }) }, text: answer.text(...notes) };
   },
 });
 
 type ListedItem = z.output<typeof Listed>;
 
-function filled(items: readonly (ListedItem & Parameters<typeof itemPiece>[0])[], maxTokens: number) {
-  const fill = new Fill<ListedItem>(maxTokens);
+function answerOf(items: readonly (ListedItem & Parameters<typeof itemPiece>[0])[], maxTokens: number) {
+  const answer = new AnswerBuilder<ListedItem>(maxTokens);
   for (const item of items) {
     const { id, kind, occurredAt, version } = item;
     const { text, next } = excerpt(item.content, EXCERPT_TOKENS);
     const note = next === undefined ? undefined : "more: memory_get";
-    if (!fill.add(itemPiece(item, text, note), { id, kind, content: text, occurredAt, version })) break;
+    if (!answer.add(itemPiece(item, text, note), { id, kind, content: text, occurredAt, version })) break;
   }
-  return fill;
+  return answer;
 }

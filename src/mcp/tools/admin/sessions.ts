@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseScope } from "../../../input/scope.js";
 import { ReceiptSchema } from "../../../schemas/item.js";
 import { Name } from "../../../schemas/scope.js";
-import { Fill } from "../../fill.js";
+import { AnswerBuilder } from "../../answer-builder.js";
 import { day, named } from "../../rendering.js";
 import { tool } from "../../tool.js";
 
@@ -24,26 +24,26 @@ export const sessionsTool = tool({
     const { space } = parseScope(session.scope);
     const ask = (limit: number) => memory.sessions.list({ space, limit, ...(cursor !== undefined && { cursor }) });
     let page = await ask(PAGE);
-    let fill = filled(page.items, maxTokens);
-    if (fill.shown.length < page.items.length) {
-      page = await ask(Math.max(1, fill.shown.length));
-      fill = filled(page.items, maxTokens);
+    let answer = answerOf(page.items, maxTokens);
+    if (answer.shown.length < page.items.length) {
+      page = await ask(Math.max(1, answer.shown.length));
+      answer = answerOf(page.items, maxTokens);
     }
     const { next } = page;
     const notes = [
       ...(page.items.length === 0 ? ["There are no sessions yet."] : []),
       ...(next === undefined ? [] : [`More: cursor ${JSON.stringify(next)}`]),
     ];
-    return { data: { sessions: fill.shown, ...(next !== undefined && { next }) }, text: fill.text(...notes) };
+    return { data: { sessions: answer.shown, ...(next !== undefined && { next }) }, text: answer.text(...notes) };
   },
 });
 
-function filled(entries: readonly z.output<typeof Listed>[], maxTokens: number) {
-  const fill = new Fill<z.output<typeof Listed>>(maxTokens);
+function answerOf(entries: readonly z.output<typeof Listed>[], maxTokens: number) {
+  const answer = new AnswerBuilder<z.output<typeof Listed>>(maxTokens);
   for (const { name, createdAt } of entries) {
-    if (!fill.add(named(name, day(createdAt)).replace(/\n> $/, ""), { name, createdAt })) break;
+    if (!answer.add(named(name, day(createdAt)).replace(/\n> $/, ""), { name, createdAt })) break;
   }
-  return fill;
+  return answer;
 }
 
 export const forgetSessionTool = tool({

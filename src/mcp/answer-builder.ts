@@ -1,6 +1,6 @@
 /**
- * Fill: builds an answer piece by piece within a token budget, which applies to its text and to its structured content. The
- * first piece is always included, however long its names are: an empty answer would not help the model.
+ * AnswerBuilder: builds an answer piece by piece within a token budget, which applies to its text and to its structured
+ * content. The first piece is always included, however long its names are: an empty answer would not help the model.
  */
 import { quoted } from "../context/fence.js";
 import { graphemeStart, leading } from "../graphemes.js";
@@ -16,7 +16,7 @@ export interface Excerpt {
   readonly next?: number;
 }
 
-export class Fill<T> {
+export class AnswerBuilder<T> {
   readonly shown: T[] = [];
   readonly #pieces: string[] = [];
   #left: number;

@@ -1,5 +1,5 @@
 /**
- * Wire: a transport of JSON-RPC messages over two streams, one per line.
+ * StdioTransport: a transport of JSON-RPC messages over two streams, one per line.
  *
  * It ends when the client closes its side, but only after all requests received until then are answered: a client that pipes
  * requests in gets its answers, and no write is cut off. After `close` nothing is read or sent.
@@ -23,7 +23,7 @@ import { checkJsonBounds } from "../input/json-text.js";
 
 type Message = Parameters<Transport["send"]>[0];
 
-export interface WireParts {
+export interface StdioTransportParts {
   readonly stdin: Readable;
   readonly stdout: Writable;
   /** Called for each message before delivery. Delivery of this and later messages waits for the promise it returns. */
@@ -44,8 +44,8 @@ const INVALID_REQUEST = -32600;
 /** Has no answer: it stays open for as long as the client subscribes. */
 const ENDLESS = "subscriptions/listen";
 
-export class Wire implements Transport {
-  readonly #parts: WireParts;
+export class StdioTransport implements Transport {
+  readonly #parts: StdioTransportParts;
   /** Between stdin and the parser: it can be paused while stdin is still read, up to its limit. */
   readonly #inbox = new PassThrough({ highWaterMark: UNHEARD_BYTES_MAX });
   /** Pieces of the line that is not complete yet. */
@@ -64,7 +64,7 @@ export class Wire implements Transport {
   onerror: Transport["onerror"];
   onmessage: Transport["onmessage"];
 
-  constructor(parts: WireParts) {
+  constructor(parts: StdioTransportParts) {
     this.#parts = parts;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -85,7 +85,7 @@ export class Wire implements Transport {
 
   /** Resolves when the message is buffered; the reader may be slow. */
   async send(message: Message): Promise<void> {
-    if (this.#isClosed) throw new Error("the wire is closed");
+    if (this.#isClosed) throw new Error("the transport is closed");
     this.#write(serializeMessage(message));
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id);
   }

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from "node:stream";
 import type { Transport } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
-import { Wire, type WireParts } from "./wire.js";
+import { StdioTransport, type StdioTransportParts } from "./stdio-transport.js";
 
 type Message = Parameters<Transport["send"]>[0];
 
@@ -44,27 +44,29 @@ class SlowReader extends Writable {
   }
 }
 
-/** A started wire between in-memory streams, with what it delivered and sent. */
-async function wired(parts: Partial<WireParts> = {}) {
+/** A started transport between in-memory streams, with what it delivered and sent. */
+async function connected(parts: Partial<StdioTransportParts> = {}) {
   const stdin = new PassThrough();
   const out = new PassThrough();
-  const wire = new Wire({ stdin, stdout: out, seen: () => undefined, ...parts });
+  const transport = new StdioTransport({ stdin, stdout: out, seen: () => undefined, ...parts });
   const heard: Message[] = [];
   const errors: Error[] = [];
-  wire.onmessage = (message) => heard.push(message as Message);
-  wire.onerror = (error) => errors.push(error);
-  await wire.start();
+  transport.onmessage = (message) => heard.push(message as Message);
+  transport.onerror = (error) => errors.push(error);
+  await transport.start();
   const sent = (): unknown[] => {
     const text = String(out.read() ?? "");
     return text.split("\n").flatMap((one) => (one === "" ? [] : [JSON.parse(one) as unknown]));
   };
-  return { stdin, wire, heard, errors, sent };
+  return { stdin, transport, heard, errors, sent };
 }
 
 describe("the order of messages", () => {
   it("a cancel does not overtake the request that it calls off, nor does anything else what waits", async () => {
     const look = gate();
-    const { stdin, heard, wire } = await wired({ seen: (method) => (method === "slow" ? look.opened : undefined) });
+    const { stdin, heard, transport } = await connected({
+      seen: (method) => (method === "slow" ? look.opened : undefined),
+    });
     const messages = [request(1), request(2, "slow"), cancelling(2), request(3)];
     stdin.write(messages.map(line).join(""));
     await settled();
@@ -73,10 +75,10 @@ describe("the order of messages", () => {
     await settled();
     expect(heard).toEqual(messages);
     // Cancelled requests are not waited for.
-    await wire.send(answer(1));
-    await wire.send(answer(3));
+    await transport.send(answer(1));
+    await transport.send(answer(3));
     stdin.end();
-    await wire.ended;
+    await transport.ended;
   });
 
   it("a message is handed on at once when nothing waits any more", async () => {
@@ -85,8 +87,8 @@ describe("the order of messages", () => {
       log.push(`seen ${method}`);
       return method === "slow" ? Promise.resolve() : undefined;
     };
-    const { stdin, wire } = await wired({ seen });
-    wire.onmessage = (message) => log.push("method" in message ? message.method : "");
+    const { stdin, transport } = await connected({ seen });
+    transport.onmessage = (message) => log.push("method" in message ? message.method : "");
     stdin.write(line(request(1, "slow")));
     await settled();
     stdin.write(line(request(2, "a")) + line(request(3, "b")));
@@ -96,17 +98,17 @@ describe("the order of messages", () => {
 
   it("what waits is answered before the end, and not handed on after a close", async () => {
     const look = gate();
-    const one = await wired({ seen: () => look.opened });
-    const other = await wired({ seen: () => look.opened });
+    const one = await connected({ seen: () => look.opened });
+    const other = await connected({ seen: () => look.opened });
     for (const { stdin } of [one, other]) stdin.end(line(request(1)));
     await settled();
-    await other.wire.close();
+    await other.transport.close();
     look.open();
     await settled();
     expect(other.heard).toEqual([]);
     expect(one.heard).toEqual([request(1)]);
-    await one.wire.send(answer(1));
-    await one.wire.ended;
+    await one.transport.send(answer(1));
+    await one.transport.ended;
   });
 });
 
@@ -120,7 +122,7 @@ describe("what is no message", () => {
     ["an id that is no whole number", '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', null],
     ["an id that is null", '{"jsonrpc":"2.0","id":null,"method":"ping"}', null],
   ])("an invalid request that has an id is answered: %s", async (_, text, id) => {
-    const { stdin, sent, errors, heard } = await wired();
+    const { stdin, sent, errors, heard } = await connected();
     stdin.write(`${text}\n${line(request(1))}`);
     await settled();
     expect(sent()).toEqual([refused(id)]);
@@ -132,7 +134,7 @@ describe("what is no message", () => {
     ["an argument", '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\xff"}}', 7],
     ["the id", '{"jsonrpc":"2.0","id":"\xff","method":"ping"}', null],
   ])("a request that is not UTF-8 is refused, not made another one: %s", async (_, text, id) => {
-    const { stdin, sent, heard } = await wired();
+    const { stdin, sent, heard } = await connected();
     stdin.write(Buffer.from(`${text}\n`, "latin1"));
     await settled();
     expect(sent()).toEqual([refused(id)]);
@@ -143,7 +145,7 @@ describe("what is no message", () => {
     ["deep", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${"[".repeat(100_000)}`],
     ["of many elements", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":[${"0,".repeat(200_000)}0]}}`],
   ])("a request that is too %s is refused before it is parsed", async (_, text) => {
-    const { stdin, sent, heard } = await wired();
+    const { stdin, sent, heard } = await connected();
     stdin.write(`${text}\n${line(request(1))}`);
     await settled();
     expect(sent()).toEqual([refused(null)]);
@@ -159,7 +161,7 @@ describe("what is no message", () => {
     ["a result", '{"jsonrpc":"2.0","id":7,"result":5}'],
     ["an error", '{"jsonrpc":"2.0","id":7,"error":5}'],
   ])("what nobody waits for is not answered: %s", async (_, text) => {
-    const { stdin, sent, errors } = await wired();
+    const { stdin, sent, errors } = await connected();
     stdin.write(`${text}\n`);
     await settled();
     expect(sent()).toEqual([]);
@@ -167,11 +169,11 @@ describe("what is no message", () => {
   });
 
   it("an invalid request does not count as the answer to a request of the same id", async () => {
-    const { stdin, wire, sent } = await wired();
+    const { stdin, transport, sent } = await connected();
     stdin.end(`${line(request(7))}{"jsonrpc":"2.0","id":7,"method":5}\n`);
     await settled();
-    await wire.send(answer(7));
-    await wire.ended;
+    await transport.send(answer(7));
+    await transport.ended;
     expect(sent()).toEqual([refused(7), answer(7)]);
   });
 });
@@ -182,16 +184,16 @@ describe("a client that sends and does not read", () => {
   /** Sends requests until no more are taken; each is answered with a MiB. */
   async function flooded() {
     const stdout = new SlowReader();
-    const { stdin, heard, wire } = await wired({ stdout });
-    wire.onmessage = (message) => {
+    const { stdin, heard, transport } = await connected({ stdout });
+    transport.onmessage = (message) => {
       heard.push(message as Message);
-      if ("id" in message) void wire.send(answer(Number(message.id), "x".repeat(MIB)));
+      if ("id" in message) void transport.send(answer(Number(message.id), "x".repeat(MIB)));
     };
     const filler = " ".repeat(100_000);
     let asked = 0;
     const ask = (): boolean => stdin.write(filler + line(request(++asked)));
     for (; asked < 1_000; await settled()) if (!ask()) break;
-    return { stdin, stdout, heard, wire, asked: () => asked };
+    return { stdin, stdout, heard, transport, asked: () => asked };
   }
 
   it("is not listened to: neither the answers nor the requests pile up without bound", async () => {
@@ -204,37 +206,37 @@ describe("a client that sends and does not read", () => {
   });
 
   it("is answered all when it reads, however late", async () => {
-    const { stdin, stdout, heard, wire, asked } = await flooded();
+    const { stdin, stdout, heard, transport, asked } = await flooded();
     stdout.read();
     await settled();
     expect(heard.length).toBe(asked());
     stdin.end(line(request(999)));
-    await wire.ended;
+    await transport.ended;
     expect(heard.at(-1)).toEqual(request(999));
   });
 
   it("is heard out when it says no more, though it does not read", async () => {
     const stdout = new SlowReader();
-    const { stdin, wire, heard } = await wired({ stdout });
-    await wire.send(answer(0, "x".repeat(5 * MIB)));
+    const { stdin, transport, heard } = await connected({ stdout });
+    await transport.send(answer(0, "x".repeat(5 * MIB)));
     stdin.write(line(request(1)));
     await settled();
     expect(heard).toEqual([]);
     stdin.end(line(request(2)));
     await settled();
     expect(heard).toEqual([request(1), request(2)]);
-    await wire.send(answer(1, "x".repeat(5 * MIB)));
-    await wire.send(answer(2));
-    await wire.ended;
+    await transport.send(answer(1, "x".repeat(5 * MIB)));
+    await transport.send(answer(2));
+    await transport.ended;
   });
 
   it("does not keep it from being closed", async () => {
-    const { stdout, wire, heard } = await flooded();
+    const { stdout, transport, heard } = await flooded();
     const { length } = heard;
-    await wire.close();
+    await transport.close();
     stdout.read();
     await settled();
-    await wire.ended;
+    await transport.ended;
     expect(heard.length).toBe(length);
   });
 });

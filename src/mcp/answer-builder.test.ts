@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { quoted } from "../context/fence.js";
 import { estimateTokens } from "../tokens/estimate.js";
-import { costOf, excerpt, Fill } from "./fill.js";
+import { AnswerBuilder, costOf, excerpt } from "./answer-builder.js";
 
 /** Text that takes more room in one form than in the other, in any order. */
 const text = fc
@@ -101,42 +101,42 @@ describe("an excerpt", () => {
   });
 });
 
-describe("a fill", () => {
+describe("AnswerBuilder", () => {
   it("keeps both forms within the tokens of an answer, whatever it is filled with", () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 30 }), fc.integer({ min: 500, max: 4_000 }), (texts, maxTokens) => {
-        const fill = new Fill<{ readonly content: string }>(maxTokens);
+        const answer = new AnswerBuilder<{ readonly content: string }>(maxTokens);
         for (const one of texts) {
           const { text: content } = excerpt(one, 100);
-          if (!fill.add(`[heading]\n> ${quoted(content)}`, { content })) break;
+          if (!answer.add(`[heading]\n> ${quoted(content)}`, { content })) break;
         }
-        expect(estimateTokens(fill.text("a note of ours"))).toBeLessThanOrEqual(maxTokens);
-        expect(estimateTokens(JSON.stringify({ items: fill.shown }))).toBeLessThanOrEqual(maxTokens);
+        expect(estimateTokens(answer.text("a note of ours"))).toBeLessThanOrEqual(maxTokens);
+        expect(estimateTokens(JSON.stringify({ items: answer.shown }))).toBeLessThanOrEqual(maxTokens);
       }),
     );
   });
 
   it("takes the first piece in any case, and no other that is too long", () => {
-    const fill = new Fill<string>(0);
-    expect(fill.isEmpty).toBe(true);
-    expect(fill.add("first", "first")).toBe(true);
-    expect(fill.isEmpty).toBe(false);
-    expect(fill.add("second", "second")).toBe(false);
-    expect(fill.shown).toEqual(["first"]);
-    expect(fill.text()).toContain("first");
-    expect(fill.text()).not.toContain("second");
+    const answer = new AnswerBuilder<string>(0);
+    expect(answer.isEmpty).toBe(true);
+    expect(answer.add("first", "first")).toBe(true);
+    expect(answer.isEmpty).toBe(false);
+    expect(answer.add("second", "second")).toBe(false);
+    expect(answer.shown).toEqual(["first"]);
+    expect(answer.text()).toContain("first");
+    expect(answer.text()).not.toContain("second");
   });
 
   it("counts the longer one of the two forms", () => {
-    const fill = new Fill<string>(1_000);
-    const before = fill.left;
-    fill.add("short", '"'.repeat(100));
-    expect(before - fill.left).toBe(202);
-    fill.add("word ".repeat(50), "");
-    expect(before - fill.left).toBe(202 + estimateTokens("word ".repeat(50)));
+    const answer = new AnswerBuilder<string>(1_000);
+    const before = answer.left;
+    answer.add("short", '"'.repeat(100));
+    expect(before - answer.left).toBe(202);
+    answer.add("word ".repeat(50), "");
+    expect(before - answer.left).toBe(202 + estimateTokens("word ".repeat(50)));
   });
 
   it("says nothing of memory where nothing was added", () => {
-    expect(new Fill(1_000).text("Nothing found.")).toBe("Nothing found.");
+    expect(new AnswerBuilder(1_000).text("Nothing found.")).toBe("Nothing found.");
   });
 });
