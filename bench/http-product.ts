@@ -21,7 +21,8 @@ export async function loadServerParts(): Promise<ServerParts> {
   const { dispatch } = await part<typeof import("../build/lib/server/dispatch.js")>("server/dispatch");
   const { OPERATIONS } = await part<typeof import("../build/lib/schemas/operations.js")>("schemas/operations");
   const { loadConfig } = await part<typeof import("../build/lib/config.js")>("config");
-  const { Door } = await part<typeof import("../build/lib/server/door.js")>("server/door");
+  const { AdmissionControl } =
+    await part<typeof import("../build/lib/server/admission-control.js")>("server/admission-control");
   const { Guard } = await part<typeof import("../build/lib/server/guard.js")>("server/guard");
   const { KeyRing } = await part<typeof import("../build/lib/server/key-ring.js")>("server/key-ring");
   const { ServerLog } = await part<typeof import("../build/lib/server/log.js")>("server/log");
@@ -35,9 +36,9 @@ export async function loadServerParts(): Promise<ServerParts> {
     quietParts: (memory, options) => {
       const guard = new Guard({ host: options.host, allowedHosts: [], allowedOrigins: [] });
       const keys = new KeyRing(memory.keys, false);
-      const door = new Door({ ...options, guard, keys, ratePerSecond: 0 });
-      const traffic = new Traffic(door, new Registry());
-      return { memory, door, traffic, log: new ServerLog("error"), maxBodyBytes: options.maxBodyBytes };
+      const admission = new AdmissionControl({ ...options, guard, keys, ratePerSecond: 0 });
+      const traffic = new Traffic(admission, new Registry());
+      return { memory, admission, traffic, log: new ServerLog("error"), maxBodyBytes: options.maxBodyBytes };
     },
   };
 }

@@ -12,11 +12,11 @@ import { Metrics } from "../metrics/metrics.js";
 import type { ResolvedOptions } from "../options.js";
 import { type Operation, partsOf } from "../schemas/operation.js";
 import { VERSION } from "../version.js";
+import { AdmissionControl } from "./admission-control.js";
 import { failure } from "./answer.js";
 import { allowReading, senderOf } from "./attend.js";
 import { Dashboard, isForBrowser } from "./dashboard.js";
 import { type AnyHandler, dispatch } from "./dispatch.js";
-import { Door } from "./door.js";
 import { asksForKeys, Guard } from "./guard.js";
 import { itemHandlers, recallHandlers } from "./handlers/items.js";
 import { bufferHandlers, keyHandlers } from "./handlers/operation.js";
@@ -62,9 +62,9 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     allowedOrigins: listOf(options.allowedOrigins),
   });
   const { maxRequests, maxBodyBytes, ratePerSecond } = options;
-  const door = new Door({ guard, keys, maxRequests, maxBodyBytes, ratePerSecond });
+  const admission = new AdmissionControl({ guard, keys, maxRequests, maxBodyBytes, ratePerSecond });
   const registry = new Registry();
-  const traffic = new Traffic(door, registry);
+  const traffic = new Traffic(admission, registry);
   const metrics = new Metrics(memory, registry);
   const sampler = new Sampler(memory);
   const end = (): void => {
@@ -72,8 +72,8 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
     sampler.stop();
   };
   stopping.addEventListener("abort", end, { once: true });
-  const parts = { memory, door, log, traffic, maxBodyBytes };
-  const streamParts = { door, log, imports: new Imports(), stopping };
+  const parts = { memory, admission, log, traffic, maxBodyBytes };
+  const streamParts = { admission, log, imports: new Imports(), stopping };
   const app = new Hono({ strict: false });
 
   const handlers = {
@@ -97,13 +97,13 @@ export function createApp({ memory, options, log = new ServerLog(options.logLeve
   }
 
   addMcpRoute(app, { ...parts, stopping });
-  const dashboard = new Dashboard(door);
+  const dashboard = new Dashboard(admission);
   dashboard.addRoutes(app);
   const described = { operations: ALL_OPERATIONS, examples: ALL_EXAMPLES, prefix: PREFIX, version: VERSION };
-  addSystemRoutes(app, { memory, door, registry, describe: () => openApiOf(described) });
+  addSystemRoutes(app, { memory, admission, registry, describe: () => openApiOf(described) });
   app.options("*", (c) => {
     try {
-      const origin = door.checkOrigin(senderOf(c));
+      const origin = admission.checkOrigin(senderOf(c));
       const response = new Response(null, { status: 204 });
       if (origin === undefined) return response;
       allowReading(response, origin);

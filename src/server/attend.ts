@@ -5,14 +5,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "hono";
 import type { Slot } from "../calls/call.js";
 import type { Caller } from "../calls/caller.js";
+import type { AdmissionControl, Sender } from "./admission-control.js";
 import { failure } from "./answer.js";
-import type { Door, Sender } from "./door.js";
 import type { ServerLog } from "./log.js";
 import { checkTarget } from "./request.js";
 import type { Traffic } from "./traffic.js";
 
 export interface AttendParts {
-  readonly door: Door;
+  readonly admission: AdmissionControl;
   readonly log: ServerLog;
   readonly traffic: Traffic;
 }
@@ -25,7 +25,7 @@ export interface RouteAccess {
 }
 
 export async function attend(
-  { door, log, traffic }: AttendParts,
+  { admission, log, traffic }: AttendParts,
   c: Context,
   { route, isOpen }: RouteAccess,
   work: (caller: Caller | undefined, slot: Slot) => Promise<Response>,
@@ -36,10 +36,10 @@ export async function attend(
   let caller: Caller | undefined;
   let origin: string | undefined;
   try {
-    origin = door.checkOrigin(sender);
+    origin = admission.checkOrigin(sender);
     checkTarget(c);
-    if (!isOpen) caller = await door.admit(sender);
-    const slot = door.enter(sender, caller);
+    if (!isOpen) caller = await admission.admit(sender);
+    const slot = admission.enter(sender, caller);
     try {
       response = await work(caller, slot);
       leaveWhenRead(slot, c);

@@ -8,9 +8,9 @@ import { pathToFileURL } from "node:url";
 import type { Context, Hono } from "hono";
 import { HoldfastError } from "../errors.js";
 import { packageFile } from "../package-files.js";
+import type { AdmissionControl } from "./admission-control.js";
 import { failure } from "./answer.js";
 import { senderOf } from "./attend.js";
-import type { Door } from "./door.js";
 
 /** Everything comes from this server, and nothing inline runs, in case text in the page is hostile. */
 export const DASHBOARD_POLICY = [
@@ -51,12 +51,12 @@ const PAGE_HEADERS = {
 };
 
 export class Dashboard {
-  readonly #door: Door;
+  readonly #admission: AdmissionControl;
   readonly #page: string;
   readonly #assets: ReadonlyMap<string, { readonly bytes: Uint8Array<ArrayBuffer>; readonly type: string }>;
 
-  constructor(door: Door, folder = pathToFileURL(packageFile("dist/ui/"))) {
-    this.#door = door;
+  constructor(admission: AdmissionControl, folder = pathToFileURL(packageFile("dist/ui/"))) {
+    this.#admission = admission;
     this.#page = readFileSync(new URL("index.html", folder), "utf8");
     const assets = new URL(`.${ASSETS}`, folder);
     this.#assets = new Map(
@@ -85,7 +85,7 @@ export class Dashboard {
 
   #guarded(c: Context, make: () => Response): Response {
     try {
-      this.#door.checkOrigin(senderOf(c));
+      this.#admission.checkOrigin(senderOf(c));
       return make();
     } catch (error) {
       return failure(error);

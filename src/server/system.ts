@@ -3,16 +3,16 @@ import type { Context, Hono } from "hono";
 import type { Registry } from "prom-client";
 import type { Memory } from "../memory.js";
 import { type Readiness, readiness } from "../metrics/readiness.js";
+import type { AdmissionControl } from "./admission-control.js";
 import { failure } from "./answer.js";
 import { allowReading, senderOf } from "./attend.js";
 import { isForBrowser } from "./dashboard.js";
-import type { Door } from "./door.js";
 import { isAddress } from "./guard.js";
 import type { OpenApi } from "./openapi.js";
 
 export interface SystemParts {
   readonly memory: Memory;
-  readonly door: Door;
+  readonly admission: AdmissionControl;
   readonly registry: Registry;
   /** Called on first use: it takes longer than the rest of the start. */
   readonly describe: () => OpenApi;
@@ -20,14 +20,14 @@ export interface SystemParts {
 
 type Show = (c: Context) => Response | Promise<Response>;
 
-export function addSystemRoutes(app: Hono, { memory, door, registry, describe }: SystemParts): void {
+export function addSystemRoutes(app: Hono, { memory, admission, registry, describe }: SystemParts): void {
   const description = new Description(describe);
   const show = (path: string, answer: Show): void => {
     app.get(path, async (c) => {
       let origin: string | undefined;
       let response: Response;
       try {
-        origin = door.checkOrigin(senderOf(c));
+        origin = admission.checkOrigin(senderOf(c));
         response = await answer(c);
       } catch (error) {
         response = failure(error);
@@ -40,7 +40,7 @@ export function addSystemRoutes(app: Hono, { memory, door, registry, describe }:
   const showHealth = (path: string, answer: Show): void => {
     app.get(path, async (c, next) => {
       const sender = senderOf(c);
-      if (sender.origin !== undefined || !isAddress(sender.host) || door.allowsHost(sender)) return next();
+      if (sender.origin !== undefined || !isAddress(sender.host) || admission.allowsHost(sender)) return next();
       return new Response(null, { status: (await answer(c)).status, headers: { "cache-control": "no-store" } });
     });
     show(path, answer);
@@ -49,11 +49,11 @@ export function addSystemRoutes(app: Hono, { memory, door, registry, describe }:
   showHealth("/health/live", () => json({ status: "ok" }));
   showHealth("/health/ready", async (c) => {
     const state = await readiness(memory);
-    const caller = await door.authenticate(senderOf(c)).catch(() => undefined);
+    const caller = await admission.authenticate(senderOf(c)).catch(() => undefined);
     return json(caller?.isAdmin ? state : withoutQueue(state), state.ready ? 200 : 503);
   });
   show("/metrics", async (c) => {
-    (await door.admit(senderOf(c))).require("admin");
+    (await admission.admit(senderOf(c))).require("admin");
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
   });
   show("/openapi.json", () => new Response(description.text, { headers: JSON_HEADERS }));

@@ -9,9 +9,9 @@ import { STREAMS } from "../../schemas/streams.js";
 import { exportLines } from "../../transfer/export.js";
 import { importLines } from "../../transfer/import.js";
 import { splitLines } from "../../transfer/split-lines.js";
+import type { AdmissionControl } from "../admission-control.js";
 import { senderOf } from "../attend.js";
 import { chunksOf, heldByLine, STREAM_PACE } from "../body.js";
-import type { Door } from "../door.js";
 import { eventResponse } from "../event-stream.js";
 import type { Imports } from "../imports.js";
 import type { ServerLog } from "../log.js";
@@ -20,7 +20,7 @@ import { type StreamCaller, whileAuthorized } from "../validity.js";
 import { isEmpty } from "./operation.js";
 
 export interface StreamParts {
-  readonly door: Door;
+  readonly admission: AdmissionControl;
   readonly log: ServerLog;
   readonly imports: Imports;
   /** Aborted when the server stops; open streams end. */
@@ -31,7 +31,7 @@ type StreamHandlers = {
   readonly [K in keyof typeof STREAMS]: (call: Call<(typeof STREAMS)[K]>, c: Context) => Promise<unknown>;
 };
 
-export const streamHandlers = ({ door, log, imports, stopping }: StreamParts): StreamHandlers => ({
+export const streamHandlers = ({ admission, log, imports, stopping }: StreamParts): StreamHandlers => ({
   export: async ({ memory, scope, caller, query: { cursor } }, c) => {
     const signal = AbortSignal.any([stopping, c.req.raw.signal]);
     const { space, session } = isEmpty(scope) ? {} : parseScope(scope);
@@ -41,7 +41,7 @@ export const streamHandlers = ({ door, log, imports, stopping }: StreamParts): S
       ...(session !== undefined && { session }),
       ...(cursor !== undefined && { cursor }),
     });
-    const own = whileAuthorized(lines, streamCallerOf(door, memory, caller, c));
+    const own = whileAuthorized(lines, streamCallerOf(admission, memory, caller, c));
     return ndjson(own, breaking({ route: STREAMS.export.route, log, signal }, c));
   },
   import: async ({ memory, scope, caller, slot, query: { onConflict, into, id } }, c) => {
@@ -50,7 +50,7 @@ export const streamHandlers = ({ door, log, imports, stopping }: StreamParts): S
     const report = imports.during(caller, id, (tell) => {
       const body = counted(chunksOf(c, memory.service.clock, STREAM_PACE, stopping), (bytes) => tell({ bytes }));
       const sent = heldByLine(body, slot.hold);
-      return importLines(memory, splitLines(whileAuthorized(sent, streamCallerOf(door, memory, caller, c))), {
+      return importLines(memory, splitLines(whileAuthorized(sent, streamCallerOf(admission, memory, caller, c))), {
         ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
         allow: (space, as) =>
           as === "agent" && "agent" in space ? caller.mayActAs(space.agent) : caller.covers(space),
@@ -70,20 +70,20 @@ export const streamHandlers = ({ door, log, imports, stopping }: StreamParts): S
       scope,
       caller,
       signal: AbortSignal.any([stopping, c.req.raw.signal]),
-      confirm: () => door.authenticate(senderOf(c)),
+      confirm: () => admission.authenticate(senderOf(c)),
       listen: () => slot.listen(),
     }),
 });
 
 export const streamCallerOf = (
-  door: Door,
+  admission: AdmissionControl,
   { service: { clock } }: Memory,
   caller: Caller,
   c: Context,
 ): StreamCaller => ({
   clock,
   caller,
-  confirm: () => door.authenticate(senderOf(c)),
+  confirm: () => admission.authenticate(senderOf(c)),
 });
 
 interface Stream {

@@ -17,19 +17,19 @@ type UpkeepHandlers = {
   readonly [K in keyof typeof UPKEEP]: (call: Call<(typeof UPKEEP)[K]>, c: Context) => Promise<unknown>;
 };
 
-export const upkeepHandlers = ({ door, log, imports, stopping, options }: UpkeepParts): UpkeepHandlers => ({
+export const upkeepHandlers = ({ admission, log, imports, stopping, options }: UpkeepParts): UpkeepHandlers => ({
   config: async ({ memory }) => ({ settings: memory.config().map((setting) => inServer(setting, options)) }),
   imports: async ({ caller }) => ({ imports: imports.of(caller) }),
   doctor: async ({ memory, caller, query: { deep = false } }, c) => {
     const signal = AbortSignal.any([stopping, c.req.raw.signal]);
     const lines = jobLines((watch) => memory.upkeep.inspect({ ...watch, deep }), signal);
-    const own = whileAuthorized(lines, streamCallerOf(door, memory, caller, c));
+    const own = whileAuthorized(lines, streamCallerOf(admission, memory, caller, c));
     return ndjson(own, breaking({ route: UPKEEP.doctor.route, log, signal }, c));
   },
   backup: async ({ memory, caller }, c) => {
     const signal = AbortSignal.any([stopping, c.req.raw.signal]);
     const { bytes, chunks } = await memory.upkeep.backup({ signal });
-    const own = whileAuthorized(chunks, streamCallerOf(door, memory, caller, c));
+    const own = whileAuthorized(chunks, streamCallerOf(admission, memory, caller, c));
     return streamed(own, breaking({ route: UPKEEP.backup.route, log, signal }, c), {
       "content-type": UPKEEP.backup.media.response,
       "content-length": String(bytes),

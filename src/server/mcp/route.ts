@@ -36,7 +36,7 @@ const Settings = z.object({
 const KNOWN: ReadonlySet<string> = new Set([...SCOPE_KEYS, ...Object.keys(Settings.shape)]);
 
 export function addMcpRoute(app: Hono, parts: McpRouteParts): void {
-  const { memory, door, log } = parts;
+  const { memory, admission, log } = parts;
   const onStop = whenStopping(parts.stopping);
   // OPTIONS is left to the app's common preflight handler.
   app.on(["GET", "POST", "DELETE"], MCP_PATH, (c) =>
@@ -57,7 +57,7 @@ export function addMcpRoute(app: Hono, parts: McpRouteParts): void {
         request: c.req.raw,
         body,
         whenStopping: onStop,
-        confirm: () => door.authenticate(senderOf(c)),
+        confirm: () => admission.authenticate(senderOf(c)),
         listen: () => slot.listen(),
         failed: (error) => log.failed(ROUTE, error),
       });

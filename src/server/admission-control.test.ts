@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { Caller } from "../calls/caller.js";
-import { Door, type Sender } from "./door.js";
+import { AdmissionControl, type Sender } from "./admission-control.js";
 import { asksForKeys, Guard } from "./guard.js";
 import { KeyRing } from "./key-ring.js";
 
@@ -8,10 +8,10 @@ const MIB = 1024 * 1024;
 const overloaded = expect.objectContaining({ code: "overloaded", hint: expect.any(String) });
 const limited = expect.objectContaining({ code: "rate_limited", hint: expect.any(String) });
 
-function doorFor(maxRequests: number, maxBodyBytes = 16 * MIB): Door {
+function admissionFor(maxRequests: number, maxBodyBytes = 16 * MIB): AdmissionControl {
   const guard = new Guard({ host: "127.0.0.1", allowedHosts: [], allowedOrigins: [] });
   const keys = new KeyRing({ verify: async () => undefined }, false);
-  return new Door({ guard, keys, maxRequests, maxBodyBytes, ratePerSecond: 0 });
+  return new AdmissionControl({ guard, keys, maxRequests, maxBodyBytes, ratePerSecond: 0 });
 }
 
 const from = (address: string): Sender => ({ host: "", origin: undefined, authorization: undefined, address });
@@ -19,26 +19,26 @@ const here = from("127.0.0.1");
 const withKey = (id: string): Caller =>
   new Caller({ id, access: "read", spaces: [], agents: undefined, createdAt: 0 } as unknown as Caller["key"] & object);
 
-describe("requests at once", () => {
-  it("are so many, and as many again when they have left", () => {
-    const door = doorFor(2);
-    const slot = door.enter(here);
-    door.enter(here);
-    expect(() => door.enter(here)).toThrow(overloaded);
+describe("concurrent requests", () => {
+  it("are limited, and leave a free slot when they end", () => {
+    const admission = admissionFor(2);
+    const slot = admission.enter(here);
+    admission.enter(here);
+    expect(() => admission.enter(here)).toThrow(overloaded);
     slot.leave();
     slot.leave();
-    door.enter(here);
-    expect(() => door.enter(here)).toThrow(overloaded);
-    expect([door.inside, door.turnedAway]).toEqual([2, 2]);
+    admission.enter(here);
+    expect(() => admission.enter(here)).toThrow(overloaded);
+    expect([admission.inFlight, admission.refused]).toEqual([2, 2]);
   });
 
   it.each<[string, (name: string) => readonly [Sender, Caller?]]>([
     ["keys", (name) => [here, withKey(name)]],
     ["addresses, without keys", (name) => [from(name)]],
   ])("are shared: however many greedy %s there are, the next one finds room", (_, named) => {
-    const door = doorFor(512);
+    const admission = admissionFor(512);
     for (let greedy = 1; greedy <= 8; greedy++) {
-      const enter = () => door.enter(...named(`greedy ${greedy}`));
+      const enter = () => admission.enter(...named(`greedy ${greedy}`));
       const count = (): number => {
         for (let taken = 0; ; taken++) {
           try {
@@ -50,15 +50,15 @@ describe("requests at once", () => {
         }
       };
       expect(count(), `${greedy} greedy ones`).toBeGreaterThan(0);
-      door.enter(...named("another")).leave();
+      admission.enter(...named("another")).leave();
     }
   });
 });
 
-describe("bytes that are held at once", () => {
-  it("are counted as they come, and given back", () => {
-    const door = doorFor(100);
-    const slots = Array.from({ length: 50 }, () => door.enter(here));
+describe("bytes held at the same time", () => {
+  it("are counted as they arrive, and released", () => {
+    const admission = admissionFor(100);
+    const slots = Array.from({ length: 50 }, () => admission.enter(here));
     for (const slot of slots) slot.hold(1);
     slots[0]?.hold(128 * MIB);
     expect(() => slots[1]?.hold(16 * MIB)).toThrow(limited);
@@ -68,15 +68,15 @@ describe("bytes that are held at once", () => {
     slots[2]?.hold(120 * MIB);
   });
 
-  it("have room for the largest body, however large it may be", () => {
-    const door = doorFor(100, 1024 * MIB);
-    const slot = door.enter(here);
+  it("have room for the largest body, whatever its limit", () => {
+    const admission = admissionFor(100, 1024 * MIB);
+    const slot = admission.enter(here);
     for (let bytes = 0; bytes <= 1024 * MIB; bytes += MIB / 2) slot.hold(bytes);
   });
 
-  it("are shared: whoever has its half gets no more, others do", () => {
-    const door = doorFor(100);
-    const greedy = Array.from({ length: 20 }, () => door.enter(here, withKey("greedy")));
+  it("are shared: a caller that holds half gets no more, and others do", () => {
+    const admission = admissionFor(100);
+    const greedy = Array.from({ length: 20 }, () => admission.enter(here, withKey("greedy")));
     const refused = greedy.filter((slot) => {
       try {
         slot.hold(16 * MIB);
@@ -86,23 +86,23 @@ describe("bytes that are held at once", () => {
       }
     });
     expect(refused.length).toBeGreaterThan(8);
-    door.enter(here, withKey("another")).hold(16 * MIB);
+    admission.enter(here, withKey("another")).hold(16 * MIB);
   });
 
-  it("count answers that nobody reads: who has too many of them is asked to read first", () => {
-    const door = doorFor(100);
-    const unread = door.enter(here, withKey("greedy"));
+  it("include unread answers: a caller with too many of them has to read first", () => {
+    const admission = admissionFor(100);
+    const unread = admission.enter(here, withKey("greedy"));
     unread.answer(2048 * MIB);
-    expect(() => door.enter(here, withKey("greedy"))).toThrow(limited);
-    door.enter(here, withKey("another")).hold(16 * MIB);
+    expect(() => admission.enter(here, withKey("greedy"))).toThrow(limited);
+    admission.enter(here, withKey("another")).hold(16 * MIB);
     unread.leave();
-    door.enter(here, withKey("greedy")).hold(16 * MIB);
+    admission.enter(here, withKey("greedy")).hold(16 * MIB);
   });
 });
 
 test("has as many open streams as it takes on requests, and counts each once", () => {
-  const door = doorFor(2);
-  const slot = door.enter(here);
+  const admission = admissionFor(2);
+  const slot = admission.enter(here);
   const leave = slot.listen();
   slot.listen();
   expect(() => slot.listen()).toThrow(overloaded);
@@ -110,7 +110,7 @@ test("has as many open streams as it takes on requests, and counts each once", (
   leave();
   slot.listen();
   expect(() => slot.listen()).toThrow(overloaded);
-  const shared = doorFor(100);
+  const shared = admissionFor(100);
   const greedy = shared.enter(here, withKey("greedy"));
   expect(() => {
     for (let count = 0; count < 100; count++) greedy.listen();

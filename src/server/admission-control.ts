@@ -1,6 +1,6 @@
 /**
- * Door: admission control in front of every request. It checks host and origin, authenticates the caller, limits its rate,
- * and bounds the work in progress, in total and per caller.
+ * AdmissionControl: decides which requests are served. It checks host and origin, authenticates the caller, limits its
+ * rate, and bounds the work in progress, in total and per caller.
  */
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import type { Slot } from "../calls/call.js";
@@ -10,7 +10,7 @@ import type { Guard } from "./guard.js";
 import type { KeyRing } from "./key-ring.js";
 import { Pool } from "./pool.js";
 
-export interface DoorParts {
+export interface AdmissionParts {
   readonly guard: Guard;
   readonly keys: KeyRing;
   readonly maxRequests: number;
@@ -31,16 +31,16 @@ const BYTES_MAX = 256 * 1024 * 1024;
 /** Upper bound of a caller's unread response bytes. Beyond it, the caller's new requests are refused. */
 const UNREAD_MAX = 64 * 1024 * 1024;
 
-export class Door {
-  readonly #parts: DoorParts;
+export class AdmissionControl {
+  readonly #parts: AdmissionParts;
   readonly #rate: RateLimiterMemory | undefined;
   readonly #requests: Pool;
   readonly #bytes: Pool;
   readonly #streams: Pool;
   readonly #unread = new Pool(Infinity);
-  #turnedAway = 0;
+  #refused = 0;
 
-  constructor(parts: DoorParts) {
+  constructor(parts: AdmissionParts) {
     this.#parts = parts;
     const { ratePerSecond, maxRequests, maxBodyBytes } = parts;
     this.#rate = ratePerSecond > 0 ? new RateLimiterMemory({ points: ratePerSecond, duration: 1 }) : undefined;
@@ -50,13 +50,13 @@ export class Door {
     this.#bytes = new Pool(Math.max(BYTES_MAX, 2 * maxBodyBytes));
   }
 
-  get inside(): number {
+  get inFlight(): number {
     return this.#requests.used;
   }
 
   /** Requests refused with 429 or 503. */
-  get turnedAway(): number {
-    return this.#turnedAway;
+  get refused(): number {
+    return this.#refused;
   }
 
   /** The origin that may read the response, if the request comes from an allowed page. Throws `forbidden`. */
@@ -135,7 +135,7 @@ export class Door {
 
   #refuse(why: ReturnType<Pool["refusal"]>, what = "requests", hint = RETRY): void {
     if (why === undefined) return;
-    this.#turnedAway++;
+    this.#refused++;
     if (why === "full") {
       throw new HoldfastError("overloaded", `the server is at its limit of ${what}`, { hint });
     }
@@ -149,7 +149,7 @@ export class Door {
       await this.#rate?.consume(who);
     } catch (refusal) {
       if (refusal instanceof Error) throw refusal;
-      this.#turnedAway++;
+      this.#refused++;
       throw new HoldfastError("rate_limited", `more than ${this.#parts.ratePerSecond} requests per second`, {
         hint: "send fewer requests, or several messages per request; this request had no effect",
       });
