@@ -1,4 +1,4 @@
-/** The state of every component while it works, fails, and works again. (outer-index.test.ts has the external index.) */
+/** The state of every component while it works, fails, and works again. (external-index.test.ts has the external index.) */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { loadConfig } from "../config.js";
 import type { Options } from "../options.js";

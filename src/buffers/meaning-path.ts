@@ -14,11 +14,11 @@ import type { Store } from "../stores/store.js";
 import type { VectorIndex } from "../stores/vector-index.js";
 import { TokenCounter } from "../tokens/counter.js";
 import type { Item, Page, SpaceRef } from "../types.js";
+import { ExternalIndex, type ExternalIndexStats } from "./external-index.js";
 import type { QueuedSession } from "./hybrid/hybrid-buffer.js";
 import type { Meter } from "./meter.js";
 import { otherModel } from "./other-model.js";
 import { OutboxDispatcher, type OutboxStats } from "./outbox.js";
-import { OuterIndex, type OuterIndexStats } from "./outer-index.js";
 import { Pipeline } from "./pipeline.js";
 import type { PipelineStats } from "./pipeline-options.js";
 import { questionBytes } from "./query/budget.js";
@@ -48,7 +48,7 @@ export interface MeaningParts {
 /** Statistics of everything behind the write path: RoundBuffer, HybridBuffer, embedder and external index. */
 export interface MeaningStats extends PipelineStats {
   /** The external vector index, if there is one. */
-  readonly index?: OuterIndexStats & OutboxStats;
+  readonly index?: ExternalIndexStats & OutboxStats;
 }
 
 /** A session with items in the RoundBuffer, the HybridBuffer or both. Without `session`: items outside any session. */
@@ -67,7 +67,7 @@ export class MeaningPath {
   readonly #questions: EmbeddingCache;
   /** The vectors of questions. */
   readonly vectors: QuestionVectors;
-  readonly #outer: OuterIndex | undefined;
+  readonly #external: ExternalIndex | undefined;
   readonly #outbox: OutboxDispatcher | undefined;
 
   constructor(parts: MeaningParts) {
@@ -94,7 +94,7 @@ export class MeaningPath {
     });
     const { cacheSize, maxBytes } = buffer.query;
     this.#questions = new EmbeddingCache({ max: cacheSize * VECTORS_PER_ANSWER, maxBytes: questionBytes(maxBytes) });
-    this.#outer = index && new OuterIndex(store, index);
+    this.#external = index && new ExternalIndex(store, index);
     this.#outbox = index && this.#dispatcher(index);
     this.vectors = new QuestionVectors({
       store,
@@ -102,7 +102,7 @@ export class MeaningPath {
       pipeline: this.#pipeline,
       embedder: this.#embedder,
       cache: this.#questions,
-      ...(this.#outer && { outer: this.#outer }),
+      ...(this.#external && { external: this.#external }),
     });
   }
 
@@ -233,7 +233,7 @@ export class MeaningPath {
   }
 
   get stats(): MeaningStats {
-    const index = this.#outer && this.#outbox && { ...this.#outer.stats, ...this.#outbox.stats() };
+    const index = this.#external && this.#outbox && { ...this.#external.stats, ...this.#outbox.stats() };
     return { ...this.#pipeline.stats, ...(index && { index }) };
   }
 

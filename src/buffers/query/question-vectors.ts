@@ -24,9 +24,9 @@ import type { PendingItem } from "../../stores/indexing.js";
 import type { FreshScore, QuestionVector } from "../../stores/search.js";
 import type { RowFilter, Store } from "../../stores/store.js";
 import type { Source, SourceReport } from "../../types.js";
+import type { ExternalIndex } from "../external-index.js";
 import type { HybridBuffer } from "../hybrid/hybrid-buffer.js";
 import { explained } from "../other-model.js";
-import type { OuterIndex } from "../outer-index.js";
 import type { Pipeline } from "../pipeline.js";
 
 /** How long a question waits for its vector once the model is loaded. */
@@ -75,7 +75,7 @@ export interface QuestionVectorsOptions {
   readonly embedder: GuardedEmbedder;
   readonly cache: EmbeddingCache;
   readonly clock: Clock;
-  readonly outer?: OuterIndex;
+  readonly external?: ExternalIndex;
 }
 
 export class QuestionVectors {
@@ -86,7 +86,7 @@ export class QuestionVectors {
   }
 
   async embed(question: VectorQuestion): Promise<EmbeddedQuestion> {
-    const { pipeline, outer } = this.#options;
+    const { pipeline, external } = this.#options;
     if (pipeline.fault) return unable(pipeline.fault.message);
     try {
       const description = pipeline.hybrid.description ?? (await pipeline.hybrid.ready());
@@ -98,7 +98,7 @@ export class QuestionVectors {
       if (!embedded) return { partial: false, round };
       const { cut } = embedded;
       const numbers = roundedQuestion(embedded.vector);
-      const outside = question.bufferOnly ? undefined : await outer?.search(question, numbers);
+      const outside = question.bufferOnly ? undefined : await external?.search(question, numbers);
       return {
         vector: {
           space: description.space,

@@ -1,5 +1,5 @@
 /**
- * OuterIndex: searches an external vector index in addition to the file's own vectors. Items that the outbox has
+ * ExternalIndex: searches an external vector index in addition to the file's own vectors. Items that the outbox has
  * delivered are searched in the index, all others in the file, so nothing is missing in between.
  *
  * The file is authoritative. The index is not used when the question has a filter, because it stores no attributes. If
@@ -18,7 +18,7 @@ const UNSENT_MAX = 10_000;
 /** The index stores chunks, and one item may have several. */
 const CHUNKS_PER_ITEM = 4;
 
-export interface OuterIndexStats {
+export interface ExternalIndexStats {
   readonly name: string;
   readonly searches: number;
   readonly failures: number;
@@ -27,12 +27,12 @@ export interface OuterIndexStats {
   readonly searchError?: string;
 }
 
-export interface Outside {
+export interface ExternalAnswer {
   readonly hits: OutsideHits;
   readonly report: SourceReport;
 }
 
-export class OuterIndex {
+export class ExternalIndex {
   readonly #store: Store;
   readonly #index: VectorIndex;
   #searches = 0;
@@ -46,7 +46,7 @@ export class OuterIndex {
   }
 
   /** Searches the index. Undefined means: search the file's own vectors. */
-  async search(question: VectorQuestion, vector: Float32Array): Promise<Outside | undefined> {
+  async search(question: VectorQuestion, vector: Float32Array): Promise<ExternalAnswer | undefined> {
     if (Object.keys(question.filter).length > 0) return undefined;
     const started = performance.now();
     try {
@@ -71,7 +71,7 @@ export class OuterIndex {
     }
   }
 
-  get stats(): OuterIndexStats {
+  get stats(): ExternalIndexStats {
     const [lastError, searchError] = [this.#lastError, this.#searchError];
     return {
       name: this.#index.name,
