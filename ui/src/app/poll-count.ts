@@ -1,7 +1,7 @@
 /** A number that grows at an interval, for pages that show what no event reports. It pauses while the tab is hidden. */
 import { useEffect, useState } from "preact/hooks";
 
-export function usePulse(everyMs: number): number {
+export function usePollCount(everyMs: number): number {
   const [count, setCount] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => {

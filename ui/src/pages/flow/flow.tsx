@@ -4,7 +4,7 @@ import { memory } from "../../app/connection.js";
 import { useChanges } from "../../app/live.js";
 import { useLoaded } from "../../app/loaded.js";
 import { usePlace } from "../../app/place.js";
-import { usePulse } from "../../app/pulse.js";
+import { usePollCount } from "../../app/poll-count.js";
 import { PageHead, Shown } from "../../parts/states.js";
 import { Details, isPart, partOf } from "./details.js";
 import "./flow.css";
@@ -25,8 +25,8 @@ export interface Held {
 
 export default function Flow() {
   const changes = useChanges(() => true, SETTLE_MS);
-  const pulse = usePulse(EVERY_MS);
-  const loaded = useLoaded(read, [memory.value], [changes, pulse]);
+  const polls = usePollCount(EVERY_MS);
+  const loaded = useLoaded(read, [memory.value], [changes, polls]);
   return (
     <div class="page">
       <PageHead

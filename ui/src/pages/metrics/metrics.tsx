@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { memory } from "../../app/connection.js";
 import { useLoaded } from "../../app/loaded.js";
 import { usePlace } from "../../app/place.js";
-import { usePulse } from "../../app/pulse.js";
+import { usePollCount } from "../../app/poll-count.js";
 import { Segments } from "../../parts/field.js";
 import { History, within } from "../../parts/history.js";
 import { Plot } from "../../parts/plot.js";
@@ -26,9 +26,9 @@ const SAMPLES_MIN = 2;
 export default function Metrics() {
   const { params, change } = usePlace();
   const range = RANGES.find(([one]) => one === params["range"])?.[0] ?? "1h";
-  const pulse = usePulse(EVERY_MS);
+  const polls = usePollCount(EVERY_MS);
   const history = useMemo(() => new History(), [memory.value]);
-  const loaded = useLoaded(() => history.read(memory.value), [history], [pulse]);
+  const loaded = useLoaded(() => history.read(memory.value), [history], [polls]);
   return (
     <div class="page">
       <PageHead title="Metrics" purpose="What this server measured since it started, at most six hours.">

@@ -3,7 +3,7 @@ import type { StatsHistory } from "holdfast/client";
 import { useMemo } from "preact/hooks";
 import { memory } from "../../app/connection.js";
 import { useLoaded } from "../../app/loaded.js";
-import { usePulse } from "../../app/pulse.js";
+import { usePollCount } from "../../app/poll-count.js";
 import { count, lasting, plural } from "../../parts/format.js";
 import { History } from "../../parts/history.js";
 import { type Point, Sparkline } from "../../parts/sparkline.js";
@@ -14,9 +14,9 @@ const EVERY_MS = 10_000;
 const SAMPLES_MIN = 2;
 
 export function Growth() {
-  const pulse = usePulse(EVERY_MS);
+  const polls = usePollCount(EVERY_MS);
   const history = useMemo(() => new History("storedItems"), [memory.value]);
-  const loaded = useLoaded(() => history.read(memory.value), [history], [pulse]);
+  const loaded = useLoaded(() => history.read(memory.value), [history], [polls]);
   return (
     <section class="card growth" aria-labelledby="growth-head">
       <h2 id="growth-head" class="muted">
