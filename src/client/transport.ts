@@ -35,7 +35,8 @@ const SLOW_ROUTES: ReadonlySet<RouteName> = new Set<RouteName>([
   "deleteBlock",
   "deleteEntry",
 ]);
-const PATIENCE = 10;
+/** Their time limit is this many times the usual one. */
+const SLOW_FACTOR = 10;
 
 export class Transport {
   readonly endpoint: Endpoint;
@@ -73,11 +74,11 @@ export class Transport {
     const { retry } = ROUTES[name];
     const key = retry === "key" ? (call.idempotencyKey ?? (retries > 0 ? newId(clock.now()) : undefined)) : undefined;
     const harmless = retry === "read" || retry === "repeatable" || key !== undefined;
-    const patience = SLOW_ROUTES.has(name) ? PATIENCE : 1;
+    const factor = SLOW_ROUTES.has(name) ? SLOW_FACTOR : 1;
     const payload = payloadOf(call.body, key);
     const address = addressOf(name, call);
     for (let tries = 0; ; tries++) {
-      const outcome = await this.#try<DataOf<Operations[N]>>(address, payload, timeoutMs * patience);
+      const outcome = await this.#try<DataOf<Operations[N]>>(address, payload, timeoutMs * factor);
       if ("data" in outcome) return outcome.data;
       const waitMs = tries < retries && mayRepeat(outcome, harmless) ? waitOf(tries, outcome.retryAfterMs) : undefined;
       if (waitMs === undefined) throw outcome.error;

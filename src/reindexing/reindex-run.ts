@@ -28,8 +28,8 @@ import type { VectorSpace } from "../types.js";
 const SLICE_ITEMS = 128;
 const SLICE_BYTES = 256 * 1024;
 /** The switch may leave this many items missing, after this many attempts without getting closer. */
-const FEW = 64;
-const PATIENCE = 10;
+const MISSING_MAX = 64;
+const STALLED_MAX = 10;
 /** How many times in a row the embedder may fail without embedding anything. */
 const FAILURES_MAX = 3;
 
@@ -95,9 +95,9 @@ export class ReindexRun {
     const told = await store.toReindex({ vectorSpace, ...limits, now: clock.now() });
     const isAll = told.items.length === 0 && told.range.upTo === told.range.after;
     if (!isAll) await this.#slice(told, description);
-    const isClose = this.#stalled >= PATIENCE && this.#remaining <= FEW;
+    const isClose = this.#stalled >= STALLED_MAX && this.#remaining <= MISSING_MAX;
     if (!isAll && this.#remaining > 0 && !isClose) return false;
-    const missingMax = isClose ? FEW : 0;
+    const missingMax = isClose ? MISSING_MAX : 0;
     return (await this.#commit<"switch_space">({ op: "switch_space", vectorSpace, missingMax })).switched;
   }
 

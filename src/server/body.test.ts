@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../testing/fake-clock.js";
 import { chunksOf, heldByLine, readBody } from "./body.js";
 
-const PACE = { patienceMs: 10_000, bytesPerSecond: 100 };
+const RATE = { graceMs: 10_000, bytesPerSecond: 100 };
 const slow = expect.objectContaining({ code: "request_timeout", hint: expect.any(String) });
 
 class Sender {
@@ -36,7 +36,7 @@ const settled = () => new Promise(setImmediate);
 describe("a body that is read", () => {
   it("may be silent for so long, and no longer", async () => {
     const sender = new Sender();
-    const chunks = chunksOf(sender.c, sender.clock, PACE);
+    const chunks = chunksOf(sender.c, sender.clock, RATE);
     const late = expect(chunks.next()).rejects.toEqual(slow);
     sender.clock.advance(9_999);
     await settled();
@@ -51,7 +51,7 @@ describe("a body that is read", () => {
       [90, false],
     ] as const) {
       const sender = new Sender();
-      const chunks = chunksOf(sender.c, sender.clock, PACE);
+      const chunks = chunksOf(sender.c, sender.clock, RATE);
       const reading = (async () => {
         for await (const _ of chunks) await settled();
       })();
@@ -75,7 +75,7 @@ describe("a body that is read", () => {
 
   it("earns no more time by a large part than it had", async () => {
     const sender = new Sender();
-    const chunks = chunksOf(sender.c, sender.clock, PACE);
+    const chunks = chunksOf(sender.c, sender.clock, RATE);
     sender.send(1_000_000);
     await chunks.next();
     const late = expect(chunks.next()).rejects.toEqual(slow);
@@ -85,7 +85,7 @@ describe("a body that is read", () => {
 
   it("is not late while nobody waits for it", async () => {
     const sender = new Sender();
-    const chunks = chunksOf(sender.c, sender.clock, PACE);
+    const chunks = chunksOf(sender.c, sender.clock, RATE);
     sender.send(1);
     await chunks.next();
     sender.clock.advance(3_600_000);
@@ -98,13 +98,13 @@ describe("a body that is read", () => {
   it("ends when the server stops, and nothing is left of it", async () => {
     const sender = new Sender();
     const stopping = new AbortController();
-    const chunks = chunksOf(sender.c, sender.clock, PACE, stopping.signal);
+    const chunks = chunksOf(sender.c, sender.clock, RATE, stopping.signal);
     const next = chunks.next();
     stopping.abort();
     expect((await next).done).toBe(true);
     expect(sender.clock.pending).toBe(0);
     const other = new Sender();
-    expect((await chunksOf(other.c, other.clock, PACE, stopping.signal).next()).done).toBe(true);
+    expect((await chunksOf(other.c, other.clock, RATE, stopping.signal).next()).done).toBe(true);
   });
 });
 

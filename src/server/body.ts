@@ -9,18 +9,18 @@ import type { Clock } from "../clock.js";
 import { HoldfastError } from "../errors.js";
 
 /**
- * The slowest acceptable body. A sender starts with `patienceMs`, spends it while the server waits, and earns it back at
- * `bytesPerSecond`, up to `patienceMs`. So `patienceMs` bounds every pause and `bytesPerSecond` is the minimum rate.
+ * The slowest acceptable body. A sender starts with `graceMs`, spends it while the server waits, and earns it back at
+ * `bytesPerSecond`, up to `graceMs`. So `graceMs` bounds every pause and `bytesPerSecond` is the minimum rate.
  */
-export interface Pace {
-  readonly patienceMs: number;
+export interface MinDataRate {
+  readonly graceMs: number;
   readonly bytesPerSecond: number;
 }
 
 /** For ordinary calls. A small body has to arrive within seconds. */
-const CALL_PACE: Pace = { patienceMs: 10_000, bytesPerSecond: 16 * 1024 };
+const CALL_RATE: MinDataRate = { graceMs: 10_000, bytesPerSecond: 16 * 1024 };
 /** For imports: the sender may need time to produce each line. */
-export const STREAM_PACE: Pace = { patienceMs: 60_000, bytesPerSecond: 128 };
+export const STREAM_RATE: MinDataRate = { graceMs: 60_000, bytesPerSecond: 128 };
 
 const LINE_FEED = 0x0a;
 
@@ -36,7 +36,7 @@ export async function readBody(c: Context, { maxBytes, clock, hold }: BodyLimits
   if (Number(c.req.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of chunksOf(c, clock, CALL_PACE)) {
+  for await (const chunk of chunksOf(c, clock, CALL_RATE)) {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     hold(bytes);
@@ -52,12 +52,12 @@ export async function readBody(c: Context, { maxBytes, clock, hold }: BodyLimits
 export async function* chunksOf(
   c: Context,
   clock: Clock,
-  { patienceMs, bytesPerSecond }: Pace,
+  { graceMs, bytesPerSecond }: MinDataRate,
   stopping?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
   const { incoming } = (c.env ?? {}) as { readonly incoming?: IncomingMessage };
   const chunks = incoming ? iteratorOf(incoming) : (c.req.raw.body ?? Readable.from([]))[Symbol.asyncIterator]();
-  let leftMs = patienceMs;
+  let leftMs = graceMs;
   let isWaiting = false;
   try {
     for (;;) {
@@ -70,7 +70,7 @@ export async function* chunksOf(
       if (came === "late") throw tooSlow();
       if (came === "stopping" || came.done) return;
       const earnedMs = (came.value.byteLength / bytesPerSecond) * 1000;
-      leftMs = Math.min(leftMs - (clock.passed() - since) + earnedMs, patienceMs);
+      leftMs = Math.min(leftMs - (clock.passed() - since) + earnedMs, graceMs);
       yield came.value;
     }
   } finally {

@@ -2,10 +2,10 @@
 import type { Context } from "../../context/context.js";
 import { renderAnthropic, renderOpenAI, renderText } from "../../context/render.js";
 import type { Call } from "../call.js";
+import { DEADLINE_MS } from "../deadline.js";
 import { choiceFlag, type Definition, flag } from "../definition.js";
 import { moment, TIME_FORM, wholeNumber } from "../flag-values.js";
 import { styled } from "../output/style.js";
-import { PATIENCE_MS } from "../patience.js";
 
 interface ContextFlags {
   readonly budget?: number;
@@ -55,7 +55,7 @@ export const contextCommand: Definition = {
       ...(fresh && { fresh }),
       ...(dryRun && { dryRun }),
       ...call.key,
-      deadlineMs: PATIENCE_MS,
+      deadlineMs: DEADLINE_MS,
     };
     // Without a query nothing is recalled, so no model is needed.
     await call.withSession({ meaning: query !== undefined }, async (session) => {

@@ -3,10 +3,10 @@ import { HoldfastError } from "../../errors.js";
 import type { QueryOptions } from "../../input/query.js";
 import { type Hit, type Hits, KINDS, type Kind, ROLES, type Role } from "../../types.js";
 import type { Call } from "../call.js";
+import { DEADLINE_MS } from "../deadline.js";
 import { choiceFlag, type Definition, flag } from "../definition.js";
 import { type MetadataFilter, moment, share, TIME_FORM, wholeNumber } from "../flag-values.js";
 import { styled } from "../output/style.js";
-import { PATIENCE_MS } from "../patience.js";
 import { textFrom } from "../stdin.js";
 import { metadataFlag, shortOf, speakerOf } from "./item-lines.js";
 
@@ -89,7 +89,7 @@ function optionsOf({
     ...(recency !== undefined && { recency }),
     ...(sort !== undefined && { sortBy: sort }),
     ...(explain && { explain }),
-    deadlineMs: PATIENCE_MS,
+    deadlineMs: DEADLINE_MS,
   };
 }
 

@@ -11,7 +11,7 @@ import { importLines } from "../../transfer/import.js";
 import { splitLines } from "../../transfer/split-lines.js";
 import type { AdmissionControl } from "../admission-control.js";
 import { senderOf } from "../attend.js";
-import { chunksOf, heldByLine, STREAM_PACE } from "../body.js";
+import { chunksOf, heldByLine, STREAM_RATE } from "../body.js";
 import { eventResponse } from "../event-stream.js";
 import type { Imports } from "../imports.js";
 import type { ServerLog } from "../log.js";
@@ -48,7 +48,7 @@ export const streamHandlers = ({ admission, log, imports, stopping }: StreamPart
     if (into === "scope" && isEmpty(scope)) throw noScope();
     const signer = caller.signer(scope);
     const report = imports.during(caller, id, (tell) => {
-      const body = counted(chunksOf(c, memory.service.clock, STREAM_PACE, stopping), (bytes) => tell({ bytes }));
+      const body = counted(chunksOf(c, memory.service.clock, STREAM_RATE, stopping), (bytes) => tell({ bytes }));
       const sent = heldByLine(body, slot.hold);
       return importLines(memory, splitLines(whileAuthorized(sent, streamCallerOf(admission, memory, caller, c))), {
         ...(!isEmpty(scope) && (into === "scope" ? { into: parseScope(scope).space } : { scope })),
