@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { allocate, type Lot } from "./allocation.js";
+import { allocate, type WeightedPart } from "./allocation.js";
 import type { Piece } from "./piece.js";
 import { Said } from "./said.js";
 
@@ -22,55 +22,55 @@ function piece(id: string, says = id): Piece {
   };
 }
 
-const lot = (weight: number, tokens: readonly number[], name: string, headingTokens = 0): Lot => ({
+const part = (weight: number, tokens: readonly number[], name: string, headingTokens = 0): WeightedPart => ({
   weight,
   pieces: tokens.map((count, index) => ({ piece: piece(`${name}${index}`), tokens: count })),
   headingTokens,
 });
 
-const chosen = (lots: readonly Lot[], room: number, said = NOTHING): readonly string[] =>
-  allocate(lots, room, said).map(({ piece: { id } }) => id);
+const chosen = (parts: readonly WeightedPart[], room: number, said = NOTHING): readonly string[] =>
+  allocate(parts, room, said).map(({ piece: { id } }) => id);
 
 describe("allocation", () => {
   it("gives each part its share, and the rest to the parts in order", () => {
-    expect(chosen([lot(1, [10, 10, 10, 10], "a"), lot(1, [10, 10, 10, 10], "b")], 40)).toEqual([
+    expect(chosen([part(1, [10, 10, 10, 10], "a"), part(1, [10, 10, 10, 10], "b")], 40)).toEqual([
       "a0",
       "a1",
       "b0",
       "b1",
     ]);
-    expect(chosen([lot(1, [10], "a"), lot(1, [10, 10, 10, 10], "b")], 40)).toEqual(["a0", "b0", "b1", "b2"]);
-    expect(chosen([lot(3, [10, 10, 10, 10], "a"), lot(1, [10, 10], "b")], 40)).toEqual(["a0", "a1", "a2", "b0"]);
-    expect(chosen([lot(1, [15, 15], "a"), lot(1, [15, 15], "b")], 45)).toEqual(["a0", "b0", "a1"]);
+    expect(chosen([part(1, [10], "a"), part(1, [10, 10, 10, 10], "b")], 40)).toEqual(["a0", "b0", "b1", "b2"]);
+    expect(chosen([part(3, [10, 10, 10, 10], "a"), part(1, [10, 10], "b")], 40)).toEqual(["a0", "a1", "a2", "b0"]);
+    expect(chosen([part(1, [15, 15], "a"), part(1, [15, 15], "b")], 45)).toEqual(["a0", "b0", "a1"]);
   });
 
   it("skips what does not fit in favour of what does", () => {
-    expect(chosen([lot(1, [50, 10, 31, 20], "a")], 30)).toEqual(["a1", "a3"]);
+    expect(chosen([part(1, [50, 10, 31, 20], "a")], 30)).toEqual(["a1", "a3"]);
   });
 
   it("lets no lesser piece displace a better one that fits into the rest", () => {
-    expect(chosen([lot(1, [20, 20, 5, 5], "a"), lot(1, [10], "b")], 60)).toEqual(["a0", "b0", "a1", "a2", "a3"]);
-    expect(chosen([lot(1, [25, 10, 10, 10], "a"), lot(1, [10, 10], "b")], 45)).toEqual(["a1", "a2", "b0", "b1"]);
+    expect(chosen([part(1, [20, 20, 5, 5], "a"), part(1, [10], "b")], 60)).toEqual(["a0", "b0", "a1", "a2", "a3"]);
+    expect(chosen([part(1, [25, 10, 10, 10], "a"), part(1, [10, 10], "b")], 45)).toEqual(["a1", "a2", "b0", "b1"]);
   });
 
   it("reserves no share for a part with nothing new", () => {
     const said = new Said();
     said.add(piece("b0"));
-    expect(chosen([lot(1, [20, 10, 5], "a"), lot(1, [5], "b")], 30, said)).toEqual(["a0", "a1"]);
+    expect(chosen([part(1, [20, 10, 5], "a"), part(1, [5], "b")], 30, said)).toEqual(["a0", "a1"]);
   });
 
   it("gives nothing to a part without weight", () => {
-    expect(chosen([lot(0, [1], "a"), lot(1, [1], "b")], 10)).toEqual(["b0"]);
-    expect(chosen([lot(0, [1], "a")], 10)).toEqual([]);
+    expect(chosen([part(0, [1], "a"), part(1, [1], "b")], 10)).toEqual(["b0"]);
+    expect(chosen([part(0, [1], "a")], 10)).toEqual([]);
   });
 
   it("counts a part's heading once, with its first piece", () => {
-    expect(chosen([lot(1, [4, 4, 4], "a", 2)], 10)).toEqual(["a0", "a1"]);
-    expect(chosen([lot(1, [4], "a", 2)], 5)).toEqual([]);
+    expect(chosen([part(1, [4, 4, 4], "a", 2)], 10)).toEqual(["a0", "a1"]);
+    expect(chosen([part(1, [4], "a", 2)], 5)).toEqual([]);
   });
 
   it("takes one of several pieces with the same text: the first that fits", () => {
-    const twins: Lot = {
+    const twins: WeightedPart = {
       weight: 1,
       headingTokens: 0,
       pieces: [
@@ -93,12 +93,12 @@ describe("allocation", () => {
     });
     fc.assert(
       fc.property(fc.array(anyLot, { maxLength: 4 }), fc.nat(100), (drawn, room) => {
-        const lots = drawn.map(({ weight, tokens }, index) => lot(weight, tokens, "abcd".charAt(index)));
-        const taken = allocate(lots, room, NOTHING);
+        const parts = drawn.map(({ weight, tokens }, index) => part(weight, tokens, "abcd".charAt(index)));
+        const taken = allocate(parts, room, NOTHING);
         const left = room - taken.reduce((sum, { tokens }) => sum + tokens, 0);
         expect(left).toBeGreaterThanOrEqual(0);
         expect(new Set(taken).size).toBe(taken.length);
-        const out = lots
+        const out = parts
           .flatMap(({ weight, pieces }) => (weight > 0 ? pieces : []))
           .filter((one) => !taken.includes(one));
         expect(out.filter(({ tokens }) => tokens <= left)).toEqual([]);

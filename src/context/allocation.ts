@@ -15,37 +15,37 @@ export interface Measured {
   readonly tokens: number;
 }
 
-export interface Lot {
+export interface WeightedPart {
   readonly weight: number;
   /** Best first. */
   readonly pieces: readonly Measured[];
-  /** The extra tokens that the first piece of the lot costs. */
+  /** The extra tokens that the first piece of the part costs. */
   readonly headingTokens: number;
 }
 
 /** The chosen pieces, in the order in which they were chosen. */
-export function allocate(lots: readonly Lot[], room: number, before: Said): readonly Measured[] {
+export function allocate(parts: readonly WeightedPart[], room: number, before: Said): readonly Measured[] {
   const said = new Said(before);
-  const wanted = lots.filter(({ weight, pieces }) => weight > 0 && pieces.some(({ piece }) => !said.has(piece)));
+  const wanted = parts.filter(({ weight, pieces }) => weight > 0 && pieces.some(({ piece }) => !said.has(piece)));
   const weights = wanted.reduce((sum, { weight }) => sum + weight, 0);
   const chosen: Measured[] = [];
-  const started = new Set<Lot>();
+  const started = new Set<WeightedPart>();
   let left = room;
-  const fill = (lot: Lot, share: number, isLast: boolean): void => {
+  const fill = (part: WeightedPart, share: number, isLast: boolean): void => {
     let open = Math.min(share, left);
-    for (const measured of lot.pieces) {
-      const tokens = measured.tokens + (started.has(lot) ? 0 : lot.headingTokens);
+    for (const measured of part.pieces) {
+      const tokens = measured.tokens + (started.has(part) ? 0 : part.headingTokens);
       if (said.has(measured.piece)) continue;
       if (tokens > open && !isLast && tokens <= share) return;
       if (tokens > open) continue;
       open -= tokens;
       left -= tokens;
-      started.add(lot);
+      started.add(part);
       chosen.push(measured);
       said.add(measured.piece);
     }
   };
-  for (const lot of wanted) fill(lot, Math.floor((room * lot.weight) / weights), false);
-  for (const lot of wanted) fill(lot, left, true);
+  for (const part of wanted) fill(part, Math.floor((room * part.weight) / weights), false);
+  for (const part of wanted) fill(part, left, true);
   return chosen;
 }

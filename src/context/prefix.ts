@@ -8,7 +8,7 @@
  * the prefix's part, but not the budget, so the prefix is never empty while there is something to say.
  */
 import type { ParsedContext } from "../input/context.js";
-import { allocate, type Lot, type Measured } from "./allocation.js";
+import { allocate, type Measured, type WeightedPart } from "./allocation.js";
 import type { LeftItem } from "./context.js";
 import { cutToFit, firstToCut, type Whole } from "./cut.js";
 import { CUT, PREAMBLE, unquoted } from "./fence.js";
@@ -105,14 +105,14 @@ async function choose(
 ): Promise<readonly Measured[]> {
   const [preamble = 0, ...tokens] = await measure.each([PREAMBLE, ...wanted.map(textOf)].map((line) => `${line}\n`));
   const measured = wanted.map((piece, index) => ({ piece, tokens: tokens[index] ?? Infinity }));
-  const lots = (["blocks", "facts"] as const).map(
-    (part): Lot => ({
+  const parts = (["blocks", "facts"] as const).map(
+    (part): WeightedPart => ({
       weight: shares[part],
       pieces: measured.filter(({ piece }) => piece.part === part),
       headingTokens: 0,
     }),
   );
-  return allocate(lots, room - preamble, new Said());
+  return allocate(parts, room - preamble, new Said());
 }
 
 /** If a piece was cut, only its remaining part counts as said. */

@@ -10,7 +10,7 @@
  * empty window, minus what is there, and a session does not fill up with less and less relevant text.
  */
 import type { ParsedContext } from "../input/context.js";
-import { allocate, type Lot, type Measured } from "./allocation.js";
+import { allocate, type Measured, type WeightedPart } from "./allocation.js";
 import type { LeftItem } from "./context.js";
 import { chooseCorrections, formsOf } from "./corrections.js";
 import { cutToFit, firstToCut, type Whole } from "./cut.js";
@@ -54,7 +54,7 @@ export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): 
   const opening = isFirst ? `${PREAMBLE}\n` : joinText(prefix.text, "\n");
   const [used = 0, headingTokens = 0] = await measure.each([opening, `${CONVERSATION}\n`]);
   const room = asked.budgetTokens - used;
-  const lots = (pieces: readonly Measured[]): readonly Lot[] =>
+  const parts = (pieces: readonly Measured[]): readonly WeightedPart[] =>
     PARTS.map((part) => ({
       weight: asked.shares[part],
       pieces: pieces.filter(({ piece }) => piece.part === part),
@@ -64,9 +64,9 @@ export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): 
   const urgent = chooseCorrections(forms, room, Math.floor(room / 2));
   const said = new Said(prefix.said, window.said);
   for (const { piece } of urgent) if (piece) said.add(piece);
-  const unaided = allocate(lots(measured.filter(({ piece }) => !corrected.has(piece.ref))), room, prefix.said);
+  const unaided = allocate(parts(measured.filter(({ piece }) => !corrected.has(piece.ref))), room, prefix.said);
   const due = unaided.length > 0 ? new Set(unaided) : new Set(measured);
-  const fresh = lots(measured.filter((one) => due.has(one) && isNew(one.piece)));
+  const fresh = parts(measured.filter((one) => due.has(one) && isNew(one.piece)));
   const chosen = allocate(fresh, room - sum(urgent), said);
   const others = forms.filter(([form]) => !urgent.some(({ correction }) => correction === form?.correction));
   const given: Given[] = [
@@ -103,14 +103,14 @@ async function measureAll(pieces: readonly Piece[], window: Window, measure: Mea
 
 /** Cuts the best piece of which anything fits, because none fits whole. */
 async function cutBest(
-  lots: readonly Lot[],
+  parts: readonly WeightedPart[],
   said: Said,
   { asked, measure }: TailNeeds,
   whole: (given: Given) => string,
 ): Promise<Given | undefined> {
   const given = (piece: Piece, text: string): Given => ({ piece, text, tokens: 0, cut: text !== textOf(piece) });
   const wholeWith: Whole = (piece, shown) => whole(given(piece, shown));
-  const best = lots
+  const best = parts
     .flatMap(({ weight, pieces }) => (weight > 0 ? pieces : []))
     .map(({ piece }) => piece)
     .filter((piece) => !said.has(piece));
