@@ -53,8 +53,8 @@ const questions = await embedAll(
 );
 await embedder.close();
 
-const { encode, Mirror, Nearest, Pool, Question } = await loadVectorParts();
-const mirror = new Mirror(new Pool(BUDGET, () => false), dimensions);
+const { encode, Mirror, Nearest, PagePool, Question } = await loadVectorParts();
+const mirror = new Mirror(new PagePool(BUDGET, () => false), dimensions);
 for (const [at, vector] of vectors.entries()) {
   if (!mirror.put(at + 1, encode(vector, dimensions))) throw new Error("there is no room");
 }

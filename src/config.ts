@@ -87,7 +87,7 @@ export interface LoadedConfig {
 }
 
 /** A source of options: how it spells keys, and where its values come from. */
-interface Source {
+interface OptionSource {
   readonly spelling: "code" | "file" | "env";
   origin(key: string): ConfigOrigin;
 }
@@ -154,7 +154,7 @@ function resolve(settings: Settings): ResolvedOptions {
   return resolved as ResolvedOptions;
 }
 
-const ENVIRONMENT: Source = { spelling: "env", origin: (variable) => ({ from: "environment", variable }) };
+const ENVIRONMENT: OptionSource = { spelling: "env", origin: (variable) => ({ from: "environment", variable }) };
 type Environment = NonNullable<ConfigSources["env"]>;
 
 function readEnvironment(env: Environment, settings: Settings): void {
@@ -217,7 +217,7 @@ function readFile(path: string, settings: Settings): void {
     throw refuse(message, "YAML nests by spaces, not tabs, and wants a space after each colon", problem);
   }
   const lineOf = (key: string): number => lines.linePos(offsetOf(document.contents, key)).line;
-  const source: Source = { spelling: "file", origin: (key) => ({ from: "file", path, line: lineOf(key) }) };
+  const source: OptionSource = { spelling: "file", origin: (key) => ({ from: "file", path, line: lineOf(key) }) };
   readGroup(contentsOf(document, path) ?? {}, "", source, settings);
 }
 
@@ -259,7 +259,7 @@ function offsetOf(root: unknown, key: string): number {
   return offset;
 }
 
-function readGroup(group: unknown, prefix: string, source: Source, settings: Settings): void {
+function readGroup(group: unknown, prefix: string, source: OptionSource, settings: Settings): void {
   if (typeof group !== "object" || group === null || Array.isArray(group)) {
     const name = prefix.slice(0, -1);
     throw refuse(
@@ -282,7 +282,7 @@ function readGroup(group: unknown, prefix: string, source: Source, settings: Set
 }
 
 /** How error messages refer to a place in a source. */
-function placeIn(source: Source, key: string): string {
+function placeIn(source: OptionSource, key: string): string {
   const origin = source.origin(key);
   if (origin.from === "file") return `${origin.path}:${origin.line}`;
   if (origin.from === "environment") return "environment";
@@ -298,7 +298,7 @@ function firstLeaf(path: string, value: unknown, levels = 8): string {
   return first === undefined ? path : firstLeaf(`${path}.${first[0]}`, first[1], levels - 1);
 }
 
-function set(key: Key, value: unknown, name: string, source: Source, settings: Settings): void {
+function set(key: Key, value: unknown, name: string, source: OptionSource, settings: Settings): void {
   const { option } = key;
   const place = placeIn(source, name);
   if (option.codeOnly && source.spelling !== "code") {
@@ -315,12 +315,12 @@ function set(key: Key, value: unknown, name: string, source: Source, settings: S
 }
 
 /** The names that a source may use. */
-function namesIn({ spelling }: Source): readonly string[] {
+function namesIn({ spelling }: OptionSource): readonly string[] {
   const names = KEYS.filter(({ option }) => spelling === "code" || !option.codeOnly).map((key) => key[spelling]);
   return spelling === "env" ? [...names, CONFIG_VARIABLE, ...OTHER_VARIABLES] : names;
 }
 
-function unknownKey(name: string, source: Source): HoldfastError {
+function unknownKey(name: string, source: OptionSource): HoldfastError {
   const names = namesIn(source);
   if (names.includes(name))
     return refuse(`${placeIn(source, name)}: ${quote(name)} must be nested, one level per dot`, GROUPED);
@@ -332,7 +332,7 @@ function unknownKey(name: string, source: Source): HoldfastError {
 }
 
 /** The names of the smallest section that the given one would be in; if there is none, the sections. */
-function hintFor(name: string, source: Source): string {
+function hintFor(name: string, source: OptionSource): string {
   const names = namesIn(source);
   const separator = source.spelling === "env" ? "_" : ".";
   const steps = name.split(separator);

@@ -13,7 +13,7 @@ import { Backlog } from "./backlog.js";
 import type { MemoryBlocks } from "./blocks/memory-blocks.js";
 import { MeaningPath, withEmbedded } from "./buffers/meaning-path.js";
 import { type LatencyWatch, Meter } from "./buffers/meter.js";
-import type { Entry } from "./buffers/query/answer-cache.js";
+import type { AnswerEntry } from "./buffers/query/answer-cache.js";
 import { QueryBuffer, queryCache } from "./buffers/query/query-buffer.js";
 import { Retriever } from "./buffers/query/retriever.js";
 import { SpeculativeBuffer } from "./buffers/speculative/speculative-buffer.js";
@@ -138,7 +138,7 @@ export class BufferService {
     });
     const retriever = new Retriever({ store, clock, vectors: this.#meaning?.vectors });
     const rank = retriever.rank.bind(retriever);
-    const ahead = new Map<string, Entry>();
+    const ahead = new Map<string, AnswerEntry>();
     this.#queries = new QueryBuffer({ store, clock, meter: this.#meter, ...queryCache(buffer.query), ahead, rank });
     if (buffer.speculative.maxSize > 0) {
       this.#deferred = new DeferredTasks(clock);

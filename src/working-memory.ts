@@ -5,7 +5,7 @@
 import { isOvertaken, MemoryBlocks } from "./blocks/memory-blocks.js";
 import { joinAdded, mergeAdded } from "./buffers/answers.js";
 import type { Meter } from "./buffers/meter.js";
-import { type Batch, type BufferedWrite, Turn } from "./buffers/turn.js";
+import { type BufferedWrite, Turn, type TurnBatch } from "./buffers/turn.js";
 import { type TurnUnit, turnUnit } from "./buffers/turn-unit.js";
 import { NOTHING_ADDED, type UnitResult, type WriteBuffer } from "./buffers/write.js";
 import type { Context } from "./context/context.js";
@@ -151,7 +151,7 @@ export class WorkingMemory {
    * Commits one batch. Messages and points have ids, and a fact is identified by its content, so only edits need a key to
    * be idempotent.
    */
-  async #commitBatch(place: ParsedScope, { key, given, writes }: Batch, isKeyed: boolean): Promise<Added> {
+  async #commitBatch(place: ParsedScope, { key, given, writes }: TurnBatch, isKeyed: boolean): Promise<Added> {
     const where = writes.some(({ op }) => op === "save_message") ? place : { space: place.space };
     const needsKey = isKeyed || writes.some(({ op }) => op === "edit_block");
     const once = needsKey ? onceOf(key, where, "commit", given) : undefined;

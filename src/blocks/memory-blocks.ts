@@ -59,7 +59,7 @@ export interface EditedBlock extends Block {
 }
 
 /** What an edit aims at: the block's next state, and the treatment of text over the budget. */
-interface Target {
+interface EditTarget {
   readonly state: BlockState;
   readonly overflow: "policy" | "archive" | "leave";
 }
@@ -67,7 +67,7 @@ interface Target {
 interface Rewrite {
   readonly note: EditOptions;
   readonly once: OnceWrite | undefined;
-  readonly target: (block: Block) => Promise<Target>;
+  readonly target: (block: Block) => Promise<EditTarget>;
   /** True if the rewrite is allowed on a read-only block. */
   readonly isAllowed?: boolean;
 }
@@ -127,7 +127,7 @@ export class MemoryBlocks {
   edit(place: ParsedScope, name: string, edit: BlockEditInput, options?: WriteOptions): Promise<EditedBlock> {
     const parsed = parseEdit(edit);
     const once = onceOf(parseWriteOptions(options), { space: place.space }, "blocks.edit", name, edit);
-    const target = async (block: Block): Promise<Target> => ({
+    const target = async (block: Block): Promise<EditTarget> => ({
       state: { ...stateOf(block), content: await this.contentAfter(block, parsed) },
       overflow: "policy",
     });
@@ -140,7 +140,7 @@ export class MemoryBlocks {
     const { key, rest } = splitKey(options);
     const note = parseEditOptions(rest);
     const once = onceOf(key, { space: place.space }, "blocks.rename", name, to, rest);
-    const target = async (block: Block): Promise<Target> => {
+    const target = async (block: Block): Promise<EditTarget> => {
       refuseOtherVersion(block, note.expectVersion);
       return { state: { ...stateOf(block), name: wanted }, overflow: "leave" };
     };
@@ -151,7 +151,7 @@ export class MemoryBlocks {
   configure(place: ParsedScope, name: string, settings: BlockSettings, options?: WriteOptions): Promise<Block> {
     const { apply, ...note } = parseSettings(settings);
     const once = onceOf(parseWriteOptions(options), { space: place.space }, "blocks.configure", name, settings);
-    const target = async (block: Block): Promise<Target> => ({ state: apply(stateOf(block)), overflow: "leave" });
+    const target = async (block: Block): Promise<EditTarget> => ({ state: apply(stateOf(block)), overflow: "leave" });
     return this.#rewrite(place, name, { note, once, target, isAllowed: true });
   }
 
@@ -193,7 +193,7 @@ export class MemoryBlocks {
     const parsed = parseEditOptions(rest);
     const note = { reason: `restored version ${wanted}`, ...parsed };
     const once = onceOf(key, { space: place.space }, "blocks.restore", name, version, rest);
-    const target = async (block: Block): Promise<Target> => {
+    const target = async (block: Block): Promise<EditTarget> => {
       refuseOtherVersion(block, parsed.expectVersion);
       return { state: { ...stateOf(block), content: await this.#textOf(block, wanted) }, overflow: "leave" };
     };
@@ -213,7 +213,7 @@ export class MemoryBlocks {
     const parsed = parseEditOptions(rest);
     const note = { reason: "overflow archived", ...parsed };
     const once = onceOf(key, { space: place.space }, "blocks.archiveOverflow", name, rest);
-    const target = async (block: Block): Promise<Target> => {
+    const target = async (block: Block): Promise<EditTarget> => {
       refuseOtherVersion(block, parsed.expectVersion);
       const counter = this.#parts.counters.of(block.counter);
       const [tokens = 0] = await counter.count([block.content]);

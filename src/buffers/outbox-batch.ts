@@ -42,7 +42,7 @@ type Target = Pick<VectorIndex, "upsert" | "delete" | "upsertIn" | "deleteIn">;
 
 /** Sends a batch. Never rejects. If the index refuses the batch, it is bisected until the items at fault are found. */
 export async function sendBatch(rows: readonly OutboxRow[], index: Target): Promise<BatchResult> {
-  const batch = new Batch(index);
+  const batch = new IndexBatch(index);
   try {
     await batch.send(changesOf(rows));
   } catch (failure) {
@@ -51,7 +51,7 @@ export async function sendBatch(rows: readonly OutboxRow[], index: Target): Prom
   return { sent: batch.sent, refused: batch.refused };
 }
 
-class Batch {
+class IndexBatch {
   readonly sent: number[] = [];
   readonly refused: RefusedRow[] = [];
   readonly #index: Target;

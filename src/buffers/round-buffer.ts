@@ -92,7 +92,7 @@ export interface RoundView {
   readonly messageCount: number;
 }
 
-interface Waiting {
+interface GatheringLane {
   readonly lane: Lane;
   /** The key of its space. */
   readonly space: string;
@@ -115,7 +115,7 @@ interface Waiting {
 export class RoundBuffer {
   readonly #options: RoundBufferOptions;
   /** Ordered by `touched`. */
-  readonly #lanes = new Map<string, Waiting>();
+  readonly #lanes = new Map<string, GatheringLane>();
   readonly #triggers = Object.fromEntries(TRANSFER_REASONS.map((reason) => [reason, 0])) as {
     [reason in TransferReason]: number;
   };
@@ -157,9 +157,9 @@ export class RoundBuffer {
     });
   }
 
-  #turn(): readonly Waiting[] {
-    const first: Waiting[] = [];
-    const others = new Map<string, Waiting[]>([...this.#served].map((space) => [space, []]));
+  #turn(): readonly GatheringLane[] {
+    const first: GatheringLane[] = [];
+    const others = new Map<string, GatheringLane[]>([...this.#served].map((space) => [space, []]));
     for (const waiting of [...this.#lanes.values()].reverse()) {
       if (!waiting.taken && this.#reasonOf(waiting)) (others.get(waiting.space) ?? first).push(waiting);
     }
@@ -277,13 +277,13 @@ export class RoundBuffer {
   }
 
   /** Why the session is due; undefined if it is not. */
-  #reasonOf({ due, rounds }: Waiting): TransferReason | undefined {
+  #reasonOf({ due, rounds }: GatheringLane): TransferReason | undefined {
     const { eager, maxSize } = this.#options;
     return due ?? (eager ? (rounds >= maxSize ? "rounds" : "eager") : undefined);
   }
 
   /** Checks whether a threshold is exceeded. Checks again if something was added in the meantime. */
-  async #look(waiting: Waiting): Promise<void> {
+  async #look(waiting: GatheringLane): Promise<void> {
     waiting.again = true;
     if (waiting.looking) return;
     waiting.looking = true;
@@ -307,7 +307,7 @@ export class RoundBuffer {
   }
 
   /** Stops tracking a session without pending items: another process embedded them, or the session was forgotten. */
-  #forget(waiting: Waiting): void {
+  #forget(waiting: GatheringLane): void {
     const name = laneKey(waiting.lane);
     if (this.#lanes.get(name) === waiting && !waiting.taken) this.#lanes.delete(name);
     this.#arm();
@@ -359,7 +359,7 @@ export class RoundBuffer {
   }
 }
 
-const newWaiting = (lane: Lane): Waiting => ({
+const newWaiting = (lane: Lane): GatheringLane => ({
   ...{ lane, space: spaceKey(lane.space), touched: 0, since: 0, rounds: 0, tokens: 0, due: undefined },
   ...{ looking: false, again: false, taken: false, touchedSince: true, isRest: false },
 });

@@ -52,7 +52,7 @@ const MESSAGE_KEYS: ReadonlySet<string> = new Set(["op", "message"]);
 const OPS = ["save_message", "upsert_fact", "edit_block", "store_embedding"] as const;
 
 /** The writes of one commit. */
-export interface Batch {
+export interface TurnBatch {
   readonly key: string;
   /** The writes as they were pushed. */
   readonly given: readonly BufferedWrite[];
@@ -69,7 +69,7 @@ export class Turn {
   #place: ParsedScope | undefined;
   #pending: BufferedWrite[] = [];
   /** Batches whose commit failed. They precede the pending writes. */
-  readonly #tried: Batch[] = [];
+  readonly #tried: TurnBatch[] = [];
 
   constructor(capacity: number = CAPACITY, place?: ParsedScope) {
     if (!Number.isSafeInteger(capacity) || capacity < 1) {
@@ -110,7 +110,7 @@ export class Turn {
   }
 
   /** Removes and returns the next batch to commit: one that failed before, or else everything pending. */
-  take(now: number, key: string = newId(now)): Batch {
+  take(now: number, key: string = newId(now)): TurnBatch {
     const tried = this.#tried.shift();
     if (tried) return tried;
     const given = this.#pending.splice(0);
@@ -118,7 +118,7 @@ export class Turn {
   }
 
   /** Keeps a batch that could not be committed for the next commit. */
-  giveBack(batch: Batch): void {
+  giveBack(batch: TurnBatch): void {
     if (batch.given.length > 0) this.#tried.push(batch);
   }
 

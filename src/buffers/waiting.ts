@@ -1,8 +1,9 @@
 /** Counts the items that wait to be embedded, in one scope or in the whole memory. */
 import type { ParsedScope } from "../input/scope.js";
 import type { RowFilter, Store } from "../stores/store.js";
+import type { Page } from "../types.js";
 
-export interface Waiting {
+export interface WaitingCounts {
   /** Items that are not embedded yet, excluding parked ones. */
   readonly pending: number;
   readonly parked: number;
@@ -11,7 +12,7 @@ export interface Waiting {
 const PAGE = 1_000;
 
 /** Counts one session, the whole space if the scope names no session, or everything if there is no scope. */
-export async function waitingIn(store: Store, place: ParsedScope | undefined, now: number): Promise<Waiting> {
+export async function waitingIn(store: Store, place: ParsedScope | undefined, now: number): Promise<WaitingCounts> {
   if (!place) {
     const { pending, parked } = await store.indexingStats();
     return { pending, parked };
@@ -24,11 +25,6 @@ export async function waitingIn(store: Store, place: ParsedScope | undefined, no
   const isOurs = (item: { readonly session?: string }): boolean => session === undefined || item.session === session;
   const parked = await count((cursor) => store.parked({ ...request, ...cursor }), isOurs);
   return { pending: Math.max(0, all - parked), parked };
-}
-
-interface Page<T> {
-  readonly items: readonly T[];
-  readonly next?: string;
 }
 
 async function count<T>(

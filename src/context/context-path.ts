@@ -29,7 +29,7 @@ import type { OnceWrite } from "../stores/receipts.js";
 import type { Counter } from "../tokens/counters.js";
 import type { Hit, SpaceRef } from "../types.js";
 import type { Context, ContextItem, LeftItem } from "./context.js";
-import type { Given } from "./given.js";
+import type { TailStatement } from "./given.js";
 import { Measure } from "./measure.js";
 import { blockPiece, factPiece, itemPiece, type Piece, turnPiece } from "./piece.js";
 import { makePrefix, type Prefix } from "./prefix.js";
@@ -53,7 +53,7 @@ export interface ContextPathParts extends ContextSources {
 type Noted = LedgerDone & { readonly repeated?: boolean };
 
 /** A context that is not yet recorded in the ledger. */
-interface Draft {
+interface ContextDraft {
   readonly measure: Measure;
   readonly found: Found;
   readonly prefix: Prefix;
@@ -121,7 +121,7 @@ export class ContextPath {
     }
   }
 
-  async #draft(place: ParsedScope, asked: ParsedContext): Promise<Draft> {
+  async #draft(place: ParsedScope, asked: ParsedContext): Promise<ContextDraft> {
     const counter = this.#parts.counters.of(asked.counter ?? this.#parts.counter);
     const measure = new Measure(counter, asked.budgetTokens);
     const found = await findParts(this.#parts, place, asked);
@@ -173,7 +173,7 @@ const undoing = (before: readonly LedgerChange[]): Pick<LedgerWrite, "drop" | "p
   put: before.flatMap(({ ref, version, tokens = 0 }) => (version === undefined ? [] : [{ ref, version, tokens }])),
 });
 
-async function contextOf(draft: Draft, asked: ParsedContext, writeFault: string | undefined): Promise<Context> {
+async function contextOf(draft: ContextDraft, asked: ParsedContext, writeFault: string | undefined): Promise<Context> {
   const { measure, found, prefix, echoes, tail } = draft;
   const isGiven = (id: string): boolean => tail.given.some(({ piece }) => piece?.id === id);
   const [inPrefix, inTail, total] = [
@@ -232,7 +232,7 @@ function tailPieces(
   return [candidates, echoes];
 }
 
-function itemsOf({ piece, text, tokens, cut }: Given): readonly ContextItem[] {
+function itemsOf({ piece, text, tokens, cut }: TailStatement): readonly ContextItem[] {
   if (!piece || piece.kind === "block") return [];
   const { part, kind, id, space, version } = piece;
   return [{ part, kind: itemKind(kind), id, space, version, text, tokens, cut }];

@@ -5,7 +5,7 @@ import type { Piece } from "./piece.js";
 import type { Correction } from "./window.js";
 
 /** One statement of the tail. */
-export interface Given {
+export interface TailStatement {
   readonly text: string;
   readonly tokens: number;
   readonly cut: boolean;
@@ -16,7 +16,7 @@ export interface Given {
 }
 
 /** Corrections in the order of the ledger, facts and recalled text best first, then turns in chronological order. */
-export function textOfTail(given: readonly Given[], order: readonly Piece[], isFirst: boolean): string {
+export function textOfTail(given: readonly TailStatement[], order: readonly Piece[], isFirst: boolean): string {
   if (given.length === 0) return "";
   const texts = new Map(given.flatMap(({ piece, correction, text }) => (piece && !correction ? [[piece, text]] : [])));
   const lines = (part: ContextPart): readonly string[] =>

@@ -22,7 +22,7 @@ interface Room {
   readonly all: number;
 }
 
-type Asked = Pick<ParsedContext, "budgetTokens" | "shares">;
+type PrefixOptions = Pick<ParsedContext, "budgetTokens" | "shares">;
 
 export interface Prefix {
   readonly text: string;
@@ -34,7 +34,7 @@ export interface Prefix {
 const CUT_TOKENS_MIN = 32;
 
 /** Requires pieces in order: blocks, then pinned facts. */
-export async function makePrefix(pieces: readonly Piece[], asked: Asked, measure: Measure): Promise<Prefix> {
+export async function makePrefix(pieces: readonly Piece[], asked: PrefixOptions, measure: Measure): Promise<Prefix> {
   const room = roomOf(asked);
   const wanted = pieces.filter(saysSomething);
   const draft = new Map<Piece, string>();
@@ -93,14 +93,14 @@ async function cutNext(
   if (least) draft.set(least.piece, least.shown);
 }
 
-function roomOf({ budgetTokens, shares: { blocks, facts, turns, recall } }: Asked): number {
+function roomOf({ budgetTokens, shares: { blocks, facts, turns, recall } }: PrefixOptions): number {
   return Math.floor((budgetTokens * (blocks + facts)) / (blocks + facts + turns + recall));
 }
 
 async function choose(
   wanted: readonly Piece[],
   room: number,
-  { shares }: Asked,
+  { shares }: PrefixOptions,
   measure: Measure,
 ): Promise<readonly Measured[]> {
   const [preamble = 0, ...tokens] = await measure.each([PREAMBLE, ...wanted.map(textOf)].map((line) => `${line}\n`));

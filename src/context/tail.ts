@@ -15,7 +15,7 @@ import type { LeftItem } from "./context.js";
 import { chooseCorrections, formsOf } from "./corrections.js";
 import { cutToFit, firstToCut, type Whole } from "./cut.js";
 import { CONVERSATION, PREAMBLE } from "./fence.js";
-import { type Given, textOfTail } from "./given.js";
+import { type TailStatement, textOfTail } from "./given.js";
 import type { Measure } from "./measure.js";
 import { type Piece, saysSomething, textOf } from "./piece.js";
 import type { Prefix } from "./prefix.js";
@@ -26,7 +26,7 @@ import type { Window } from "./window.js";
 export interface Tail {
   readonly text: string;
   /** In the order in which they were chosen. */
-  readonly given: readonly Given[];
+  readonly given: readonly TailStatement[];
   readonly left: readonly LeftItem[];
   /** The tokens of what would have been given if it were not in the window. */
   readonly saved: number;
@@ -69,13 +69,13 @@ export async function makeTail(candidates: readonly Piece[], needs: TailNeeds): 
   const fresh = parts(measured.filter((one) => due.has(one) && isNew(one.piece)));
   const chosen = allocate(fresh, room - sum(urgent), said);
   const others = forms.filter(([form]) => !urgent.some(({ correction }) => correction === form?.correction));
-  const given: Given[] = [
+  const given: TailStatement[] = [
     ...urgent,
     ...chosen.map(({ piece, tokens }) => ({ piece, tokens, text: textOf(piece), cut: false })),
     ...chooseCorrections(others, room - sum(urgent) - sum(chosen), Infinity),
   ];
 
-  const text = (more: readonly Given[] = []): string => textOfTail([...given, ...more], wanted, isFirst);
+  const text = (more: readonly TailStatement[] = []): string => textOfTail([...given, ...more], wanted, isFirst);
   // Token counts are not additive. What was chosen last is removed first.
   while (given.length > 0 && (await measure.of(joinText(prefix.text, text()))) > asked.budgetTokens) given.pop();
   if (given.every(({ correction }) => correction)) {
@@ -106,9 +106,14 @@ async function cutBest(
   parts: readonly WeightedPart[],
   said: Said,
   { asked, measure }: TailNeeds,
-  whole: (given: Given) => string,
-): Promise<Given | undefined> {
-  const given = (piece: Piece, text: string): Given => ({ piece, text, tokens: 0, cut: text !== textOf(piece) });
+  whole: (given: TailStatement) => string,
+): Promise<TailStatement | undefined> {
+  const given = (piece: Piece, text: string): TailStatement => ({
+    piece,
+    text,
+    tokens: 0,
+    cut: text !== textOf(piece),
+  });
   const wholeWith: Whole = (piece, shown) => whole(given(piece, shown));
   const best = parts
     .flatMap(({ weight, pieces }) => (weight > 0 ? pieces : []))
@@ -122,7 +127,7 @@ async function cutBest(
 
 function leftOver(
   candidates: readonly Piece[],
-  given: readonly Given[],
+  given: readonly TailStatement[],
   { prefix, window }: TailNeeds,
 ): readonly LeftItem[] {
   const tail = new Said();

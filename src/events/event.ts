@@ -37,7 +37,7 @@ export type FlushReason = (typeof FLUSH_REASONS)[number];
 export type PrefetchOutcome = "ready" | "served" | "wasted";
 
 /** The time and place of an event. */
-interface Place {
+interface EventBase {
   /** Epoch milliseconds of the event. */
   readonly at: number;
   /** The space in which it happened. */
@@ -47,7 +47,7 @@ interface Place {
 }
 
 /** The WriteBuffer committed items. They are durable and searchable by words. */
-export interface AddedEvent extends Place {
+export interface AddedEvent extends EventBase {
   readonly type: "added";
   /** The ids of the items. */
   readonly ids: readonly string[];
@@ -56,7 +56,7 @@ export interface AddedEvent extends Place {
 }
 
 /** An item has a new version. The vectors of the old version are no longer searched. */
-export interface EditedEvent extends Place {
+export interface EditedEvent extends EventBase {
   readonly type: "edited";
   /** The id of the item, block or fact. */
   readonly id: string;
@@ -65,7 +65,7 @@ export interface EditedEvent extends Place {
 }
 
 /** Items were deleted by id. */
-export interface DeletedEvent extends Place {
+export interface DeletedEvent extends EventBase {
   readonly type: "deleted";
   /** The requested ids. */
   readonly ids: readonly string[];
@@ -76,7 +76,7 @@ export interface DeletedEvent extends Place {
 }
 
 /** A session was forgotten, or a block (`block` is its id), or the whole space if neither is present. */
-export interface ForgottenEvent extends Place {
+export interface ForgottenEvent extends EventBase {
   readonly type: "forgotten";
   /** The id of the forgotten block. */
   readonly block?: string;
@@ -87,19 +87,19 @@ export interface ForgottenEvent extends Place {
 }
 
 /** Items were copied into this space from another. */
-export interface PromotedEvent extends Place {
+export interface PromotedEvent extends EventBase {
   readonly type: "promoted";
   /** The ids of the items. */
   readonly ids: readonly string[];
 }
 
 /** The space, or the named session, was renamed. The event carries the old name. */
-export interface RenamedEvent extends Place {
+export interface RenamedEvent extends EventBase {
   readonly type: "renamed";
 }
 
 /** A block was created or has a new version. */
-export interface BlockEvent extends Place {
+export interface BlockEvent extends EventBase {
   readonly type: "block";
   /** The id of the item, block or fact. */
   readonly id: string;
@@ -110,7 +110,7 @@ export interface BlockEvent extends Place {
 }
 
 /** A fact was recorded, updated, ended or retracted, and is now in this state. */
-export interface FactEvent extends Place {
+export interface FactEvent extends EventBase {
   readonly type: "fact";
   /** The id of the item, block or fact. */
   readonly id: string;
@@ -119,7 +119,7 @@ export interface FactEvent extends Place {
 }
 
 /** RoundBuffer → HybridBuffer: the items are embedded and searchable by meaning. */
-export interface TransferredEvent extends Place {
+export interface TransferredEvent extends EventBase {
   readonly type: "transferred";
   /** Why it happened now. */
   readonly reason: TransferReason;
@@ -128,7 +128,7 @@ export interface TransferredEvent extends Place {
 }
 
 /** HybridBuffer → store: the vectors of the items are written. */
-export interface FlushedEvent extends Place {
+export interface FlushedEvent extends EventBase {
   readonly type: "flushed";
   /** Why it happened now. */
   readonly reason: FlushReason;
@@ -140,7 +140,7 @@ export interface FlushedEvent extends Place {
  * SpeculativeBuffer: an answer was made ahead of time (`ready`), a question got it (`served`), or it was dropped
  * (`wasted`).
  */
-export interface PrefetchedEvent extends Place {
+export interface PrefetchedEvent extends EventBase {
   readonly type: "prefetched";
   /** Who guessed the question. */
   readonly predictor: PredictorName;
@@ -149,7 +149,7 @@ export interface PrefetchedEvent extends Place {
 }
 
 /** An item could not be embedded and was parked. `parked()` returns the embedder's message. */
-export interface ParkedEvent extends Place {
+export interface ParkedEvent extends EventBase {
   readonly type: "parked";
   /** The id of the item, block or fact. */
   readonly id: string;
@@ -160,7 +160,7 @@ export interface ParkedEvent extends Place {
 }
 
 /** A caller asked to retry parked items. Automatic retries are not reported. */
-export interface ReplayedEvent extends Place {
+export interface ReplayedEvent extends EventBase {
   readonly type: "replayed";
   /** Number of items. */
   readonly items: number;
@@ -170,7 +170,7 @@ export interface ReplayedEvent extends Place {
  * Another process changed the space. Sent only to subscribers that name their spaces. If it lists no items, vectors
  * were written or an agent was renamed. Block edits by other processes are not detected.
  */
-export interface ChangedEvent extends Place {
+export interface ChangedEvent extends EventBase {
   readonly type: "changed";
   /** Ids of added or edited items; if there are very many, only the first ones. */
   readonly ids: readonly string[];

@@ -45,7 +45,7 @@ const READ = 200;
 const KNOWN = 200;
 const KEYS: ReadonlySet<string> = new Set(["limit", "signal"]);
 
-type Place = ParsedScope & { readonly session: string };
+type SessionScope = ParsedScope & { readonly session: string };
 
 /** Unread messages, and the sequence number before them. */
 interface Unread {
@@ -86,7 +86,7 @@ export class ExtractionRun {
     });
   }
 
-  async #readAll(place: Place, most: number, extractor: Extractor, signal: AbortSignal): Promise<Extraction> {
+  async #readAll(place: SessionScope, most: number, extractor: Extractor, signal: AbortSignal): Promise<Extraction> {
     const facts: Fact[] = [];
     const refused: { readonly why: string }[] = [];
     let messages = 0;
@@ -107,7 +107,7 @@ export class ExtractionRun {
   }
 
   /** The unread messages, oldest first. Searched from the newest back, because there are usually few. */
-  async #unread({ space, session }: Place, most: number): Promise<Unread> {
+  async #unread({ space, session }: SessionScope, most: number): Promise<Unread> {
     const { store, now } = this.#parts;
     const after = await store.extracted(space, session);
     const messages: Item[] = [];
@@ -130,7 +130,7 @@ export class ExtractionRun {
   }
 
   /** Undefined if another process has read the session meanwhile: its facts may have changed, so nothing is written. */
-  async #readPage(place: Place, { after, messages }: Unread, extractor: Extractor, signal: AbortSignal) {
+  async #readPage(place: SessionScope, { after, messages }: Unread, extractor: Extractor, signal: AbortSignal) {
     signal.throwIfAborted();
     const request = { messages: messages.map(messageOf), known: await this.#known(place.space) };
     const { drafts, refused } = parseDrafts(await draftsOf(extractor, request, signal), request);

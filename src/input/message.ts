@@ -14,7 +14,7 @@ import { type Fields, invalid, objectWith, parseChoice, tooLarge, wrongType } fr
  * Which fields of a row the caller supplied; the others are generated. A retry of the same call generates other ids and
  * times.
  */
-export interface Given {
+export interface GivenFields {
   readonly id: boolean;
   readonly occurredAt: boolean;
 }
@@ -22,10 +22,10 @@ export interface Given {
 /** The rows of one call, in order, and for each row which fields the caller supplied. */
 export interface ParsedRound {
   readonly rows: readonly NewRow[];
-  readonly given: readonly Given[];
+  readonly given: readonly GivenFields[];
 }
 
-type Draft = { -readonly [key in keyof NewRow]: NewRow[key] };
+type RowDraft = { -readonly [key in keyof NewRow]: NewRow[key] };
 
 const MESSAGE_KEYS: ReadonlySet<string> = new Set("id role name content occurredAt metadata tier expiresAt".split(" "));
 const ITEM_KEYS: ReadonlySet<string> = new Set(["kind", ...MESSAGE_KEYS]);
@@ -45,7 +45,7 @@ function parseRound(list: unknown, noun: "messages" | "items", now: number): Par
   if (!Array.isArray(list)) throw wrongType(noun, "a list", list, "put a single one into a list: [ … ]");
   const keys = noun === "messages" ? MESSAGE_KEYS : ITEM_KEYS;
   const rows: NewRow[] = [];
-  const given: Given[] = [];
+  const given: GivenFields[] = [];
   for (let index = 0; index < list.length; index++) {
     const where = `${noun}[${index}]`;
     const fields = objectWith(list[index], keys, where);
@@ -62,7 +62,7 @@ function kindOf(fields: Fields, noun: "messages" | "items", where: string): Kind
 
 function parseRow(fields: Fields, kind: Kind, where: string, now: number): NewRow {
   const { id, role, name, content, occurredAt, metadata, tier, expiresAt } = fields;
-  const row: Draft = {
+  const row: RowDraft = {
     id: id === undefined ? newId(now) : parseIdentity(id, `${where}.id`),
     kind,
     content: "",
@@ -85,7 +85,7 @@ export function parseSpeaker(value: unknown, where: string): string {
   return repairText(value);
 }
 
-function refuseRepeatedIds(rows: readonly NewRow[], given: readonly Given[], noun: string): void {
+function refuseRepeatedIds(rows: readonly NewRow[], given: readonly GivenFields[], noun: string): void {
   if (rows.length === 1) return;
   const seen = new Map<string, number>();
   for (const [index, { id }] of rows.entries()) {

@@ -10,7 +10,7 @@ import { HoldfastError } from "../errors.js";
 
 /** Identifies a list: its name and everything it is bound to. */
 export type ListName = readonly [name: string, ...of: readonly (string | number | undefined)[]];
-type Place = readonly [number, number?];
+type KeysetPosition = readonly [number, number?];
 
 export const SECRET_BYTES = 32;
 const CIPHER = "aes-256-gcm";
@@ -26,7 +26,7 @@ export class Cursors {
     this.#secret = secret;
   }
 
-  seal(list: ListName, [first, second = 0]: Place): string {
+  seal(list: ListName, [first, second = 0]: KeysetPosition): string {
     const place = Buffer.alloc(PLACE_BYTES);
     place.writeDoubleBE(first, 0);
     place.writeDoubleBE(second, 8);

@@ -18,7 +18,7 @@ export interface HashEmbedderOptions {
 const MODEL = "hash-of-words";
 
 /** A queued call. */
-interface Waiting {
+interface QueuedCall {
   readonly texts: readonly string[];
   readonly urgent: boolean;
   readonly resolve: (vectors: readonly Float32Array[]) => void;
@@ -31,7 +31,7 @@ export class HashEmbedder implements Embedder {
   /** May be changed at any time: a caller that has the earlier description then gets wrong dimensions. */
   dimensions: number;
 
-  #line: Waiting[] = [];
+  #line: QueuedCall[] = [];
   #stalls = 0;
   #fault: Fault = { times: 0, error: undefined };
   #describeFault: Fault = { times: 0, error: undefined };
@@ -171,7 +171,7 @@ export class HashEmbedder implements Embedder {
   }
 }
 
-const isUrgent = ({ urgent }: Waiting): boolean => urgent;
+const isUrgent = ({ urgent }: QueuedCall): boolean => urgent;
 
 const closed = (): HoldfastError => new HoldfastError("closed", "the embedder is closed", { hint: "open another one" });
 

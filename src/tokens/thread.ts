@@ -12,7 +12,7 @@ import type { CountingAnswer, CountingCall } from "./worker.js";
 
 export const IDLE_MS = 60_000;
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (counts: readonly number[]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -21,7 +21,7 @@ const threads = new Map<EncodingName, CountingThread>();
 
 export class CountingThread {
   readonly #encoding: EncodingName;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingCall>();
   #users = 0;
   #number = 0;
   #worker: Worker | undefined;

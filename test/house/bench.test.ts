@@ -27,8 +27,8 @@ describe("a benchmark", () => {
 
   it("finds the other parts of the product that it uses", async () => {
     expect((await loadTerms())("blue kettle")).toEqual(["blue", "kettl"]);
-    const { Mirror, Pool, Question } = await loadVectorParts();
-    expect([typeof Mirror, typeof Pool, typeof Question]).toEqual(["function", "function", "function"]);
+    const { Mirror, PagePool, Question } = await loadVectorParts();
+    expect([typeof Mirror, typeof PagePool, typeof Question]).toEqual(["function", "function", "function"]);
     const { createApp, dispatch } = await loadServerParts();
     expect([typeof createApp, typeof dispatch]).toEqual(["function", "function"]);
   });

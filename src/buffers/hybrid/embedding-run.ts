@@ -10,7 +10,7 @@ import type { Fit } from "../../retrieval/chunks/chunk.js";
 import { fitDrafts, nextDrafts } from "../../retrieval/chunks/chunks.js";
 import type { PendingItem } from "../../stores/indexing.js";
 import type { CachedItem } from "./vector-cache.js";
-import type { Part, Work } from "./work.js";
+import type { Work, WorkPart } from "./work.js";
 
 /** Texts per call: large enough to save calls to a remote embedder, small enough to deliver the first results early. */
 const TEXTS_PER_CALL = 128;
@@ -97,12 +97,12 @@ function finish(work: Work, accept: RunOptions["accept"]): void {
 }
 
 /** Embeds these parts in one call, or in several calls if one of the parts makes it fail. */
-async function embedParts(embedder: GuardedEmbedder, parts: readonly Part[], options: RunOptions): Promise<void> {
+async function embedParts(embedder: GuardedEmbedder, parts: readonly WorkPart[], options: RunOptions): Promise<void> {
   const live = parts.filter(({ work }) => !work.isOver);
   const [first] = live;
   if (!first) return;
   const { accept, setAside, ...embedOptions } = options;
-  const drop = (guilty: Part, error: HoldfastError): void => {
+  const drop = (guilty: WorkPart, error: HoldfastError): void => {
     guilty.work.end();
     setAside(guilty.work.item, error);
   };
@@ -137,7 +137,7 @@ async function embedParts(embedder: GuardedEmbedder, parts: readonly Part[], opt
   }
 }
 
-function partAt(parts: readonly Part[], index: number): Part | undefined {
+function partAt(parts: readonly WorkPart[], index: number): WorkPart | undefined {
   let end = 0;
   return parts.find(({ chunks }) => {
     end += chunks.length;
@@ -145,8 +145,8 @@ function partAt(parts: readonly Part[], index: number): Part | undefined {
   });
 }
 
-function callsOf(parts: readonly Part[]): readonly (readonly Part[])[] {
-  const calls: Part[][] = [];
+function callsOf(parts: readonly WorkPart[]): readonly (readonly WorkPart[])[] {
+  const calls: WorkPart[][] = [];
   let texts = 0;
   for (const part of parts) {
     const last = calls.at(-1);

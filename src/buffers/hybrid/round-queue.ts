@@ -13,13 +13,13 @@ export interface QueuedLane {
   readonly items: readonly CachedItem[];
 }
 
-interface Waiting {
+interface LaneQueue {
   readonly lane: Lane;
   readonly items: Map<number, CachedItem>;
 }
 
 export class RoundQueue {
-  readonly #lanes = new Map<string, Waiting>();
+  readonly #lanes = new Map<string, LaneQueue>();
   /** Keys of items that were removed without being written and may be pending again, by lane. */
   readonly #again = new Map<string, Set<number>>();
   #items = 0;

@@ -28,13 +28,13 @@ export interface CachedItem {
 /** round: embedded ahead of its batch, for a query · hybrid: transferred, waiting to be written. */
 export type CacheLevel = Exclude<Level, "store">;
 
-interface Entry {
+interface CacheEntry {
   readonly item: CachedItem;
   level: CacheLevel;
 }
 
 export class VectorCache {
-  readonly #spaces = new Map<string, Map<number, Entry>>();
+  readonly #spaces = new Map<string, Map<number, CacheEntry>>();
   /** The space key of each item when it was embedded. The space may have been renamed since. */
   readonly #names = new Map<number, string>();
   #items = 0;

@@ -17,7 +17,7 @@ export interface WorkParts {
 }
 
 /** Chunks of an item that are embedded in one call. */
-export interface Part {
+export interface WorkPart {
   readonly work: Work;
   readonly chunks: readonly Chunk[];
 }
@@ -26,7 +26,7 @@ export class Work {
   readonly item: PendingItem;
   readonly drafts: Drafts;
   /** Parts that are cut but not embedded, in order. */
-  #parts: readonly Part[] = [];
+  #parts: readonly WorkPart[] = [];
   readonly #spans: Span[] = [];
   readonly #vectors: Float32Array[] = [];
   readonly #borrowed = new Map<number, { readonly key: number; readonly version: number }>();
@@ -46,7 +46,7 @@ export class Work {
     this.#isOver = true;
   }
 
-  get parts(): readonly Part[] {
+  get parts(): readonly WorkPart[] {
     return this.#isOver ? [] : this.#parts;
   }
 
@@ -66,7 +66,7 @@ export class Work {
   }
 
   /** Stores the vectors of a part. */
-  add(part: Part, vectors: readonly Float32Array[]): void {
+  add(part: WorkPart, vectors: readonly Float32Array[]): void {
     this.#parts = this.#parts.filter((other) => other !== part);
     for (const { start, end } of part.chunks) this.#spans.push({ start, end });
     this.#vectors.push(joined(vectors.map(rounded))); // rounded as in the store, so that scores stay the same

@@ -42,7 +42,7 @@ export interface RankedQuestion {
   readonly ranking: Ranking;
 }
 
-export class Entry {
+export class AnswerEntry {
   readonly key: string;
   readonly versions: string;
   readonly order: number;
@@ -111,7 +111,7 @@ export class Entry {
 }
 
 export interface FoundEntry {
-  readonly entry: Entry;
+  readonly entry: AnswerEntry;
   readonly level: "kept" | "victim";
 }
 
@@ -128,8 +128,8 @@ export interface AnswerCacheStats {
 
 export class AnswerCache {
   #maxBytes: number;
-  readonly #kept: LRUCache<string, Entry>;
-  readonly #victims: LRUCache<string, Entry>;
+  readonly #kept: LRUCache<string, AnswerEntry>;
+  readonly #victims: LRUCache<string, AnswerEntry>;
   #bytes = 0;
   readonly #evictions = { kept: 0, victims: 0 };
 
@@ -165,7 +165,7 @@ export class AnswerCache {
   }
 
   /** Puts an entry into L1, unless the entry already there is newer or deeper. */
-  keep(entry: Entry): void {
+  keep(entry: AnswerEntry): void {
     const { key, versions, order } = entry;
     if (entry.bytes > this.#maxBytes * ENTRY_SHARE_MAX) return;
     const other = this.#kept.peek(key);
@@ -177,7 +177,7 @@ export class AnswerCache {
   }
 
   /** Adds an answer to an entry, if the entry is still in L1 and has room for it. */
-  put(entry: Entry, page: string, hits: Hits): void {
+  put(entry: AnswerEntry, page: string, hits: Hits): void {
     if (this.#kept.peek(entry.key) !== entry) return;
     const before = entry.bytes;
     const bytes = bytesOfAnswer(page, hits);
@@ -187,7 +187,7 @@ export class AnswerCache {
     this.#trim();
   }
 
-  drop(entry: Entry): void {
+  drop(entry: AnswerEntry): void {
     if (this.#kept.peek(entry.key) === entry) this.#kept.delete(entry.key);
     if (this.#victims.peek(entry.key) === entry) this.#victims.delete(entry.key);
   }
@@ -212,7 +212,7 @@ export class AnswerCache {
     return { kept: this.#kept.size, victims: this.#victims.size, evictions, bytes: this.#bytes, maxEntries, maxBytes };
   }
 
-  #retire(entry: Entry): void {
+  #retire(entry: AnswerEntry): void {
     entry.strip();
     this.#victims.set(entry.key, entry);
     this.#bytes += entry.bytes;

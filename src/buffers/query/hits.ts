@@ -10,7 +10,7 @@ import type { KeyedItem, ReadRequest, Store } from "../../stores/store.js";
 import type { Explanation, Hit, Hits, Level, SpaceRef, Why } from "../../types.js";
 
 /** The asking scope. It decides which hits are `in_session`. */
-export interface Place {
+export interface AskingScope {
   readonly space: SpaceRef;
   readonly session?: string;
 }
@@ -34,7 +34,7 @@ export interface ReadHits {
 export interface HitsRequest extends Omit<ReadRequest, "keys"> {
   readonly offset: number;
   readonly topK: number;
-  readonly place: Place;
+  readonly place: AskingScope;
   /** If present, each hit explains its score. */
   readonly explain?: Presentation["explain"];
 }

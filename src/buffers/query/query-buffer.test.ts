@@ -8,7 +8,7 @@ import type { Write } from "../../stores/store.js";
 import { FakeClock } from "../../testing/fake-clock.js";
 import type { SpaceRef } from "../../types.js";
 import { Meter } from "../meter.js";
-import type { Entry } from "./answer-cache.js";
+import type { AnswerEntry } from "./answer-cache.js";
 import { QueryBuffer, type QueryBufferOptions } from "./query-buffer.js";
 import type { Ranking } from "./retriever.js";
 
@@ -23,7 +23,7 @@ class Desk {
   readonly meter = new Meter(this.clock);
   readonly buffer: QueryBuffer;
   /** Answers made ahead of time. */
-  readonly ahead = new Map<string, Entry>();
+  readonly ahead = new Map<string, AnswerEntry>();
   /** What was searched for. */
   readonly searches: Question[] = [];
   /** How often content was read, and what is called before. */

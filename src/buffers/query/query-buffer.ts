@@ -11,7 +11,7 @@
  * Entries are invalidated by version, not by TTL. Every write that changes an answer raises the version of its space,
  * and a space that reuses the name of another has its own id. A search sees at least what was committed when its
  * versions were read. A cached entry is therefore never older than its versions, and a question never joins a search
- * that began before a commit it must see. Answers that change without a write are not cached (`Entry.isKeepable`).
+ * that began before a commit it must see. Answers that change without a write are not cached (`AnswerEntry.isKeepable`).
  */
 import type { Clock } from "../../clock.js";
 import type { ParsedQuery } from "../../input/query.js";
@@ -21,10 +21,10 @@ import { spaceKey } from "../../space-key.js";
 import type { SpaceVersion, Store } from "../../stores/store.js";
 import type { Hits, Origin, SpaceRef } from "../../types.js";
 import { Meter } from "../meter.js";
-import { AnswerCache, type AnswerCacheStats, type Answered, Entry } from "./answer-cache.js";
+import { AnswerCache, type AnswerCacheStats, AnswerEntry, type Answered } from "./answer-cache.js";
 import { answerBytes, constrained } from "./budget.js";
 import { explain } from "./explanation.js";
-import { answer, type Place, readHits } from "./hits.js";
+import { type AskingScope, answer, readHits } from "./hits.js";
 import { isCold, type QueryBufferStats, QueryCounts } from "./query-stats.js";
 import type { Ranking } from "./retriever.js";
 
@@ -45,7 +45,7 @@ export interface QueryBufferOptions {
   /** Upper bound on the memory of both levels together. */
   readonly maxBytes: number;
   /** Answers made ahead of time, by question. What is served is removed. */
-  readonly ahead?: Map<string, Entry>;
+  readonly ahead?: Map<string, AnswerEntry>;
   /**
    * Searches. Returns at least the question's `depth` best items, or all matches. `now` is wall-clock time. Rejects if
    * the signal aborts before the search begins.
@@ -58,7 +58,7 @@ export interface QueryBufferOptions {
  * in progress · stopped: a question or a write came · unusable: the answer cannot be kept.
  */
 export type Prefetched =
-  | { readonly outcome: "ready"; readonly entry: Entry }
+  | { readonly outcome: "ready"; readonly entry: AnswerEntry }
   | { readonly outcome: "known" | "busy" | "stopped" | "unusable" };
 
 /** The cache options of a QueryBuffer. */
@@ -68,8 +68,8 @@ export const queryCache = ({ cacheSize, maxBytes }: { readonly cacheSize: number
 });
 
 /** One question in progress. */
-interface Asked {
-  readonly place: Place;
+interface QueryInProgress {
+  readonly place: AskingScope;
   readonly question: Question;
   readonly presentation: Presentation;
   readonly key: string;
@@ -77,7 +77,7 @@ interface Asked {
 }
 
 interface RankedEntry {
-  readonly entry: Entry;
+  readonly entry: AnswerEntry;
   readonly origin: Origin;
 }
 
@@ -85,7 +85,7 @@ export class QueryBuffer {
   readonly #options: QueryBufferOptions;
   /** Absent if caching is off. */
   readonly #cache: AnswerCache | undefined;
-  readonly #searches = new SingleFlight<Entry>();
+  readonly #searches = new SingleFlight<AnswerEntry>();
   readonly #counts: QueryCounts;
   readonly #meter: Meter;
   /** Questions in progress, prefetches aside. */
@@ -105,7 +105,7 @@ export class QueryBuffer {
   }
 
   /** Answers a question. The answer is frozen, because callers with equal questions share it. */
-  async query(place: Place, query: ParsedQuery): Promise<Hits> {
+  async query(place: AskingScope, query: ParsedQuery): Promise<Hits> {
     const started = performance.now();
     const asked = askedOf(place, query);
     const isRepeat = this.#counts.isRepeat(asked.key);
@@ -124,7 +124,7 @@ export class QueryBuffer {
    * Answers a question ahead of time, at the lowest priority: not while questions are in progress, and until one is
    * searched or something is written (`interrupt`). An equal question that comes meanwhile joins the search.
    */
-  async prefetch(place: Place, query: ParsedQuery): Promise<Prefetched> {
+  async prefetch(place: AskingScope, query: ParsedQuery): Promise<Prefetched> {
     const asked = askedOf(place, query);
     const { key, question, page } = asked;
     const versions = await this.#versions(question);
@@ -185,7 +185,7 @@ export class QueryBuffer {
     return this.#counts.summary(this.#cache?.stats ?? NOTHING_KEPT, this.#meter.queries);
   }
 
-  async #answer(asked: Asked): Promise<{ readonly hits: Hits; readonly origin: Origin }> {
+  async #answer(asked: QueryInProgress): Promise<{ readonly hits: Hits; readonly origin: Origin }> {
     const { question, presentation } = asked;
     for (let rankings = 1; ; rankings++) {
       const versions = await this.#versions(question);
@@ -200,7 +200,7 @@ export class QueryBuffer {
   }
 
   /** An entry for exactly these versions: cached, or made ahead, which then moves into the cache. */
-  #find({ key, question }: Asked, versions: string): RankedEntry | undefined {
+  #find({ key, question }: QueryInProgress, versions: string): RankedEntry | undefined {
     const kept = this.#cache?.find(key, versions, question.depth);
     if (kept) return { entry: kept.entry, origin: kept.level === "victim" ? "victims" : "rankings" };
     const entry = this.#options.ahead?.get(key);
@@ -211,7 +211,7 @@ export class QueryBuffer {
   }
 
   /** Ranks the question, or joins an equal search in progress. With a signal, it is a prefetch. */
-  async #search({ key, question }: Asked, versions: string, signal?: AbortSignal): Promise<RankedEntry> {
+  async #search({ key, question }: QueryInProgress, versions: string, signal?: AbortSignal): Promise<RankedEntry> {
     const flight = flightKey(key, versions, question);
     if (!signal) this.#makeWay(flight);
     const underWay = this.#searches.find(flight);
@@ -219,7 +219,7 @@ export class QueryBuffer {
       this.#searches.start(flight, async () => {
         const { rank, clock } = this.#options;
         const order = ++this.#searched;
-        return new Entry({ key, versions, order, question, ranking: await rank(question, clock.now(), signal) });
+        return new AnswerEntry({ key, versions, order, question, ranking: await rank(question, clock.now(), signal) });
       }));
     if (!signal && entry.isKeepable && entry.order > this.#cleared) this.#cache?.keep(entry);
     return { entry, origin: underWay ? "shared" : "misses" };
@@ -236,13 +236,17 @@ export class QueryBuffer {
   }
 
   /** Reads concurrent equal answers once, unless they carry an explanation. */
-  #read(asked: Asked, entry: Entry, origin: Origin): Promise<Answered> {
+  #read(asked: QueryInProgress, entry: AnswerEntry, origin: Origin): Promise<Answered> {
     const read = () => this.#readAnswer(asked, entry, origin);
     if (asked.presentation.explain) return read();
     return entry.reading.find(asked.page) ?? entry.reading.start(asked.page, read);
   }
 
-  async #readAnswer({ place, question, presentation, page }: Asked, entry: Entry, origin: Origin): Promise<Answered> {
+  async #readAnswer(
+    { place, question, presentation, page }: QueryInProgress,
+    entry: AnswerEntry,
+    origin: Origin,
+  ): Promise<Answered> {
     const { store, clock } = this.#options;
     const { spaces, filter } = question;
     const { ranking } = entry;
@@ -265,7 +269,7 @@ function deepEnough(question: Question, { offset, topK }: Presentation): Questio
   return question.depth >= offset + topK ? question : { ...question, depth: offset + topK };
 }
 
-const askedOf = (place: Place, { question, presentation }: ParsedQuery): Asked => ({
+const askedOf = (place: AskingScope, { question, presentation }: ParsedQuery): QueryInProgress => ({
   place,
   question: deepEnough(question, presentation),
   presentation,
@@ -282,7 +286,7 @@ function questionKey({ depth: _depth, deadlineMs: _deadline, ...asked }: Questio
 }
 
 /** Identifies how the answer is presented, and the asking session if that makes a difference. */
-function pageKey({ space, session }: Place, presentation: Presentation): string {
+function pageKey({ space, session }: AskingScope, presentation: Presentation): string {
   return JSON.stringify(session === undefined ? presentation : [presentation, space, session]);
 }
 

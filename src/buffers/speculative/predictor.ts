@@ -7,7 +7,7 @@ import type { PredictorName } from "../../options.js";
 import type { Confidence } from "./confidence.js";
 
 /** A question of a session, with the options that it was asked with. */
-export interface Asked {
+export interface AskedQuestion {
   /** Normalised. */
   readonly text: string;
   readonly options: QueryOptions;
@@ -26,7 +26,7 @@ export interface Trace {
   /** The newest messages, oldest first. */
   readonly said: readonly Said[];
   /** The newest questions with different texts or pages, oldest first. */
-  readonly asked: readonly Asked[];
+  readonly asked: readonly AskedQuestion[];
 }
 
 /** A guess. Without options, the text is asked as the session asked last. */

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { ParsedQuery } from "../../input/query.js";
 import type { PredictorName } from "../../options.js";
-import { Entry } from "../query/answer-cache.js";
+import { AnswerEntry } from "../query/answer-cache.js";
 import { Confidence } from "./confidence.js";
 import { Prefetches, type PrefetchesOptions } from "./prefetches.js";
 import { TrackRecord } from "./track-record.js";
@@ -14,15 +14,15 @@ function asked(text: string): ParsedQuery {
   return { question, presentation: { topK: 10, offset: 0, sortBy: "score", order: "desc" } };
 }
 
-function answered({ question }: ParsedQuery): Entry {
+function answered({ question }: ParsedQuery): AnswerEntry {
   const reading = { text: question.text, terms: [], refersBack: false };
   const ranking = { found: [], candidates: 0, partial: false, isClockBound: false, sources: [], reading };
-  return new Entry({ key: question.text, versions: "", order: 1, question, ranking });
+  return new AnswerEntry({ key: question.text, versions: "", order: 1, question, ranking });
 }
 
 /** Prefetches for a trusted `stride` and `topic`, with the answers that they hold. */
 function holding(prefetch: PrefetchesOptions["prefetch"], records = trusted()) {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, AnswerEntry>();
   const options = { maxSize: 3, maxBytes: 1_000_000, records, prefetch, isBusy: () => false, tell: () => undefined };
   const prefetches = new Prefetches(entries, options);
   const expectNext = async (predictor: PredictorName, text: string) => {

@@ -10,7 +10,7 @@ import type { ParsedQuery } from "../../input/query.js";
 import type { ParsedScope } from "../../input/scope.js";
 import type { PredictorName } from "../../options.js";
 import { spaceKey } from "../../space-key.js";
-import type { Entry } from "../query/answer-cache.js";
+import type { AnswerEntry } from "../query/answer-cache.js";
 import type { Prefetched } from "../query/query-buffer.js";
 import type { Confidence } from "./confidence.js";
 import type { TrackRecord } from "./track-record.js";
@@ -50,7 +50,7 @@ interface Slot extends Request {
   searches: number;
   /** Duration of the newest search. */
   ms: number;
-  entry: Entry | undefined;
+  entry: AnswerEntry | undefined;
   /** The question came during the search, and gets its result. */
   isJoined: boolean;
 }
@@ -58,13 +58,13 @@ interface Slot extends Request {
 export class Prefetches {
   readonly #options: PrefetchesOptions;
   /** Answers held, by question. The QueryBuffer takes those that it serves. */
-  readonly #entries: Map<string, Entry>;
+  readonly #entries: Map<string, AnswerEntry>;
   /** Oldest first. */
   readonly #slots = new Map<string, Slot>();
   #running = 0;
   #isClosed = false;
 
-  constructor(entries: Map<string, Entry>, options: PrefetchesOptions) {
+  constructor(entries: Map<string, AnswerEntry>, options: PrefetchesOptions) {
     this.#entries = entries;
     this.#options = options;
   }
@@ -171,7 +171,7 @@ export class Prefetches {
   }
 
   /** Holds the answer of a search, or counts the search as wasted. */
-  #found(slot: Slot, entry: Entry | undefined): void {
+  #found(slot: Slot, entry: AnswerEntry | undefined): void {
     if (slot.isWarming || slot.isJoined) return;
     this.#release(slot);
     const isWanted = this.#slots.get(slot.id) === slot;

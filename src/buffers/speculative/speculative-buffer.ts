@@ -22,11 +22,11 @@ import { PREDICTORS, type PredictorName } from "../../options.js";
 import { laneIn, laneKey, spaceKey } from "../../space-key.js";
 import type { Store } from "../../stores/store.js";
 import type { SpaceRef } from "../../types.js";
-import type { Entry } from "../query/answer-cache.js";
+import type { AnswerEntry } from "../query/answer-cache.js";
 import { Correlation } from "./correlation.js";
 import { elsewhere, type Forms, formsOf, withForm } from "./forms.js";
 import { NextLine } from "./next-line.js";
-import type { Asked, Guess, Predictor, Said, Trace } from "./predictor.js";
+import type { AskedQuestion, Guess, Predictor, Said, Trace } from "./predictor.js";
 import { Prefetches, type PrefetchesOptions, type Request } from "./prefetches.js";
 import { SpacePreloader } from "./space-preloader.js";
 import { Stride } from "./stride.js";
@@ -72,10 +72,10 @@ interface Added {
   readonly content: string;
 }
 
-interface Session {
+interface ObservedSession {
   readonly place: ParsedScope;
   readonly said: readonly Said[];
-  readonly asked: readonly Asked[];
+  readonly asked: readonly AskedQuestion[];
   readonly forms: Forms;
   readonly guesses: readonly StandingGuess[];
 }
@@ -96,7 +96,7 @@ export class SpeculativeBuffer {
   readonly #predictors: readonly Predictor[];
   readonly #records: ReadonlyMap<PredictorName, TrackRecord>;
   readonly #prefetches: Prefetches;
-  readonly #sessions = new LRUCache<string, Session>({
+  readonly #sessions = new LRUCache<string, ObservedSession>({
     max: SESSIONS_MAX,
     maxSize: TRACE_CHARACTERS_MAX,
     sizeCalculation: ({ said, asked, forms, guesses }) => charactersIn([said, asked, forms, guesses]),
@@ -109,7 +109,7 @@ export class SpeculativeBuffer {
   #isConstrained = false;
 
   /** `entries` is shared with the QueryBuffer, which takes the answers that it serves. */
-  constructor(entries: Map<string, Entry>, options: SpeculativeBufferOptions) {
+  constructor(entries: Map<string, AnswerEntry>, options: SpeculativeBufferOptions) {
     this.#options = options;
     const { contextWindow, events } = options;
     const named = options.predictors.split(",").map((name) => name.trim());
@@ -236,16 +236,16 @@ export class SpeculativeBuffer {
     this.#prefetches.close();
   }
 
-  #session(place: ParsedScope): Session {
+  #session(place: ParsedScope): ObservedSession {
     return this.#sessions.get(laneKey(place)) ?? { place, said: [], asked: [], forms: {}, guesses: [] };
   }
 
-  #save(session: Session): void {
+  #save(session: ObservedSession): void {
     this.#sessions.set(laneKey(session.place), session);
   }
 
   /** Scores the standing guesses against a question, unless its search was scored, and drops those refuted. */
-  #note(place: ParsedScope, asked: Asked, id: string, isScored: boolean): void {
+  #note(place: ParsedScope, asked: AskedQuestion, id: string, isScored: boolean): void {
     const session = this.#session(place);
     const isNext = isNextStep(session, asked);
     let forms = withForm(session.forms, "any", asked.options, session.asked.at(-1)?.text !== asked.text);
@@ -312,7 +312,7 @@ export class SpeculativeBuffer {
 
   /** The searches that answer a guess. */
   #requests(
-    { place, forms }: Session,
+    { place, forms }: ObservedSession,
     predictor: PredictorName,
     { text, options, confidence }: Guess,
   ): readonly Request[] {
@@ -358,21 +358,21 @@ const requestId = (place: ParsedScope, { question, presentation }: ParsedQuery):
   JSON.stringify([laneKey(place), question, presentation]);
 
 /** Whether both ask for the same page of the same text, in whatever form. */
-const isSameStep = (a: Guess, b: Asked): boolean =>
+const isSameStep = (a: Guess, b: AskedQuestion): boolean =>
   a.text === b.text &&
   (a.options?.offset ?? 0) === (b.options.offset ?? 0) &&
   JSON.stringify(a.options?.session) === JSON.stringify(b.options.session);
 
-const isNextStep = ({ asked }: Session, question: Asked): boolean => {
+const isNextStep = ({ asked }: ObservedSession, question: AskedQuestion): boolean => {
   const last = asked.at(-1);
   return !last || !isSameStep(last, question);
 };
 
 /** Whether a question is the one that was guessed, in whatever form. */
-const isAnswering = (guess: Guess, asked: Asked): boolean =>
+const isAnswering = (guess: Guess, asked: AskedQuestion): boolean =>
   guess.text === asked.text && (!guess.options || isSameStep(guess, asked));
 
 const isSameGuess = (a: Guess, b: Guess): boolean =>
   a.text === b.text && JSON.stringify(a.options) === JSON.stringify(b.options);
 
-const traceOf = ({ place, said, asked }: Session): Trace => ({ space: spaceKey(place.space), said, asked });
+const traceOf = ({ place, said, asked }: ObservedSession): Trace => ({ space: spaceKey(place.space), said, asked });

@@ -5,7 +5,7 @@ import { type Definition, flag } from "../definition.js";
 import { wholeNumber } from "../flag-values.js";
 import type { Change, InstallTarget } from "../install/change.js";
 import { CLIENTS, clientNamed } from "../install/client.js";
-import { type Entry, holdsKey } from "../install/entry.js";
+import { holdsKey, type ServerEntry } from "../install/entry.js";
 import { argsWith, launchOf, runningHere } from "../install/launch.js";
 import { type Machine, machineOf } from "../install/machine.js";
 import type { EntryState } from "../install/overview.js";
@@ -111,7 +111,7 @@ async function install(call: Call, target: InstallTarget, machine: Machine): Pro
   printer.note(`next: ${target.isProject ? projectNext : next}`);
 }
 
-async function print({ printer }: Call, target: InstallTarget, entry: Entry, machine: Machine): Promise<void> {
+async function print({ printer }: Call, target: InstallTarget, entry: ServerEntry, machine: Machine): Promise<void> {
   const { slotOf, snippetOf } = await import("../install/change.js");
   const { file } = slotOf(target, machine);
   const snippet = snippetOf(target, entry, machine);

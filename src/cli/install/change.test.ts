@@ -8,14 +8,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Change, type InstallTarget, installation, removal, slotOf, snippetOf } from "./change.js";
 import { diffOf } from "./change-diff.js";
 import { CLIENTS, type Client } from "./client.js";
-import type { Entry } from "./entry.js";
+import type { ServerEntry } from "./entry.js";
 import type { Machine } from "./machine.js";
 
-const ENTRY: Entry = {
+const ENTRY: ServerEntry = {
   command: "/opt/node/bin/node",
   args: ["/opt/holdfast/dist/cli/main.js", "mcp", "--user", "ada"],
 };
-const STALE: Entry = { command: "/old/node", args: ["/old/holdfast/dist/cli/main.js", "mcp"], key: "hf_old" };
+const STALE: ServerEntry = { command: "/old/node", args: ["/old/holdfast/dist/cli/main.js", "mcp"], key: "hf_old" };
 let now = Date.parse("2026-11-16T12:00:00Z");
 
 let machine: Machine;
@@ -46,7 +46,7 @@ function serversIn(client: Client): { [name: string]: unknown } {
 }
 
 /** An entry of a stdio server, as each client documents it. */
-const documented = ({ isTyped }: Client, { command, args, key }: Entry = ENTRY): object => ({
+const documented = ({ isTyped }: Client, { command, args, key }: ServerEntry = ENTRY): object => ({
   ...(isTyped && { type: "stdio" }),
   command,
   args,
@@ -132,9 +132,9 @@ describe.each(CLIENTS.map((client) => [client.name, client] as const))("%s", (_,
   });
 
   it("is set up again without a word about whose memory: it keeps that, and its key; the program is the new one", () => {
-    const old: Entry = { ...STALE, args: [...STALE.args, "--user", "ada", "--read-only"] };
+    const old: ServerEntry = { ...STALE, args: [...STALE.args, "--user", "ada", "--read-only"] };
     write(install(client, old));
-    const bare: Entry = { command: "/new/node", args: ["/new/holdfast/dist/cli/main.js", "mcp"], isBare: true };
+    const bare: ServerEntry = { command: "/new/node", args: ["/new/holdfast/dist/cli/main.js", "mcp"], isBare: true };
     const change = install(client, bare);
     expect(change.kept).toEqual(["--user", "ada", "--read-only"]);
     write(change);
@@ -224,7 +224,7 @@ it("an entry that Windsurf has read from its older file is taken out of that one
 });
 
 it("what a client would take for a variable is refused", () => {
-  const odd = (args: readonly string[]): Entry => ({ command: "node", args });
+  const odd = (args: readonly string[]): ServerEntry => ({ command: "node", args });
   const refused = CLIENTS.filter((client) => {
     try {
       install(client, odd(["/data/$ada/m.db"]));

@@ -2,7 +2,7 @@
 import { HoldfastError } from "../../errors.js";
 import { type Client, projectFile, userFile } from "./client.js";
 import { ConfigFile } from "./config-file.js";
-import { type Entry, entryTable, isOurs, isTable, passedBy, type Slot, type Table } from "./entry.js";
+import { entryTable, isOurs, isTable, passedBy, type ServerEntry, type Slot, type Table } from "./entry.js";
 import { jsonEntry, jsonSnippet, withJsonEntry, withoutJsonEntry } from "./json-config.js";
 import type { Machine } from "./machine.js";
 import { tomlEntry, tomlSnippet, withoutTomlEntry, withTomlEntry } from "./toml-config.js";
@@ -35,7 +35,7 @@ export function slotOf({ client, name, isProject }: InstallTarget, machine: Mach
 }
 
 /** What a user would paste. */
-export function snippetOf(target: InstallTarget, entry: Entry, machine: Machine): string {
+export function snippetOf(target: InstallTarget, entry: ServerEntry, machine: Machine): string {
   return FORMATS[target.client.format].snippet(
     slotOf(target, machine),
     entryTable(target.client, checkedEntry(target, entry)),
@@ -47,7 +47,7 @@ export function entryAt({ client: { format } }: InstallTarget, slot: Slot): unkn
   return FORMATS[format].entryIn(new ConfigFile(slot.file).text, slot);
 }
 
-export function installation(target: InstallTarget, entry: Entry, machine: Machine, isForced: boolean): Change {
+export function installation(target: InstallTarget, entry: ServerEntry, machine: Machine, isForced: boolean): Change {
   const slot = slotOf(target, machine);
   const file = new ConfigFile(slot.file);
   const { entryIn, withEntry } = FORMATS[target.client.format];
@@ -81,7 +81,7 @@ function requireOurs(found: unknown, { file, name }: Slot, isForced: boolean): v
 }
 
 /** Refuses text that the client would expand as a variable. */
-function checkedEntry({ client: { title, expands } }: InstallTarget, entry: Entry): Entry {
+function checkedEntry({ client: { title, expands } }: InstallTarget, entry: ServerEntry): ServerEntry {
   const texts = [entry.command, ...entry.args, entry.key ?? ""];
   if (!expands || !texts.some((text) => expands.test(text))) return entry;
   throw new HoldfastError(

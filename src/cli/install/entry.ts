@@ -8,7 +8,7 @@ import { MAIN_FILE } from "./launch.js";
 /** A parsed JSON object or TOML table. */
 export type Table = { readonly [key: string]: unknown };
 
-export interface Entry {
+export interface ServerEntry {
   readonly command: string;
   readonly args: readonly string[];
   /** The API key. It is not an argument, because other users of the machine can see those. */
@@ -35,14 +35,14 @@ export function passedBy({ args }: Table): readonly string[] {
 }
 
 /** The new entry, given the existing one. Installing again without arguments keeps the same memory. */
-export function entryTable(client: Client, entry: Entry, found: Table = {}): Table {
+export function entryTable(client: Client, entry: ServerEntry, found: Table = {}): Table {
   if (!entry.isBare) return tableOf(client, entry, found);
   const { env } = found;
   const key = isTable(env) && typeof env[KEY_VARIABLE] === "string" ? { key: env[KEY_VARIABLE] } : {};
   return tableOf(client, { ...entry, args: [...entry.args, ...passedBy(found)], ...key }, found);
 }
 
-function tableOf({ isTyped }: Client, { command, args, key }: Entry, found: Table): Table {
+function tableOf({ isTyped }: Client, { command, args, key }: ServerEntry, found: Table): Table {
   const { type: _, env: oldEnv, command: _command, args: _args, ...rest } = found;
   const { [KEY_VARIABLE]: _key, ...otherEnv } = isTable(oldEnv) ? oldEnv : {};
   const env = { ...otherEnv, ...(key !== undefined && { [KEY_VARIABLE]: key }) };

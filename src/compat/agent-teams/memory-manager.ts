@@ -33,7 +33,7 @@ const OPTION_KEYS: ReadonlySet<string> = new Set(["busyTimeoutMs", "clock"]);
 const BUSY_TIMEOUT_MS = 10_000;
 const BUSY_TIMEOUT_MS_MAX = 3_600_000;
 
-interface Place {
+interface TeamLocation {
   readonly team: string;
   readonly folder: string;
   readonly path: string;
@@ -78,19 +78,22 @@ export class MemoryManager {
     await queueDelete(place.path, () => explained(place, () => this.#delete(place)));
   }
 
-  #placeOf(teamName: string, agentName: string): Place {
+  #placeOf(teamName: string, agentName: string): TeamLocation {
     const team = parseTeamName(teamName, "team");
     const agent = parseTeamName(agentName, "agent");
     const folder = pathOf(this.#base, team);
     return { team, folder, path: join(folder, `${agent}.json`) };
   }
 
-  async #save({ team, folder, path }: Place, text: string): Promise<void> {
+  async #save({ team, folder, path }: TeamLocation, text: string): Promise<void> {
     await ensure(this.#base, team);
     await locked(folder, this.#busyTimeoutMs, () => replace(path, text));
   }
 
-  async #load({ team, folder, path }: Place, config: Partial<MemoryConfig>): Promise<ConversationMemory | undefined> {
+  async #load(
+    { team, folder, path }: TeamLocation,
+    config: Partial<MemoryConfig>,
+  ): Promise<ConversationMemory | undefined> {
     if (!(await exists(this.#base, team))) return undefined;
     const found = parse(await read(path), config);
     if (!(found instanceof Damage)) return found;
@@ -103,7 +106,7 @@ export class MemoryManager {
     });
   }
 
-  async #delete({ team, folder, path }: Place): Promise<void> {
+  async #delete({ team, folder, path }: TeamLocation): Promise<void> {
     if (!(await exists(this.#base, team))) return;
     await locked(folder, this.#busyTimeoutMs, () => remove(path));
   }
@@ -143,7 +146,7 @@ function parse(bytes: Uint8Array | undefined, config: Partial<MemoryConfig>): Co
 }
 
 /** Adds the path and one of our codes to errors of the file system. */
-async function explained<T>({ path }: Place, work: () => Promise<T>): Promise<T> {
+async function explained<T>({ path }: TeamLocation, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

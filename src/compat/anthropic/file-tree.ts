@@ -8,7 +8,7 @@ import type { Block } from "../../stores/blocks.js";
 import { hasPath, type MemoryPath, parentsOf } from "./memory-path.js";
 
 /** One name in a directory: a file, a directory, or both. */
-export interface Entry {
+export interface TreeEntry {
   readonly segment: string;
   file: Block | undefined;
   readonly below: Block[];
@@ -51,8 +51,8 @@ export class FileTree {
 }
 
 /** The direct entries of a directory, by name. `blocks` are all blocks below it. */
-export function entriesIn(directory: string, blocks: readonly Block[]): readonly Entry[] {
-  const entries = new Map<string, Entry>();
+export function entriesIn(directory: string, blocks: readonly Block[]): readonly TreeEntry[] {
+  const entries = new Map<string, TreeEntry>();
   for (const block of blocks) {
     const rest = block.name.slice(directory === "" ? 0 : directory.length + 1);
     const slash = rest.indexOf("/");

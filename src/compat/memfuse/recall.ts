@@ -74,14 +74,14 @@ async function bestOf(session: Session, query: string, { kinds, topK, by, agent 
   }
 }
 
-interface Asked {
+interface RecallRequest {
   readonly userId: string;
   /** The id of the asking session. */
   readonly session: string | undefined;
   readonly ids: IdsOf;
 }
 
-async function resultOf(hit: Hit, { userId, session, ids }: Asked): Promise<MemFuseResult> {
+async function resultOf(hit: Hit, { userId, session, ids }: RecallRequest): Promise<MemFuseResult> {
   const { id, content, score, kind, role, recordedAt, updatedAt, sessionId } = hit;
   const source = SOURCES[hit.level];
   return {

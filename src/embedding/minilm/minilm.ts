@@ -7,7 +7,7 @@ import { HoldfastError } from "../../errors.js";
 import type { Embedder, EmbedOptions } from "../embedder.js";
 import { type MiniLmDescription, MODEL_NAME, packagedModel, type RuntimeName } from "./choice.js";
 import { SharedThread } from "./shared-thread.js";
-import type { Asked } from "./thread.js";
+import type { PendingAnswer } from "./thread.js";
 import type { Question } from "./worker.js";
 
 /** The options of a `MiniLmEmbedder`. */
@@ -26,7 +26,7 @@ export class MiniLmEmbedder implements Embedder {
   readonly model = MODEL_NAME;
   readonly #folder: string;
   readonly #runtime: RuntimeName | undefined;
-  readonly #asked = new Set<Asked<unknown>>();
+  readonly #asked = new Set<PendingAnswer<unknown>>();
   #thread: SharedThread | undefined;
   #closing: Promise<void> | undefined;
 

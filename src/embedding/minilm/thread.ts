@@ -6,13 +6,13 @@ import type { ModelChoice, ThreadData } from "./choice.js";
 import { NativeGate } from "./native-gate.js";
 import type { Order, Question, Report } from "./worker.js";
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** A pending question. */
-export interface Asked<T> {
+export interface PendingAnswer<T> {
   readonly answer: Promise<T>;
   /** Rejects the answer with `reason`, if it is still pending, and cancels its remaining work. */
   drop(reason: unknown): void;
@@ -20,7 +20,7 @@ export interface Asked<T> {
 
 export class ModelThread {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingCall>();
   readonly #ended: Promise<void>;
   #number = 0;
   #dead: HoldfastError | undefined;
@@ -51,7 +51,7 @@ export class ModelThread {
     return this.#dead !== undefined;
   }
 
-  ask<T>(question: Question): Asked<T> {
+  ask<T>(question: Question): PendingAnswer<T> {
     const number = ++this.#number;
     const answer = new Promise<unknown>((resolve, reject) => {
       if (this.#dead) return reject(this.#dead);

@@ -12,7 +12,7 @@ import { setImmediate } from "node:timers/promises";
 import { systemClock } from "../../clock.js";
 import { HoldfastError } from "../../errors.js";
 import type { Chunkable, Chunked, Fit } from "./chunk.js";
-import { type Draft, type Source, shorter, textOf } from "./draft.js";
+import { type ChunkDraft, type ItemVersion, shorter, textOf } from "./draft.js";
 import type { ChunkStrategy } from "./strategy.js";
 
 export interface ChunkRequest {
@@ -24,7 +24,7 @@ export interface ChunkRequest {
 /** A draft of the item at `index`, with its text. */
 interface Sheet {
   readonly index: number;
-  readonly draft: Draft;
+  readonly draft: ChunkDraft;
   readonly text: string;
 }
 
@@ -35,9 +35,9 @@ const TURN_MS = 5;
 
 /** The drafts of one item, produced lazily. */
 export class Drafts {
-  readonly #drafts: Iterator<Draft>;
-  #next: IteratorResult<Draft>;
-  #again: readonly Draft[] = [];
+  readonly #drafts: Iterator<ChunkDraft>;
+  #next: IteratorResult<ChunkDraft>;
+  #again: readonly ChunkDraft[] = [];
   #end = 0;
 
   constructor(strategy: ChunkStrategy, { item, earlier }: ChunkRequest) {
@@ -55,7 +55,7 @@ export class Drafts {
     return this.#end;
   }
 
-  next(): Draft | undefined {
+  next(): ChunkDraft | undefined {
     const [again, ...others] = this.#again;
     this.#again = others;
     if (again || this.#next.done) return again;
@@ -66,18 +66,21 @@ export class Drafts {
   }
 
   /** Returns drafts that could not be used; `next` yields them again. */
-  putBack(drafts: readonly Draft[]): void {
+  putBack(drafts: readonly ChunkDraft[]): void {
     this.#again = [...drafts, ...this.#again];
   }
 }
 
 /** The next drafts of these items, item by item, until their bodies reach `bytesMax` bytes or no drafts are left. */
-export async function nextDrafts(items: readonly Drafts[], bytesMax: number): Promise<readonly (readonly Draft[])[]> {
+export async function nextDrafts(
+  items: readonly Drafts[],
+  bytesMax: number,
+): Promise<readonly (readonly ChunkDraft[])[]> {
   const turn = new Turn();
-  const taken: Draft[][] = [];
+  const taken: ChunkDraft[][] = [];
   let bytes = 0;
   for (const drafts of items) {
-    const own: Draft[] = [];
+    const own: ChunkDraft[] = [];
     taken.push(own);
     for (let draft = bytes < bytesMax && drafts.next(); draft; draft = bytes < bytesMax && drafts.next()) {
       own.push(draft);
@@ -102,11 +105,11 @@ export async function chunkItems(
  * Fits the drafts of several items to the model. `text_refused` names an item by its index in the list
  * (`details.index`).
  */
-export async function fitDrafts(items: readonly (readonly Draft[])[], fit: Fit): Promise<readonly Chunked[]> {
+export async function fitDrafts(items: readonly (readonly ChunkDraft[])[], fit: Fit): Promise<readonly Chunked[]> {
   const { tokensMax } = fit;
   const fitting: Sheet[][] = items.map(() => []);
   let unsure: Sheet[] = [];
-  const file = (index: number, draft: Draft): void => {
+  const file = (index: number, draft: ChunkDraft): void => {
     const sheet = { index, draft, text: textOf(draft) };
     if (surelyFits(sheet.text, tokensMax)) fitting[index]?.push(sheet);
     else unsure.push(sheet);
@@ -139,7 +142,7 @@ function surelyFits(text: string, tokensMax: number): boolean {
   return text.length <= room && Buffer.byteLength(text.normalize("NFD")) <= room;
 }
 
-function shorterOrRefused(index: number, draft: Draft, tokensMax: number): readonly Draft[] {
+function shorterOrRefused(index: number, draft: ChunkDraft, tokensMax: number): readonly ChunkDraft[] {
   const drafts = shorter(draft);
   if (drafts.length > 0) return drafts;
   throw new HoldfastError("text_refused", `The model accepts ${tokensMax} tokens, and a single character has more.`, {
@@ -156,7 +159,7 @@ function miscounted(got: number, wanted: number): HoldfastError {
 
 function chunkedOf(sheets: readonly Sheet[]): Chunked {
   const ordered = [...sheets].sort((a, b) => a.draft.start - b.draft.start);
-  const borrowed = new Map<number, Source>();
+  const borrowed = new Map<number, ItemVersion>();
   for (const { draft } of ordered) for (const { source } of draft.context) if (source) borrowed.set(source.key, source);
   return {
     chunks: ordered.map(({ draft: { start, end }, text }) => ({ start, end, text })),

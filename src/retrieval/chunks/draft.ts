@@ -9,7 +9,7 @@ import { ending, middleCut } from "./cuts.js";
 import { SENTENCE_UNITS } from "./sentences.js";
 
 /** A version of another item. */
-export interface Source {
+export interface ItemVersion {
   readonly key: number;
   readonly version: number;
 }
@@ -19,10 +19,10 @@ export interface Context {
   readonly name: string;
   readonly text: string;
   /** The item it comes from; absent if it is from the same item. */
-  readonly source?: Source;
+  readonly source?: ItemVersion;
 }
 
-export interface Draft extends Span {
+export interface ChunkDraft extends Span {
   /** The speaker; empty if there is no name. */
   readonly name: string;
   /** Oldest first. */
@@ -35,12 +35,12 @@ export interface Draft extends Span {
 const CONTEXT_UNITS_MIN = 16;
 
 /** A span longer than SENTENCE_UNITS is a single grapheme. */
-export function draftOf(content: string, { start, end }: Span, name: string, context: readonly Context[]): Draft {
+export function draftOf(content: string, { start, end }: Span, name: string, context: readonly Context[]): ChunkDraft {
   const body = content.slice(start, end);
   return { start, end, name, context, body: body.length > SENTENCE_UNITS ? leading(body, SENTENCE_UNITS) : body };
 }
 
-export function textOf({ name, context, body }: Draft): string {
+export function textOf({ name, context, body }: ChunkDraft): string {
   if (context.length === 0) return said(name, body);
   return [...context.map((part) => said(part.name, part.text)), said(name, body)].join("\n");
 }
@@ -51,7 +51,7 @@ const said = (name: string, text: string): string => (name === "" ? text : `${na
  * The drafts that replace a draft that is too long; none if it cannot be shortened. Whichever is longer is shortened:
  * the context, or the draft's own text, which is cut in two. A grapheme is cut last.
  */
-export function shorter(draft: Draft): readonly Draft[] {
+export function shorter(draft: ChunkDraft): readonly ChunkDraft[] {
   const added = textOf(draft).length - draft.body.length;
   if (added > draft.body.length) return [withLess(draft)];
   const cut = middleCut(draft.body);
@@ -61,7 +61,7 @@ export function shorter(draft: Draft): readonly Draft[] {
   return body === "" ? [] : [{ ...draft, body }];
 }
 
-function halves(draft: Draft, cut: number): readonly Draft[] {
+function halves(draft: ChunkDraft, cut: number): readonly ChunkDraft[] {
   return [trimmed(draft.body, 0, cut), trimmed(draft.body, cut, draft.body.length)].flatMap((span) => {
     if (!span) return [];
     const body = draft.body.slice(span.start, span.end);
@@ -70,7 +70,7 @@ function halves(draft: Draft, cut: number): readonly Draft[] {
 }
 
 /** Drops the oldest context, then half of the last one, then half of the name. */
-function withLess(draft: Draft): Draft {
+function withLess(draft: ChunkDraft): ChunkDraft {
   const [oldest, ...younger] = draft.context;
   if (!oldest) {
     const half = graphemeStart(draft.name, 0, Math.floor(draft.name.length / 2));

@@ -8,7 +8,7 @@
  */
 import type { Chunkable, ChunkStrategyName } from "./chunk.js";
 import { ending } from "./cuts.js";
-import { type Context, type Draft, draftOf } from "./draft.js";
+import { type ChunkDraft, type Context, draftOf } from "./draft.js";
 import { pieces } from "./pieces.js";
 
 export interface ChunkStrategy {
@@ -16,7 +16,7 @@ export interface ChunkStrategy {
   /** How many earlier messages of the session it reads. */
   readonly neighbours: number;
   /** The item's drafts in order, not yet fitted to a model. `earlier` is oldest first. */
-  split(item: Chunkable, earlier: readonly Chunkable[]): Iterable<Draft>;
+  split(item: Chunkable, earlier: readonly Chunkable[]): Iterable<ChunkDraft>;
 }
 
 /** How many UTF-16 units of context are taken from each message before, and from the piece before. */

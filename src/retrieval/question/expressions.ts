@@ -67,7 +67,7 @@ class Reader {
     return [{ ...place, ...this.#calendar.weekRange(year, month, day + 1), isRelative: true }];
   }
 
-  #span(start: ParsedComponents, end: ParsedComponents, hasYear: boolean, place: Place): Mention[] {
+  #span(start: ParsedComponents, end: ParsedComponents, hasYear: boolean, place: TextRange): Mention[] {
     // A span of months is read by periods.ts, if the language has a grammar there. A span of hours is not a date.
     if (!start.isCertain("day") || !end.isCertain("day")) return [];
     const [first, last] = [dateOf(start), dateOf(end)];
@@ -79,7 +79,7 @@ class Reader {
     return [{ ...place, ...latest(this.#calendar, inYear), isRelative: true, inYear }];
   }
 
-  #day({ start, text }: ParsedResult, hasYear: boolean, place: Place): Mention[] {
+  #day({ start, text }: ParsedResult, hasYear: boolean, place: TextRange): Mention[] {
     const { year, month, day } = dateOf(start);
     const inYear = (someYear: number): Range => this.#calendar.dayRange(someYear, month, day);
     const bothWays = this.#bothWays(text, place);
@@ -99,7 +99,7 @@ class Reader {
   }
 
   /** "05/07/2023" in English: countries disagree on the order of month and day, so both readings count. */
-  #bothWays(text: string, place: Place): Mention[] {
+  #bothWays(text: string, place: TextRange): Mention[] {
     const [, first, second, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text)?.map(Number) ?? [];
     if (this.#language !== "en" || !first || !second || !year || first > 12 || second > 12) return [];
     const both = [this.#calendar.dayRange(year, first, second), this.#calendar.dayRange(year, second, first)];
@@ -107,7 +107,7 @@ class Reader {
   }
 
   /** A weekday counts only beside "last", or in English after "on" in a question in the past tense. */
-  #weekday({ start, text }: ParsedResult, place: Place): Mention[] {
+  #weekday({ start, text }: ParsedResult, place: TextRange): Mention[] {
     const around = this.#text.slice(Math.max(0, place.start - 12), place.end + 12);
     const isOn = this.#language === "en" && /^on /i.test(text) && ENGLISH_PAST.test(this.#text);
     if (!this.#last?.test(around) && !isOn) return [];
@@ -120,7 +120,7 @@ class Reader {
     return [{ ...place, from: this.#calendar.at(year, month, day - back - 1), to, isRelative: true }];
   }
 
-  #month(result: ParsedResult, hasYear: boolean, place: Place): Mention[] {
+  #month(result: ParsedResult, hasYear: boolean, place: TextRange): Mention[] {
     const { year, month } = dateOf(result.start);
     if (hasYear) return [{ ...place, ...this.#calendar.monthRange(year, month), isRelative: false }];
     if (result.start.isCertain("year")) {
@@ -145,13 +145,13 @@ class Reader {
   }
 
   /** In English, "last month" is a calendar month; "the past month" and "the last month" extend to now. */
-  #isWindow(text: string, place: Place): boolean {
+  #isWindow(text: string, place: TextRange): boolean {
     if (this.#language !== "en") return false;
     return /^past\b/i.test(text) || /\bthe $/i.test(this.#text.slice(0, place.start));
   }
 }
 
-interface Place {
+interface TextRange {
   readonly start: number;
   readonly end: number;
 }

@@ -5,14 +5,14 @@
  * Ordinals are positions in this table, in arrival order. A removed item keeps its position, without rows, until the
  * table is compacted. Invariant: a slot refers to the newest item of its key, live or removed.
  */
-import type { Pool } from "./pool.js";
+import type { PagePool } from "./page-pool.js";
 
 const CAPACITY_MIN = 16;
 /** A key, its first row, its number of rows, and two slots. */
 const BYTES_PER_ITEM = 8 + 4 + 4 + 2 * 4;
 
 export class ItemTable {
-  readonly #pool: Pool;
+  readonly #pool: PagePool;
   #keys = new Float64Array(0);
   #firsts = new Int32Array(0);
   #counts = new Int32Array(0);
@@ -21,7 +21,7 @@ export class ItemTable {
   size = 0;
   living = 0;
 
-  constructor(pool: Pool) {
+  constructor(pool: PagePool) {
     this.#pool = pool;
   }
 

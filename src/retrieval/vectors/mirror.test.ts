@@ -5,7 +5,7 @@ import { createKernel } from "./kernel/create.js";
 import { createPlainKernel } from "./kernel/plain.js";
 import { Mirror, vectorsPerPage } from "./mirror.js";
 import { Nearest } from "./nearest.js";
-import { Pool } from "./pool.js";
+import { PagePool } from "./page-pool.js";
 import { Question } from "./quantise.js";
 
 const MEGABYTE = 1024 * 1024;
@@ -83,7 +83,7 @@ describe("a mirror", () => {
   ] as const)("gives the scores of exactly the items it has, %s, whatever came and went", (_, create) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150 }), fc.constantFrom(3, 16, 40, 384), (steps, dimensions) => {
-        const pool = new Pool(4 * MEGABYTE, noRoom, ...(create ? [create] : []));
+        const pool = new PagePool(4 * MEGABYTE, noRoom, ...(create ? [create] : []));
         const mirror = new Mirror(pool, dimensions);
         const items = new Map<number, Float32Array>();
         for (const one of [...steps, { do: "ask", seed: 1, keys: null } as const]) {
@@ -115,7 +115,7 @@ describe("a mirror", () => {
   it("offers the newest of equals, however many there are: the same sum is compared that is offered", () => {
     const dimensions = 16;
     for (let seed = 1; seed <= 40; seed++) {
-      const mirror = new Mirror(new Pool(4 * MEGABYTE, noRoom), dimensions);
+      const mirror = new Mirror(new PagePool(4 * MEGABYTE, noRoom), dimensions);
       const same = vectors(seed, 1, dimensions);
       for (let item = 1; item <= 50; item++) put(mirror, item, same, dimensions);
       const few = new Nearest(7);
@@ -129,7 +129,7 @@ describe("a mirror", () => {
 
   it("leaves nothing of removed items in memory, and returns their pages", () => {
     const dimensions = 64;
-    const pool = new Pool(4 * MEGABYTE, noRoom);
+    const pool = new PagePool(4 * MEGABYTE, noRoom);
     const mirror = new Mirror(pool, dimensions);
     const other = new Mirror(pool, dimensions);
     const perPage = vectorsPerPage(dimensions);
@@ -155,7 +155,7 @@ describe("a mirror", () => {
 
   it("compacts rows when a quarter of them are gaps", () => {
     const dimensions = 384;
-    const pool = new Pool(8 * MEGABYTE, noRoom);
+    const pool = new PagePool(8 * MEGABYTE, noRoom);
     const mirror = new Mirror(pool, dimensions);
     const perPage = vectorsPerPage(dimensions);
     const items = new Map<number, Float32Array>();
@@ -180,7 +180,7 @@ describe("the memory of mirrors", () => {
     const dimensions = 384;
     let evictions = 0;
     let first: Mirror | undefined;
-    const pool = new Pool(2 * MEGABYTE, () => {
+    const pool = new PagePool(2 * MEGABYTE, () => {
       if (!first) return false;
       first.clear();
       first = undefined;
@@ -215,7 +215,7 @@ describe("the memory of mirrors", () => {
       };
       return kernel;
     };
-    const pool = new Pool(4 * MEGABYTE, noRoom, create, () => passed);
+    const pool = new PagePool(4 * MEGABYTE, noRoom, create, () => passed);
     const mirror = new Mirror(pool, 16);
     const putOne = () => put(mirror, 1, vectors(1, 1, 16), 16);
     expect(putOne()).toBe(false);
@@ -230,7 +230,7 @@ describe("the memory of mirrors", () => {
   });
 
   it("is empty for a budget of zero", () => {
-    const pool = new Pool(0, noRoom);
+    const pool = new PagePool(0, noRoom);
     expect(put(new Mirror(pool, 16), 1, vectors(1, 1, 16), 16)).toBe(false);
     expect(pool.bytes).toBe(0);
   });

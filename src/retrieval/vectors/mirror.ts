@@ -12,7 +12,7 @@ import { countIn, HEAD_BYTES, headOf } from "./codes.js";
 import { ItemTable } from "./item-table.js";
 import { GROUP, PART_BYTES } from "./kernel/kernel.js";
 import type { Nearest } from "./nearest.js";
-import { DIMENSIONS_MAX, type Pool, SCRATCH } from "./pool.js";
+import { DIMENSIONS_MAX, type PagePool, SCRATCH } from "./page-pool.js";
 import { type Question, ROUNDING, strideOf } from "./quantise.js";
 import { RowPages, rowsPerPage } from "./row-pages.js";
 
@@ -26,7 +26,7 @@ const GAPS_PART = 4;
 const NO_ITEM = -1;
 
 export class Mirror {
-  readonly #pool: Pool;
+  readonly #pool: PagePool;
   readonly #dimensions: number;
   readonly #items: ItemTable;
   readonly #rows: RowPages;
@@ -34,7 +34,7 @@ export class Mirror {
   #gaps = 0;
   #isOpen: boolean;
 
-  constructor(pool: Pool, dimensions: number) {
+  constructor(pool: PagePool, dimensions: number) {
     this.#pool = pool;
     this.#dimensions = dimensions;
     this.#items = new ItemTable(pool);

@@ -3,7 +3,7 @@
  * interleaved in groups (kernel.ts).
  */
 import { PAGE_BYTES, PART_BYTES } from "./kernel/kernel.js";
-import type { Pool } from "./pool.js";
+import type { PagePool } from "./page-pool.js";
 
 export class RowPages {
   /** Number of rows per page; 0 if not even one fits. */
@@ -12,11 +12,11 @@ export class RowPages {
   /** Distance in bytes between two parts of a row. */
   readonly step: number;
   readonly #group: number;
-  readonly #pool: Pool;
+  readonly #pool: PagePool;
   readonly #pages: number[] = [];
 
   /** `beside`: extra bytes per row on its page; `group`: number of rows in a group. */
-  constructor(pool: Pool, stride: number, beside: number, group: number) {
+  constructor(pool: PagePool, stride: number, beside: number, group: number) {
     this.#pool = pool;
     this.stride = stride;
     this.step = group * PART_BYTES;

@@ -12,7 +12,7 @@
  */
 import { createHash } from "node:crypto";
 import { foldCase, foldText } from "./fold.js";
-import { ADDRESS, digitsIn, runsIn, SOLID_MIN, type Span, solidOf, spansOf } from "./spans.js";
+import { ADDRESS, digitsIn, runsIn, SOLID_MIN, solidOf, spansOf, type TokenSpan } from "./spans.js";
 import { own, TERM_UNITS_MAX } from "./terms.js";
 
 /** The prefixes of exact terms, which no word starts with: a whole identifier, and the part behind a prefix. */
@@ -75,7 +75,7 @@ export function exactTerms(text: string): ReadonlySet<string> {
 }
 
 /** The exact terms by which an identifier is looked up, the strictest first. */
-export function exactTermsOf(span: Span): readonly string[] {
+export function exactTermsOf(span: TokenSpan): readonly string[] {
   const { whole, rest, isOpen } = formsOf(span);
   const local = !isOpen && phoneOf(span.text) ? rest.map((form) => `0${form}`) : [];
   const behind = isOpen ? [...whole, ...rest] : [];
@@ -86,7 +86,7 @@ export function exactTermsOf(span: Span): readonly string[] {
   ];
 }
 
-function formsOf({ text, isToken }: Span): Forms {
+function formsOf({ text, isToken }: TokenSpan): Forms {
   const phone = phoneOf(text);
   if (phone?.country) return { whole: [phone.country + phone.national], rest: [phone.national], isOpen: false };
   const distinctive = distinctivePart(text);
@@ -111,7 +111,7 @@ function spellings(text: string, isToken: boolean): readonly string[] {
 }
 
 /** The forms of identifiers within a token: sha256:9f86d081, 10.0.0.1:8080, Order:A-1043-77. */
-function pieceForms({ text, isToken }: Span): readonly string[] {
+function pieceForms({ text, isToken }: TokenSpan): readonly string[] {
   if (!isToken || ADDRESS.test(text) || !PIECES.test(text)) return [];
   return text.split(PIECES).flatMap((piece) => spellings(piece.replace(TRAILING, ""), true));
 }

@@ -9,7 +9,17 @@
 import { analyse } from "./analyse.js";
 import { distinctivePart, exactTermsOf } from "./exact.js";
 import { foldText } from "./fold.js";
-import { areJoined, digitsIn, isCapital, isWord, runsIn, type Span, spanOf, type Token, tokensIn } from "./spans.js";
+import {
+  areJoined,
+  digitsIn,
+  isCapital,
+  isWord,
+  runsIn,
+  spanOf,
+  type Token,
+  type TokenSpan,
+  tokensIn,
+} from "./spans.js";
 import { isStopWord } from "./stop.js";
 
 /** The store returns the matching terms of an item as the bits of a number, which has 53. */
@@ -49,7 +59,7 @@ export function lookupsIn(question: string): readonly Lookup[] {
   const tokens = [...tokensIn(text)];
   const content = contentCount(tokens);
   const lookups: Lookup[] = [];
-  const add = (span: Span, isPart: boolean): void => {
+  const add = (span: TokenSpan, isPart: boolean): void => {
     for (const term of termsOf(span)) lookups.push({ term, start: span.start, end: span.end, isPart });
   };
   for (const run of runsIn(text)) {
@@ -119,7 +129,7 @@ function isWhole(text: string, token: Token): boolean {
 const isTagged = (text: string, { start }: Token): boolean => text.charAt(start - 1) === "#";
 
 /** The exact terms of an identifier, then the words that find it within a longer one, and the file name of a path. */
-function termsOf(span: Span): readonly string[] {
+function termsOf(span: TokenSpan): readonly string[] {
   const written = span.isToken ? [span.text, distinctivePart(span.text), span.text.replace(PATH, "")] : [];
   const words = written.flatMap((text) => [...analyse(text).keys()].slice(0, 1));
   return [...new Set([...exactTermsOf(span), ...words])];

@@ -49,7 +49,7 @@ export interface Token {
 }
 
 /** One token or several adjacent ones, with the + before them. */
-export interface Span {
+export interface TokenSpan {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -151,8 +151,8 @@ const isGap = (text: string, from: number | undefined, to: number): boolean =>
   from !== undefined && to - from <= GAP_UNITS_MAX && GAP.test(text.slice(from, to));
 
 /** All spans of a run that may be identifiers: each token, and adjacent tokens together. */
-export function spansOf(text: string, run: readonly Token[]): readonly Span[] {
-  const spans: Span[] = [];
+export function spansOf(text: string, run: readonly Token[]): readonly TokenSpan[] {
+  const spans: TokenSpan[] = [];
   for (let from = 0; from < run.length; from++) {
     for (let to = from + 1; to <= run.length; to++) {
       const tokens = run.slice(from, to);
@@ -164,7 +164,7 @@ export function spansOf(text: string, run: readonly Token[]): readonly Span[] {
 }
 
 /** These tokens as one span; `before` is the preceding token of the run. Requires at least one token. */
-export function spanOf(text: string, tokens: readonly Token[], before?: Token): Span {
+export function spanOf(text: string, tokens: readonly Token[], before?: Token): TokenSpan {
   const [start, end] = [tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0];
   const hasPlus = text.charAt(start - 1) === "+";
   const isBehind = before !== undefined && !hasPlus && classAt(text, start) === DIGIT && !isWord(before);

@@ -14,7 +14,7 @@ interface Answer {
   readonly error?: ErrorRecord;
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -55,7 +55,7 @@ export interface StorageThread<T> {
 export class Thread<T> implements StorageThread<T> {
   readonly #role: ThreadRole;
   #options: ThreadOptions;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingCall>();
   #worker: Worker | undefined;
   #number = 0;
   #isAwake = false;

@@ -14,7 +14,7 @@ export const PART_BYTES = 16;
 /** Int8 rows are interleaved part by part in groups of this many, so that memory is read sequentially. */
 export const GROUP = 4;
 
-export interface Memory {
+export interface KernelMemory {
   readonly buffer: ArrayBuffer;
   /** Grows by this many pages. Views of the old buffer become invalid. Throws if memory is exhausted. */
   grow(pages: number): void;
@@ -39,5 +39,5 @@ export interface Loops {
 }
 
 export interface Kernel extends Loops {
-  readonly memory: Memory;
+  readonly memory: KernelMemory;
 }

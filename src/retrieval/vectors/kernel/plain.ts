@@ -2,7 +2,7 @@
  * The kernel in plain JavaScript, for machines without WebAssembly SIMD. Results equal those of kernel.wat for all
  * finite numbers.
  */
-import { GROUP, type Kernel, type Memory, PAGE_BYTES, PAGES_MAX, PART_BYTES } from "./kernel.js";
+import { GROUP, type Kernel, type KernelMemory, PAGE_BYTES, PAGES_MAX, PART_BYTES } from "./kernel.js";
 
 /**
  * A resizable ArrayBuffer. The configured TypeScript library lacks the type, but all supported versions of Node have
@@ -14,7 +14,7 @@ const GrowingBuffer = ArrayBuffer as unknown as new (
   options: { readonly maxByteLength: number },
 ) => Growing;
 
-class PlainMemory implements Memory {
+class PlainMemory implements KernelMemory {
   readonly buffer: Growing;
 
   constructor(bytesMax: number) {
@@ -27,9 +27,9 @@ class PlainMemory implements Memory {
 }
 
 class PlainKernel implements Kernel {
-  readonly memory: Memory;
+  readonly memory: KernelMemory;
 
-  constructor(memory: Memory) {
+  constructor(memory: KernelMemory) {
     this.memory = memory;
   }
 

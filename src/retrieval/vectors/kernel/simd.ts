@@ -1,10 +1,10 @@
 /** The kernel in WebAssembly with SIMD. */
-import { type Kernel, type Loops, type Memory, PAGES_MAX } from "./kernel.js";
+import { type Kernel, type KernelMemory, type Loops, PAGES_MAX } from "./kernel.js";
 import { KERNEL_BASE64 } from "./kernel-bytes.js";
 
 /** The subset of the WebAssembly API used here. Absent if Node runs without WebAssembly. */
 interface Assembly {
-  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => Memory;
+  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => KernelMemory;
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
   validate(bytes: Uint8Array): boolean;
@@ -32,7 +32,7 @@ export function createSimdKernel(pagesMax: number): Kernel | undefined {
   return { memory, dots, lay, copy, bounds };
 }
 
-function reserve({ Memory }: Assembly, maximum: number): Memory | undefined {
+function reserve({ Memory }: Assembly, maximum: number): KernelMemory | undefined {
   try {
     return new Memory({ initial: 0, maximum });
   } catch (error) {

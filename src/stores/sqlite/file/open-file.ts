@@ -30,7 +30,7 @@ const FIRST_PAUSE_MS = 1;
 const CHECKPOINTS = 100;
 const CHECKPOINT_PAUSE_MS = 2;
 
-interface Place {
+interface FileIdentity {
   readonly path: string;
   readonly dev: bigint;
   readonly ino: bigint;
@@ -39,9 +39,9 @@ interface Place {
 export class OpenFile {
   /** Identifies the file. */
   readonly id: string;
-  readonly #file: Place;
-  readonly #log: Place;
-  readonly #index: Place;
+  readonly #file: FileIdentity;
+  readonly #log: FileIdentity;
+  readonly #index: FileIdentity;
   readonly #main: MainFile;
   readonly #view: Statement;
   readonly #checkpoint: Statement;
@@ -124,7 +124,7 @@ export class OpenFile {
     this.#main.close();
   }
 
-  #find({ path, dev, ino }: Place): BigIntStats {
+  #find({ path, dev, ino }: FileIdentity): BigIntStats {
     let found: BigIntStats | undefined;
     try {
       found = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -253,7 +253,7 @@ const HINT =
   "nothing more is written, and what was written last is in the former file only: stop every process that has it open, " +
   "put the right file and its log in place, then start again; until then Linux shows a removed file under /proc/";
 
-function placeOf(path: string): Place {
+function placeOf(path: string): FileIdentity {
   const { dev, ino } = statSync(path, { bigint: true });
   return { path, dev, ino };
 }

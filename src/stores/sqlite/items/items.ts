@@ -13,7 +13,7 @@ import { ITEM_ROW, type ItemRow, wordsOf } from "../rows/item-row.js";
 import type { Receipts } from "../rows/receipts.js";
 import type { Registry } from "../rows/registry.js";
 import type { Residue } from "../rows/residue.js";
-import type { Place, Transaction } from "../rows/transaction.js";
+import type { ItemKeys, Transaction } from "../rows/transaction.js";
 import type { How, WordWriter } from "../words/word-writer.js";
 import { Cascade } from "./cascade.js";
 import { FactRecords, isKept } from "./fact-records.js";
@@ -122,7 +122,7 @@ export class Items {
   }
 
   /** Where the items go. Several adds to one session in one transaction look it up once. */
-  #placeOf(write: AddWrite, transaction: Transaction): Place {
+  #placeOf(write: AddWrite, transaction: Transaction): ItemKeys {
     const { space, session, agent } = write;
     if (write.existing === "replace" || write.continues !== undefined) return this.#findPlace(write, transaction);
     const name = JSON.stringify([space, session, agent]);
@@ -134,7 +134,7 @@ export class Items {
   }
 
   /** Registers the space, agent and session if they are new. */
-  #findPlace(write: AddWrite, transaction: Transaction): Place {
+  #findPlace(write: AddWrite, transaction: Transaction): ItemKeys {
     const registry = this.#registry;
     const space = registry.ensureSpace(write.space, transaction);
     const agent = this.#agentOf(write, space, transaction);
@@ -157,7 +157,7 @@ export class Items {
   }
 
   /** Undefined if the id is taken. */
-  #insertRow(row: NewRow, place: Place, transaction: Transaction): Placed | undefined {
+  #insertRow(row: NewRow, place: ItemKeys, transaction: Transaction): Placed | undefined {
     const key = transaction.takeKey();
     const { counts, words, length } = wordsOf(row.name, row.content);
     const { now } = transaction;
@@ -194,7 +194,7 @@ export class Items {
    * Handles a taken id. If its holder has expired, the id is free; otherwise the item is a repeat, a new version or a
    * conflict.
    */
-  #meetExisting(write: AddWrite, row: NewRow, place: Place, of: "item" | "fact", transaction: Transaction): Placed {
+  #meetExisting(write: AddWrite, row: NewRow, place: ItemKeys, of: "item" | "fact", transaction: Transaction): Placed {
     const found = this.find(row.id, place.space, transaction.now);
     const isFact = of === "item" && this.#facts.exists(row.id, place.space);
     if (isFact && (found ? write.existing === "replace" : this.#isEnded(row.id, place.space, transaction.now))) {

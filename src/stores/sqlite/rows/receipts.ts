@@ -16,7 +16,7 @@ const NONE = 0;
 /** How many expired receipts each new receipt removes. */
 const LEAVING = 2;
 
-interface Place {
+interface LaneKeys {
   readonly space: number;
   readonly session: number;
 }
@@ -24,7 +24,7 @@ interface Place {
 export class Receipts {
   readonly #registry: Registry;
   /** The scope of the unit being applied, if it existed before. */
-  #place: Place | undefined;
+  #place: LaneKeys | undefined;
   readonly #find: Statement;
   readonly #insert: Statement;
   readonly #insertPart: Statement;
@@ -112,11 +112,11 @@ export class Receipts {
     else this.#emptySession.run(space, session);
   }
 
-  #receiptAt({ space, session }: Place, name: string): Row | undefined {
+  #receiptAt({ space, session }: LaneKeys, name: string): Row | undefined {
     return this.#find.get(space, session, name);
   }
 
-  #placeOf({ space: ref, session: name }: OnceWrite): Place | undefined {
+  #placeOf({ space: ref, session: name }: OnceWrite): LaneKeys | undefined {
     if (ref === undefined) return { space: NONE, session: NONE };
     const space = this.#registry.findSpace(ref)?.key;
     if (space === undefined) return undefined;

@@ -21,7 +21,7 @@ interface Vectors {
 }
 
 /** The keys under which an item is stored. `round` is the sequence of the first item of its add. */
-export interface Place {
+export interface ItemKeys {
   readonly space: number;
   readonly agent: number | null;
   readonly session: number | null;
@@ -56,7 +56,7 @@ class Tally {
 
 export class Transaction {
   /** Places that adds of this transaction have looked up, by name, and the current sequences of sessions. */
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, ItemKeys>();
   readonly #sequences = new Map<number, number>();
   /** The versions that this commit gives to spaces, as far as they were requested. */
   readonly #versions = new Map<number, SpaceVersion>();
@@ -92,14 +92,14 @@ export class Transaction {
   }
 
   /** A place that an add of this transaction looked up before, with the session's current sequence. */
-  placeOf(name: string): Place | undefined {
+  placeOf(name: string): ItemKeys | undefined {
     const place = this.#places.get(name);
     if (!place || place.session === null) return place;
     const sequence = this.#sequences.get(place.session) ?? place.sequence;
     return { ...place, sequence, round: sequence };
   }
 
-  keepPlace(name: string, place: Place): void {
+  keepPlace(name: string, place: ItemKeys): void {
     this.#places.set(name, place);
   }
 

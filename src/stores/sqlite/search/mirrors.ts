@@ -8,14 +8,14 @@
  */
 import { setImmediate as otherCalls } from "node:timers/promises";
 import { Mirror, vectorsPerPage } from "../../../retrieval/vectors/mirror.js";
-import { Pool } from "../../../retrieval/vectors/pool.js";
+import { PagePool } from "../../../retrieval/vectors/page-pool.js";
 import type { MirrorStats } from "../../indexing.js";
 import type { ItemCodes } from "./vector-file.js";
 
 /** Reads the next page of a space's items after a key. Empty if there are no more. */
 export type ReadPage = (after: number) => Promise<readonly ItemCodes[]>;
 
-class Entry {
+class MirrorEntry {
   readonly mirror: Mirror;
   /** The key up to which the mirror is loaded. */
   loadedTo = 0;
@@ -32,9 +32,9 @@ class Entry {
 }
 
 export class Mirrors {
-  readonly #pool: Pool;
+  readonly #pool: PagePool;
   /** By space key, least recently searched first. */
-  readonly #entries = new Map<number, Entry>();
+  readonly #entries = new Map<number, MirrorEntry>();
   /** Pin counts by space key. A pinned mirror is not evicted. */
   readonly #pins = new Map<number, number>();
   /** Spaces that did not fit into the budget, with the number of items that they had then. */
@@ -43,7 +43,7 @@ export class Mirrors {
   #counts = { loads: 0, evictions: 0, hits: 0 };
 
   /** `pool` is for tests. */
-  constructor(budget: number, pool: (evict: () => boolean) => Pool = (evict) => new Pool(budget, evict)) {
+  constructor(budget: number, pool: (evict: () => boolean) => PagePool = (evict) => new PagePool(budget, evict)) {
     this.#pool = pool(() => this.#evict());
   }
 
@@ -116,7 +116,7 @@ export class Mirrors {
     const known = this.#entries.get(space);
     if (known?.isReady) return Promise.resolve(true);
     if (known?.loading) return known.loading;
-    const entry = new Entry(new Mirror(this.#pool, this.#dimensions));
+    const entry = new MirrorEntry(new Mirror(this.#pool, this.#dimensions));
     this.#entries.set(space, entry);
     this.#counts.loads++;
     entry.loading = this.#fill(space, entry, items, read).finally(() => {
@@ -126,7 +126,7 @@ export class Mirrors {
     return entry.loading;
   }
 
-  async #fill(space: number, entry: Entry, items: number, read: ReadPage): Promise<boolean> {
+  async #fill(space: number, entry: MirrorEntry, items: number, read: ReadPage): Promise<boolean> {
     const unpin = this.pin([space]);
     try {
       for (;;) {

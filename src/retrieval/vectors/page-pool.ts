@@ -1,5 +1,5 @@
 /**
- * Pool: the memory of all mirrors. It divides the memory of one kernel into pages and accounts for the mirrors' tables.
+ * PagePool: the memory of all mirrors. It divides the memory of one kernel into pages and accounts for the mirrors' tables.
  *
  * All mirrors share one kernel memory, because each memory reserves much address space and cannot shrink: a returned page
  * is zeroed and reused. Invariant: pages and tables together never exceed the budget. A part of the budget is reserved for
@@ -33,7 +33,7 @@ export const SCRATCH = {
 } as const;
 const SCRATCH_PAGES = 1;
 
-export class Pool {
+export class PagePool {
   readonly kernel: Kernel;
   readonly budget: number;
   readonly #pagesMax: number;
