@@ -176,7 +176,7 @@ describe("the HybridBuffer", () => {
 });
 
 describe("the RoundBuffer", () => {
-  it("is degraded while what waits cannot be read", async () => {
+  it("is degraded while pending items cannot be read", async () => {
     const { clock, store, service, say, components } = await open();
     store.failReads();
     await say("the cat sleeps");

@@ -136,7 +136,7 @@ describe("the targets", () => {
     expect(conditionAfter(...fast.slice(2), limit * 9, limit * 9, limit * 9)).toBe("warning");
   });
 
-  it("tell cached questions from cold ones", () => {
+  it("distinguish cached questions from cold ones", () => {
     const [counts, meter] = [new QueryCounts(1), new Meter(new FakeClock())];
     for (let at = 0; at < 20; at++) {
       counts.answered("answers", true);

@@ -239,7 +239,7 @@ describe("the outbox", () => {
     expect(store.writes).toHaveLength(2);
   });
 
-  it("finds rows that another process has left, without being told", async () => {
+  it("finds rows that another process has left, without a notification", async () => {
     const { store, index, dispatcher, pass } = setUp();
     dispatcher.notify();
     await turn();
@@ -249,7 +249,7 @@ describe("the outbox", () => {
     expect(index.state()).toEqual(store.expected());
   });
 
-  it("does not miss a notice, at whatever moment of its last look it comes", async () => {
+  it("misses no notification that arrives during its last poll", async () => {
     for (let moment = 0; moment < 12; moment++) {
       const { store, index, dispatcher } = setUp();
       store.onRead = async () => {
@@ -479,7 +479,7 @@ describe("the lane of the outbox", () => {
     expect(index.calls).toEqual([]);
   });
 
-  it("is given up when it was taken over meanwhile, and claimed anew later", async () => {
+  it("is given up after a takeover, and claimed again later", async () => {
     const { store, index, dispatcher, pass } = setUp({ judge: () => false });
     store.edit(1, 1);
     await dispatcher.drain(1_000);
@@ -571,7 +571,7 @@ describe("draining and closing", () => {
   });
 });
 
-describe("whatever fails, in whatever order", () => {
+describe("any failure, in any order", () => {
   const KEYS = [1, 2, 3, 4, 5];
   const key = fc.constantFrom(...KEYS);
   const step = fc.oneof(

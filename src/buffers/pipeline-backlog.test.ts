@@ -59,7 +59,7 @@ function pipelineOn(store: Store, clock: FakeClock, maxSize: number): Pipeline {
   });
 }
 
-it("is embedded and written to the last session, though writing is slower than embedding", async () => {
+it("is embedded and written to the last session even if writing is slower than embedding", async () => {
   const clock = new FakeClock();
   const store = await waitingStore(clock.now(), 20);
   const pipeline = pipelineOn(store, clock, 5);
@@ -70,7 +70,7 @@ it("is embedded and written to the last session, though writing is slower than e
   await pipeline.release();
 });
 
-it("costs no more leases than are needed for what is under way, and some", async () => {
+it("holds few more leases than the work in flight needs", async () => {
   const clock = new FakeClock();
   const pipeline = pipelineOn(await waitingStore(clock.now(), 1), clock, 5);
   let spareMax = 0;
@@ -84,7 +84,7 @@ it("costs no more leases than are needed for what is under way, and some", async
   await pipeline.release();
 });
 
-it("is embedded to the last session also while nothing of it is due to be written", async () => {
+it("is embedded to the last session even while none of it is due to be written", async () => {
   const clock = new FakeClock();
   const store = await waitingStore(clock.now(), 20);
   const pipeline = pipelineOn(store, clock, 10_000);

@@ -118,7 +118,7 @@ describe("closing", () => {
     expect(await bench.store.indexingStats()).toMatchObject({ pending: 1, embedded: 1 });
   });
 
-  it("goes on with a text that can be done by then", async () => {
+  it("continues a text that can be finished by the deadline", async () => {
     const bench = await open();
     await bench.add(ANN, textOf("comet", 20_000)); // two seconds
     await bench.until(() => bench.embedder.about("comet") > 30);
@@ -129,7 +129,7 @@ describe("closing", () => {
 });
 
 describe("a text of many slices", () => {
-  it("goes on where it was when the embedder is back after a failure", async () => {
+  it("continues where it stopped when the embedder recovers", async () => {
     const bench = await open();
     const content = textOf("comet", 20_000);
     await bench.add(ANN, content);
@@ -149,7 +149,7 @@ describe("a text of many slices", () => {
     expect(chunks.map(({ start, end }) => content.slice(start, end))).toEqual(pieces);
   });
 
-  it("keeps its lease while it goes on, also when nothing of it is written for long", async () => {
+  it("keeps its lease while it continues, even if nothing is written for a long time", async () => {
     const bench = await open();
     bench.pipeline.start();
     await bench.add(ANN, textOf("comet", 300_000)); // thirty seconds, the lease is for ten

@@ -195,7 +195,7 @@ describe("the RoundBuffer", () => {
     expect((await bench.search(BOB, "hello")).cached).toHaveLength(0);
   });
 
-  it("counts the session's waiting rows, whoever added them", async () => {
+  it("counts the session's pending rows of all processes", async () => {
     const bench = await open(exact);
     for (let round = 1; round <= 4; round++) await bench.commit(ADA, `theirs ${round}`);
     await bench.add(ADA, "ours");
@@ -229,7 +229,7 @@ describe("the RoundBuffer", () => {
     expect(bench.pipeline.stats.round.sessions).toBe(0);
   });
 
-  it("is eager if it may: what waits is embedded as soon as the embedder has time", async () => {
+  it("embeds pending items as soon as the embedder is free, if eager", async () => {
     const bench = await open();
     await bench.add(ADA, "hello");
     await settle();

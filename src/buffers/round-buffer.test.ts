@@ -37,7 +37,7 @@ it("the RoundBuffer takes less than 1 MB for 1,000 sessions that wait: what they
   expect(bytes / used).toBeLessThan(2);
 });
 
-it("the RoundBuffer tells what each session has, why it is due, and how long its oldest waits", async () => {
+it("the RoundBuffer reports what each session holds, why it is due, and how long its oldest item has waited", async () => {
   const clock = new FakeClock();
   const buffer = new RoundBuffer({
     ...{ clock, maxTokens: 800, maxSize: 2, idleMs: 60_000, eager: true },

@@ -143,7 +143,7 @@ describe("Turn", () => {
     );
   });
 
-  it("belongs to whoever commits it first, if it was made by hand", () => {
+  it("belongs to the first session that commits it, if it was constructed directly", () => {
     const turn = new Turn();
     const ada = { space: { user: "ada" }, session: "s" };
     Turn.bind(turn, ada);

@@ -61,7 +61,7 @@ describe("group commit", () => {
     expect(buffer.stats()).toMatchObject({ totalWrites: 51, totalMessages: 51, totalGroups: 2, waitingWrites: 0 });
   });
 
-  it("tells how long the oldest call has waited, and nothing when none waits", async () => {
+  it("reports how long the oldest call has waited, and nothing if none is waiting", async () => {
     const { clock, store, buffer } = await setUp();
     expect(buffer.stats()).not.toHaveProperty("oldestMs");
     const release = store.stallCommits();
@@ -75,7 +75,7 @@ describe("group commit", () => {
     expect(buffer.stats()).not.toHaveProperty("oldestMs");
   });
 
-  it("takes no more than 256 messages or 1 MB into a group", async () => {
+  it("takes at most 256 messages or 1 MB into a group", async () => {
     const { store, buffer } = await setUp();
     const many = Array.from({ length: 6 }, (_, at) =>
       buffer.write({ lane: `${at}`, units: [unit(`u${at}`, "s", 100, GROUP_MESSAGES / 2)], stepwise: false }),
@@ -221,7 +221,7 @@ describe("back-pressure", () => {
     expect(buffer.stats()).toMatchObject({ waitingBytes: 0, waitingForRoom: 0, refused: 0 });
   });
 
-  it("refuses who has waited too long, with a clear error, and drops nothing else", async () => {
+  it("refuses calls that have waited too long, with a clear error, and drops nothing else", async () => {
     const { clock, store, buffer } = await setUp({ maxWaitingBytes: 1_000, maxWaitMs: 50 });
     const release = store.stallCommits();
     const accepted = add(buffer, "accepted", "s", 900);

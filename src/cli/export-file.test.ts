@@ -24,7 +24,7 @@ it("is made for its owner only, and never over another file", () => {
   expect(() => new ExportFile(path, false)).toThrow("already exists");
 });
 
-it("goes on after its last cursor, whatever was cut off after it", () => {
+it("continues after its last cursor, and discards a partial rest", () => {
   const path = newPath();
   const whole = [HEADER, ITEM, cursorLine("one"), ITEM, ITEM, cursorLine("two-2"), ITEM].join("\n");
   const kept = whole.indexOf(cursorLine("two-2")) + cursorLine("two-2").length;

@@ -30,7 +30,7 @@ function reported(error: unknown, { json = false, ...terminal }: Setting = {}): 
   return { code: reportFailure(error, new Printer(io, json)), err };
 }
 
-describe("a failure is told in two lines", () => {
+describe("a failure is printed in two lines", () => {
   it.each([
     [new HoldfastError("conflict", "what", { hint: "do" }), 1],
     [new HoldfastError("invalid_input", "what", { hint: "do" }), 2],
@@ -48,7 +48,7 @@ describe("a failure is told in two lines", () => {
     expect(["ENOENT", "EACCES", "EISDIR", "EEXIST", "ENOSPC", "EWHATEVER"].map(of)).toEqual([3, 4, 2, 1, 70, 70]);
   });
 
-  it("that nobody expected, as such", () => {
+  it("that is unexpected, as such", () => {
     expect(reported(new TypeError("what"))).toMatchObject({
       code: 70,
       err: expect.stringContaining("please report it"),
@@ -59,7 +59,7 @@ describe("a failure is told in two lines", () => {
     });
   });
 
-  it("and on one line each, whatever the message holds", () => {
+  it("on one line each, for any message", () => {
     const { err } = reported(new HoldfastError("not_found", "no\n\u001b[31mfile", { hint: "a\nb" }));
     expect(err).toBe("holdfast: no\\n\\e[31mfile\n  a\\nb\n");
   });

@@ -21,7 +21,7 @@ it("an argument that was not UTF-8 is refused by its place, and one that is U+FF
   expect(() => checkArguments(["add", "é"], {}, () => expect.unreachable("nothing is to be looked up"))).not.toThrow();
 });
 
-it("a variable of ours that was not UTF-8 is refused by its name; others are nobody's business", () => {
+it("a HOLDFAST variable that was not UTF-8 is refused by name; others are ignored", () => {
   const env = { HOLDFAST_STORE_PATH: "\uFFFD.db", OTHER: "\uFFFD" };
   const other = Buffer.concat([Buffer.from("OTHER="), Buffer.from([0xff])]);
   const sound = Buffer.concat([Buffer.from("HOLDFAST_STORE_PATH="), FFFD, Buffer.from(".db")]);

@@ -30,7 +30,7 @@ describe("a text", () => {
     expect(await textFrom(piped("text\n"), "-", false)).toBe("text\n");
   });
 
-  it("may come in pieces that cut a character", async () => {
+  it("may arrive in chunks that split a character", async () => {
     expect(await textFrom(piped(emoji.subarray(0, 5), emoji.subarray(5)), "-", true)).toBe("👩‍👩‍👧‍👦");
   });
 

@@ -16,11 +16,11 @@ describe("server-sent events", () => {
     ]);
   });
 
-  it("lose one blank after the colon, and no more", () => {
+  it("lose exactly one blank after the colon", () => {
     expect(read("data:x\ndata:  y\ndata\ndata: a: b\n\n").events).toEqual([{ type: "message", data: "x\n y\n\na: b" }]);
   });
 
-  it("end with an empty line, so that one that was cut off is not told", () => {
+  it("end with an empty line, so an incomplete event is not delivered", () => {
     expect(read("data: whole\n\ndata: half\n").events).toEqual([{ type: "message", data: "whole" }]);
     expect(read("event: nothing\n\n: only a comment\n\n").events).toEqual([]);
   });

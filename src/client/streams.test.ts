@@ -84,7 +84,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const event = (id: string) => `id: ${id}\ndata: {"type":"added","ids":["${id}"]}\n\n`;
 
 describe("events", () => {
-  it("are told as they come; a connection that breaks is made again from the last one, and that is told", async () => {
+  it("are delivered as they arrive; a broken connection is resumed after the last event, and the reconnection is reported", async () => {
     const { memory, clock, sent } = server([
       stream(EVENTS, ["retry: 3000\n\n", event("1").slice(0, 9), event("1").slice(9) + event("2")], "break"),
       cut,
@@ -186,7 +186,7 @@ const CURSOR = line({ type: "cursor", cursor: "c 1" });
 const END = line({ type: "end", counts: {} });
 
 describe("an export", () => {
-  it("goes on from the last cursor when it breaks off, and gives no line twice", async () => {
+  it("continues from the last cursor after an interruption, and repeats no line", async () => {
     const { memory, clock, sent } = server([
       stream(NDJSON, ['{"type":"hold', 'fast"}\n{"a":0}\n', `${FIRST}\n{"a":1}\n${CURSOR}\n{"a":2}\n`], "break"),
       stream(NDJSON, [`{"a":2}\n`], "end"), // incomplete without its end line
@@ -209,7 +209,7 @@ describe("an export", () => {
     await expect(all(refusing.memory.export())).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  it("that is not UTF-8 is cut, and goes on from its last cursor", async () => {
+  it("that is not UTF-8 is interrupted, and continues from its last cursor", async () => {
     const broken: Step = () =>
       new Response(Buffer.from(`${CURSOR}\n{"id":"\xff"}\n`, "latin1"), { headers: { "content-type": NDJSON } });
     const { memory, clock } = server([broken, broken], { retries: 1 });

@@ -101,7 +101,7 @@ describe("a call", () => {
     expect(sent[0]?.headers.get("content-type")).toBe("application/json");
   });
 
-  it("keeps the path of a server that stands behind another one", async () => {
+  it("keeps the path of a server behind a reverse proxy", async () => {
     for (const url of ["https://x.test/hold/fast/", "https://x.test/hold/fast/api/v1"]) {
       let asked = "";
       const fetch = async (address: string, init: RequestInit) => {
@@ -113,7 +113,7 @@ describe("a call", () => {
     }
   });
 
-  it("is refused before anything is sent if a name cannot stand in a URL", async () => {
+  it("is refused before anything is sent if a name is not valid in a URL", async () => {
     const { session, sent } = server([]);
     await expect(session.blocks.get("..")).rejects.toMatchObject({ code: "unsupported" });
     await expect(session.blocks.get("")).rejects.toMatchObject({ code: "invalid_input" });

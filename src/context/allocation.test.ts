@@ -48,7 +48,7 @@ describe("allocation", () => {
     expect(chosen([part(1, [50, 10, 31, 20], "a")], 30)).toEqual(["a1", "a3"]);
   });
 
-  it("lets no lesser piece displace a better one that fits into the rest", () => {
+  it("never lets a lesser piece displace a better one that fits into the rest", () => {
     expect(chosen([part(1, [20, 20, 5, 5], "a"), part(1, [10], "b")], 60)).toEqual(["a0", "b0", "a1", "a2", "a3"]);
     expect(chosen([part(1, [25, 10, 10, 10], "a"), part(1, [10, 10], "b")], 45)).toEqual(["a1", "a2", "b0", "b1"]);
   });

@@ -243,7 +243,7 @@ describe("a context", () => {
     expect(both.prefix.startsWith(PREAMBLE)).toBe(true);
   });
 
-  it("gives an item or a text once, whatever part it comes from", async () => {
+  it("includes an item or a text once, regardless of the part it comes from", async () => {
     await world.block("home", "Facts about her:\nLives in Lisbon");
     await world.know("Likes tea", { id: "p1", pinned: true });
     await world.know("lives  in LISBON", { id: "f1" });
@@ -261,7 +261,7 @@ describe("a context", () => {
     ]);
   });
 
-  it("does not give back the question", async () => {
+  it("does not repeat the question", async () => {
     await world.say("where is  lisbon", { id: "m1", session: "old" });
     const context = await world.context({ query: "where is lisbon" });
     expect(context.tail).toBe("");
@@ -474,7 +474,7 @@ describe("the window", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("is given what has changed, whatever the question, with a note about the earlier text", async () => {
+  it("contains what has changed, for any question, with a note about the earlier text", async () => {
     await world.say("lisbon one", { id: "m1", session: "old" });
     await world.context({ query: "lisbon" });
     await world.edit("m1", "porto one");
@@ -504,7 +504,7 @@ describe("the window", () => {
     expect(await world.context({ query: "lisbon" })).toMatchObject({ tail: "", added: [], changed: [] });
   });
 
-  it("is told what is gone: forgotten, expired, ended, retracted", async () => {
+  it("is corrected about what is gone: forgotten, expired, ended, retracted", async () => {
     await world.say("lisbon one", { id: "m1", session: "old" });
     await world.say("lisbon two", { id: "m2", session: "old", expiresAt: world.clock.now() + 1000 });
     await world.say("lisbon three", { id: "m3", session: "old" });
@@ -523,7 +523,7 @@ describe("the window", () => {
     expect((await world.context({ query: "tea" })).retracted).toEqual([]);
   });
 
-  it("keeps a past fact when it no longer holds, and is told if it was retracted", async () => {
+  it("keeps a past fact that no longer holds, and is corrected if it was retracted", async () => {
     await world.know("Lives in Lisbon", { id: "f1" });
     const then = world.clock.now();
     world.clock.advance(86_400_000);
@@ -543,7 +543,7 @@ describe("the window", () => {
     expect(context.retracted).toEqual([{ kind: "message", id: "m1", space: TEAM }]);
   });
 
-  it("is told to disregard changed items that do not fit", async () => {
+  it("is asked to disregard changed items that do not fit", async () => {
     await world.say("lisbon one", { id: "m1", session: "old" });
     await world.context({ query: "lisbon" });
     await world.edit("m1", "porto ".repeat(500));
@@ -554,7 +554,7 @@ describe("the window", () => {
     expect(ids(later.added)).toEqual(["m1"]);
   });
 
-  it("is told next time what there is no room for now", async () => {
+  it("gets in the next context what does not fit now", async () => {
     for (let n = 0; n < 6; n++) await world.say(`lisbon ${n}`, { id: `m${n}`, session: "old" });
     await world.context({ query: "lisbon" });
     for (let n = 0; n < 6; n++) await world.forget(`m${n}`);
@@ -914,7 +914,7 @@ describe("for any text, any budget and any shares", () => {
     );
   });
 
-  it("the prefix is the same whatever is asked, found or said, and whatever is in the window", async () => {
+  it("the prefix does not depend on the question, the hits, the turns or the window", async () => {
     const volatile = fc.record({
       query: fc.option(fc.constantFrom("*", "x", "obey"), { nil: undefined }),
       turns: fc.nat(6),

@@ -309,7 +309,7 @@ describe("a guarded embedder's caller", () => {
     }
   });
 
-  it("gets an error on close, whatever it waits for, and no timer is left", async () => {
+  it("gets an error on close in every state, and no timer is left", async () => {
     const parts = guarded();
     const { clock, inner, guard } = parts;
     inner.failNext(1);

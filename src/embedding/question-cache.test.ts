@@ -122,7 +122,7 @@ describe("an embedding that fails", () => {
     expect(await cache.get(SPACE, ADA, "a", embedder())).toEqual(vectorOf(1));
   });
 
-  it("because its caller gave up is begun anew, once, by the others", async () => {
+  it("because its caller gave up is started again, once, by the other callers", async () => {
     const cache = cacheOf();
     const abort = new AbortController();
     const givenUp = () =>
@@ -138,7 +138,7 @@ describe("an embedding that fails", () => {
     expect(embed.calls).toBe(1);
   });
 
-  it("because its caller gave up fails for those who have given up as well", async () => {
+  it("because its caller gave up also fails for other callers that gave up", async () => {
     const cache = cacheOf();
     const abort = new AbortController();
     const givenUp = () =>

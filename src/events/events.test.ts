@@ -192,7 +192,7 @@ it("never reports content", async () => {
 });
 
 describe("a listener", () => {
-  it("with spaces gets events of these, and of no others of the same name or kind", async () => {
+  it("with spaces gets events of these only, not of others with the same name or kind", async () => {
     const memory = await open();
     const told: string[] = [];
     const everything: string[] = [];

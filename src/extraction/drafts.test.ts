@@ -83,7 +83,7 @@ describe("drafts", () => {
     expect(refused[0]?.why).not.toContain(SECRET);
   });
 
-  it("that supersede the fact they would be written as are refused, whatever it says", () => {
+  it("that supersede the fact they would be written as are refused, regardless of its text", () => {
     const known = [{ id: factId(GOOD.category, GOOD.content), category: "preference", content: "Something else" }];
     const draft = { ...GOOD, supersedes: known.map(({ id }) => id) };
     expect(parseDrafts([draft], { ...REQUEST, known }).refused).toEqual([{ why: "drafts[0] supersedes itself" }]);

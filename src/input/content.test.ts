@@ -82,7 +82,7 @@ test("8 MiB of UTF-8 are allowed, one byte more is not", () => {
   expect(() => parse([{ type: "image", data: "x".repeat(8 * MIB) }])).toThrow(refused("too_large", "content is over"));
 });
 
-test("no content is told in an error", () => {
+test("no error contains content", () => {
   expect(() =>
     parse([
       { type: "text", text: "secret" },

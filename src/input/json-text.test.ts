@@ -29,7 +29,7 @@ describe("JSON text", () => {
     }
   });
 
-  it("may have so many elements, and no more; brackets and commas in strings are none", () => {
+  it("is limited in its number of elements; brackets and commas in strings do not count", () => {
     expect(() => checkJsonBounds(zeros(TEXT_ELEMENTS_MAX), "it")).not.toThrow();
     expect(() => checkJsonBounds(keys(TEXT_ELEMENTS_MAX), "it")).not.toThrow();
     expect(() => checkJsonBounds(JSON.stringify('[,{"\\'.repeat(TEXT_ELEMENTS_MAX)), "it")).not.toThrow();

@@ -154,7 +154,7 @@ test("items are of another kind than message", () => {
   expect(item({ kind: "fact", role: "x" })).toThrow(refused("invalid_input", "items[0].role must be one of"));
 });
 
-test("whatever is given, the answer is rows or a refusal", () => {
+test("any input gives rows or a refusal", () => {
   fc.assert(
     fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true, withMap: true }), (value) => {
       const message = { role: "user", content: "x", metadata: value, occurredAt: value, id: value, name: value };

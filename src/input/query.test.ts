@@ -24,7 +24,7 @@ test("the defaults come from the options", () => {
   });
 });
 
-test("maxSize is the most that an answer has, whatever the caller asks for", () => {
+test("maxSize limits every answer, regardless of what the caller asks for", () => {
   const defaults = { ...DEFAULTS, maxSize: 15 };
   const topK = (options: object) => parseQuery("x", options, PLACE, defaults).presentation.topK;
   expect([{}, { topK: 14 }, { topK: 15 }, { topK: 16 }, { topK: 1000, offset: 0 }].map(topK)).toEqual([

@@ -121,7 +121,7 @@ describe("a secret is refused", () => {
     expect((await keys.list()).items, "it stays listed").toHaveLength(1);
   });
 
-  it("when its key is revoked, now and for good", async () => {
+  it("when its key is revoked, permanently", async () => {
     const { key, secret } = await keys.create(READ_ADA);
     const other = await keys.create(READ_ADA);
     clock.advance(5);
@@ -146,7 +146,7 @@ describe("a secret is refused", () => {
     expect(await keys.verify(secret)).toBeDefined();
   });
 
-  it("whatever it is, without an error", async () => {
+  it("for any input, without an error", async () => {
     const { key, secret } = await keys.create(READ_ADA);
     const hostile: readonly unknown[] = [
       ...["", key.id, `hf_${key.id}_`, `Bearer ${secret}`, `${secret}\u0000`, `\u0000${secret}`, "\ud800".repeat(63)],
@@ -174,7 +174,7 @@ describe("a secret is refused", () => {
     expect(await keys.get(key.id)).toBeDefined();
   });
 
-  it("if what is kept of it is damaged", async () => {
+  it("if its stored record is damaged", async () => {
     const { secret } = await keys.create(READ_ADA);
     const damaged = {
       keys: async (request: Parameters<SqliteStore["keys"]>[0]) => {

@@ -30,7 +30,7 @@ describe("a key covers", () => {
     expect(covers(keyOf([{ user: "agent" }]), { agent: "any" })).toBe(false);
   });
 
-  it("nothing if nothing is left of it", () => {
+  it("nothing if none of it is left", () => {
     const key = keyOf([], { forgotten: ["user"] });
     for (const space of [{ user: "ada" }, { agent: "ada" }, { team: "ada" }]) expect(covers(key, space)).toBe(false);
   });
@@ -49,7 +49,7 @@ describe("a key may act as", () => {
     expect(mayActAs(keyOf(["agent"]), "clerk")).toBe(true);
   });
 
-  it("nobody else when its agent is forgotten", () => {
+  it("no other agent when its agent is forgotten", () => {
     const key = keyOf([{ user: "ada" }], { forgotten: ["agent"] });
     expect(mayActAs(key, "tutor")).toBe(false);
     expect(mayActAs(key, "clerk")).toBe(false);

@@ -12,7 +12,7 @@ it("a secret has its id and 256 random bits, and no two are alike", () => {
   expect(new Set(secrets.map(({ secret }) => secret.slice(-43))).size).toBe(500);
 });
 
-it("the id is found though the random part has _ and - in it", () => {
+it("the id is found even if the random part contains _ and -", () => {
   expect(idIn(`hf_0123456789abcdef_${"_-".repeat(21)}_`)).toBe("0123456789abcdef");
 });
 

@@ -53,7 +53,7 @@ function pagesOf(whole: string, maxTokens: number): readonly string[] {
 }
 
 describe("an excerpt", () => {
-  it("fits behind its margin and as JSON, whatever the text", () => {
+  it("fits behind its margin and as JSON, for any text", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 20, max: 400 }), (whole, maxTokens) => {
         for (const page of pagesOf(whole, maxTokens)) expect(cost(page)).toBeLessThanOrEqual(maxTokens);
@@ -61,7 +61,7 @@ describe("an excerpt", () => {
     );
   });
 
-  it("read on and on gives the whole text, without splitting a character", () => {
+  it("read repeatedly gives the whole text, without splitting a character", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 20, max: 400 }), (whole, maxTokens) => {
         const pages = pagesOf(whole, maxTokens);
@@ -71,7 +71,7 @@ describe("an excerpt", () => {
     );
   });
 
-  it.each([1, 0, -100])("gets on by a line at least with room for %d tokens", (maxTokens) => {
+  it.each([1, 0, -100])("advances by at least one line with room for %d tokens", (maxTokens) => {
     const whole = 'Ada said: "我住在里斯本"\n'.repeat(20);
     const pages = pagesOf(whole, maxTokens);
     expect(pages.join("")).toBe(whole);
@@ -93,7 +93,7 @@ describe("an excerpt", () => {
     }
   });
 
-  it("is the whole text where that fits, and nothing behind its end", () => {
+  it("is the whole text if it fits, and nothing from beyond its end", () => {
     expect(excerpt("short", 100)).toEqual({ text: "short" });
     expect(excerpt("short", 100, 2)).toEqual({ text: "ort" });
     expect(excerpt("", 100)).toEqual({ text: "" });
@@ -102,7 +102,7 @@ describe("an excerpt", () => {
 });
 
 describe("AnswerBuilder", () => {
-  it("keeps both forms within the tokens of an answer, whatever it is filled with", () => {
+  it("keeps both forms within the token budget, for any content", () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 30 }), fc.integer({ min: 500, max: 4_000 }), (texts, maxTokens) => {
         const answer = new AnswerBuilder<{ readonly content: string }>(maxTokens);
@@ -116,7 +116,7 @@ describe("AnswerBuilder", () => {
     );
   });
 
-  it("takes the first piece in any case, and no other that is too long", () => {
+  it("always includes the first piece, and no other that is too long", () => {
     const answer = new AnswerBuilder<string>(0);
     expect(answer.isEmpty).toBe(true);
     expect(answer.add("first", "first")).toBe(true);
@@ -127,7 +127,7 @@ describe("AnswerBuilder", () => {
     expect(answer.text()).not.toContain("second");
   });
 
-  it("counts the longer one of the two forms", () => {
+  it("counts the longer of the two forms", () => {
     const answer = new AnswerBuilder<string>(1_000);
     const before = answer.left;
     answer.add("short", '"'.repeat(100));
@@ -136,7 +136,7 @@ describe("AnswerBuilder", () => {
     expect(before - answer.left).toBe(202 + estimateTokens("word ".repeat(50)));
   });
 
-  it("says nothing of memory where nothing was added", () => {
+  it("does not mention memory if nothing was added", () => {
     expect(new AnswerBuilder(1_000).text("Nothing found.")).toBe("Nothing found.");
   });
 });

@@ -36,13 +36,13 @@ function watched(first: readonly Block[] = []) {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a watch over blocks", () => {
-  it("does not look before it is started, also if it is told to", async () => {
+  it("does not poll before it is started, even on request", async () => {
     const { watch, state, clock } = watched([block("1", "a")]);
     await watch.look();
     expect([state.looks, clock.pending]).toEqual([0, 0]);
   });
 
-  it("tells nothing of what was there when it started", async () => {
+  it("does not report blocks that existed when it started", async () => {
     const { watch, told, pass, state } = watched([block("1", "a")]);
     await watch.start();
     await pass(5_000);
@@ -50,7 +50,7 @@ describe("a watch over blocks", () => {
     expect(told).toEqual([]);
   });
 
-  it("tells once what was edited, made and forgotten, within a second", async () => {
+  it("reports every edit, creation and removal once, within a second", async () => {
     const { watch, told, pass, state } = watched([block("1", "a"), block("2", "b")]);
     await watch.start();
     state.blocks = [block("1", "a", 2), block("2", "b")];
@@ -68,7 +68,7 @@ describe("a watch over blocks", () => {
     expect(told).toEqual([]);
   });
 
-  it("tells both addresses of a renamed block, and one address once", async () => {
+  it("reports both addresses of a renamed block, and each address once", async () => {
     const { watch, told, pass, state } = watched([block("1", "a")]);
     await watch.start();
     state.blocks = [block("1", "b", 2)];
@@ -80,7 +80,7 @@ describe("a watch over blocks", () => {
     expect(told).toEqual([{ list: true, uris: [uri("b")] }]);
   });
 
-  it("tells the right address, whatever ids and names are made of", async () => {
+  it("reports the right address for any ids and names", async () => {
     const { watch, told, pass, state } = watched([block("an id", "a name")]);
     await watch.start();
     state.blocks = [block("an id", "a name", 2), block("an", "id a name")];
@@ -96,7 +96,7 @@ describe("a watch over blocks", () => {
     expect(told).toEqual([]);
   });
 
-  it("looks at once when it is told to, and then a second later", async () => {
+  it("polls at once on request, and then a second later", async () => {
     const { watch, told, pass, state, clock } = watched();
     await watch.start();
     await pass(900);
@@ -131,7 +131,7 @@ describe("a watch over blocks", () => {
     expect(clock.pending).toBe(1);
   });
 
-  it("goes on after a look that failed, and then tells what it missed", async () => {
+  it("continues after a failed poll, and then reports what it missed", async () => {
     const { watch, told, failures, pass, state } = watched([block("1", "a")]);
     await watch.start();
     state.error = new Error("no file");
@@ -261,7 +261,7 @@ describe("a watch over blocks", () => {
     expect(told).toEqual([]);
   });
 
-  it("tells nothing of what changed between a stop and the next start", async () => {
+  it("does not report changes between a stop and the next start", async () => {
     const { watch, told, pass, state } = watched([block("1", "a")]);
     await watch.start();
     watch.stop();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { HoldfastError } from "../errors.js";
 import { failureText } from "./failure.js";
 
-describe("a failure as a model is told of it", () => {
+describe("a failure in a model's answer", () => {
   it("says what is wrong and what to do next, in sentences", () => {
     const error = new HoldfastError("invalid_input", "insert needs `new`", { hint: "call it again with `new`" });
     expect(failureText(error)).toBe("Error: Insert needs `new`. Call it again with `new`.");
@@ -21,7 +21,7 @@ describe("a failure as a model is told of it", () => {
     expect(failureText(new HoldfastError("not_found", "it is gone"))).not.toContain(again);
   });
 
-  it("tells nothing of a failure that is not ours, nor of causes and details: they may quote stored text", () => {
+  it("hides foreign errors, causes and details, because they may quote stored text", () => {
     for (const error of [new Error("SECRET"), "SECRET", undefined, { message: "SECRET" }]) {
       expect(failureText(error)).not.toContain("SECRET");
       expect(failureText(error)).toContain("tell the user");

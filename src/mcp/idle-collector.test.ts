@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { FakeClock } from "../testing/fake-clock.js";
 import { IdleCollector } from "./idle-collector.js";
 
-it("memory is given back once, ten seconds after the last question", () => {
+it("memory is released once, ten seconds after the last question", () => {
   const clock = new FakeClock();
   let given = 0;
   const idle = new IdleCollector(clock, async () => {

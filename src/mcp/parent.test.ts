@@ -28,11 +28,11 @@ it("a parent is gone when the process has another one", async () => {
   expect(await isFoundGone({ parent: 1, there: true })).toBe(true);
 });
 
-it("a parent is gone when nobody has its number, as on Windows, where the number stays", async () => {
+it("a parent is gone when no process has its id, as on Windows, where the id stays", async () => {
   expect(await isFoundGone({ parent: 7, there: false })).toBe(true);
 });
 
-it("a parent that is there is there, whatever its number", async () => {
+it("a running parent is detected with any process id", async () => {
   expect(await isFoundGone({ parent: 7, there: true })).toBe(false);
   const clock = new FakeClock();
   let gone = false;
@@ -46,7 +46,7 @@ it("a parent that is there is there, whatever its number", async () => {
   expect(gone).toBe(false);
 });
 
-it("nobody looks any more after a cancel", async () => {
+it("no check is made after a cancel", async () => {
   const clock = new FakeClock();
   let looks = 0;
   const watch = watchParent(clock, { parent: () => ++looks, isThere: () => true });

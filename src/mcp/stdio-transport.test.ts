@@ -62,7 +62,7 @@ async function connected(parts: Partial<StdioTransportParts> = {}) {
 }
 
 describe("the order of messages", () => {
-  it("a cancel does not overtake the request that it calls off, nor does anything else what waits", async () => {
+  it("neither a cancellation nor any other message overtakes a waiting request", async () => {
     const look = gate();
     const { stdin, heard, transport } = await connected({
       seen: (method) => (method === "slow" ? look.opened : undefined),
@@ -81,7 +81,7 @@ describe("the order of messages", () => {
     await transport.ended;
   });
 
-  it("a message is handed on at once when nothing waits any more", async () => {
+  it("a message is delivered at once when no other is waiting", async () => {
     const log: string[] = [];
     const seen = (method: string): Promise<void> | undefined => {
       log.push(`seen ${method}`);
@@ -96,7 +96,7 @@ describe("the order of messages", () => {
     expect(log).toEqual(["seen slow", "slow", "seen a", "a", "seen b", "b"]);
   });
 
-  it("what waits is answered before the end, and not handed on after a close", async () => {
+  it("waiting messages are answered before the end, and not delivered after a close", async () => {
     const look = gate();
     const one = await connected({ seen: () => look.opened });
     const other = await connected({ seen: () => look.opened });
@@ -112,7 +112,7 @@ describe("the order of messages", () => {
   });
 });
 
-describe("what is no message", () => {
+describe("an invalid message", () => {
   const refused = (id: unknown) => ({ jsonrpc: "2.0", id, error: { code: -32600, message: expect.any(String) } });
 
   it.each([
@@ -160,7 +160,7 @@ describe("what is no message", () => {
     ["a notification", '{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}'],
     ["a result", '{"jsonrpc":"2.0","id":7,"result":5}'],
     ["an error", '{"jsonrpc":"2.0","id":7,"error":5}'],
-  ])("what nobody waits for is not answered: %s", async (_, text) => {
+  ])("a message that expects no answer gets none: %s", async (_, text) => {
     const { stdin, sent, errors } = await connected();
     stdin.write(`${text}\n`);
     await settled();
@@ -196,7 +196,7 @@ describe("a client that sends and does not read", () => {
     return { stdin, stdout, heard, transport, asked: () => asked };
   }
 
-  it("is not listened to: neither the answers nor the requests pile up without bound", async () => {
+  it("is paused: neither answers nor requests accumulate without bound", async () => {
     const { stdin, stdout, heard, asked } = await flooded();
     expect(stdout.writableLength).toBeGreaterThan(4 * MIB);
     expect(stdout.writableLength).toBeLessThan(6 * MIB);
@@ -205,7 +205,7 @@ describe("a client that sends and does not read", () => {
     expect(stdin.isPaused()).toBe(true);
   });
 
-  it("is answered all when it reads, however late", async () => {
+  it("gets all answers when it reads, however late", async () => {
     const { stdin, stdout, heard, transport, asked } = await flooded();
     stdout.read();
     await settled();
@@ -215,7 +215,7 @@ describe("a client that sends and does not read", () => {
     expect(heard.at(-1)).toEqual(request(999));
   });
 
-  it("is heard out when it says no more, though it does not read", async () => {
+  it("gets everything delivered when it closes its side, even if it does not read", async () => {
     const stdout = new SlowReader();
     const { stdin, transport, heard } = await connected({ stdout });
     await transport.send(answer(0, "x".repeat(5 * MIB)));
@@ -230,7 +230,7 @@ describe("a client that sends and does not read", () => {
     await transport.ended;
   });
 
-  it("does not keep it from being closed", async () => {
+  it("does not prevent closing", async () => {
     const { stdout, transport, heard } = await flooded();
     const { length } = heard;
     await transport.close();

@@ -52,7 +52,7 @@ describe("the history of a server", () => {
     expect(sampler.history({ since: START + 2 * EVERY_MS }).series.residentBytes).toEqual([]);
   });
 
-  it("tells rates and latencies of each interval, not since the start", async () => {
+  it("reports rates and latencies of each interval, not since the start", async () => {
     await sample();
     expect([newest("addsPerSecond"), newest("addP95Ms")], "nothing before to compare with").toEqual([null, null]);
     const session = memory.session(WHO);
@@ -82,7 +82,7 @@ describe("the history of a server", () => {
     expect((await memory.stats()).latencies.add.count, "the totals stay").toBe(20);
   });
 
-  it("tells what waits, and what could not be embedded", async () => {
+  it("reports what is pending, and what could not be embedded", async () => {
     const embedder = new HashEmbedder();
     embedder.refuse((text) => text === "poison");
     const eager = { roundBuffer: { eager: false }, hybridBuffer: { embeddingModel: "none" } };
@@ -127,7 +127,7 @@ describe("the history of a server", () => {
     expect(sampler.history().at).toEqual([START - 3_600_000 + EVERY_MS]);
   });
 
-  it("has a gap while the store fails, and goes on", async () => {
+  it("has a gap while the store fails, and continues", async () => {
     await sample();
     const stats = memory.stats.bind(memory);
     memory.stats = () => Promise.reject(new HoldfastError("store_failed", "the disk is gone"));

@@ -79,7 +79,7 @@ async function changed(act: () => Promise<unknown>): Promise<{ readonly [name: s
 
 const say = (...contents: readonly string[]) => contents.map((content) => ({ role: "user", content }) as const);
 
-it("tells every metric that is defined, with help and the process's own, and names nobody", async () => {
+it("reports every defined metric with its help, and those of the process, without any names", async () => {
   await memory.session(WHO).add(say("a lamp in the attic"));
   await memory.flush();
   await memory.session(WHO).query("lamp");
@@ -137,7 +137,7 @@ describe("a number changes when its thing happens:", () => {
     expect(after.get('holdfast_searchable_seconds{by="meaning",quantile="0.99"}')).toBeCloseTo(90, -1);
   });
 
-  it("the age of what waits", async () => {
+  it("the age of pending items", async () => {
     expect((await scrape()).get("holdfast_oldest_pending_age_seconds")).toBe(0);
     await memory.session(WHO).add(say("a lamp"));
     clock.advance(2_500);
@@ -270,7 +270,7 @@ describe("a number changes when its thing happens:", () => {
   });
 });
 
-it("tells what it can of a memory that cannot be asked", async () => {
+it("reports what it can if the memory cannot be read", async () => {
   expect((await scrape()).get("holdfast_up")).toBe(1);
   await memory.close();
   const values = await scrape();

@@ -28,7 +28,7 @@ afterEach(async () => {
 
 const say = (content: string) => [{ role: "user", content } as const];
 
-it("tells what waits and what the model does, and is ready whatever that is", async () => {
+it("reports pending items and the model's state, and is ready in any case", async () => {
   expect(await readiness(memory)).toEqual({
     ready: true,
     checks: {
@@ -74,7 +74,7 @@ it("is not ready when the memory is closed", async () => {
   expect(await readiness(memory)).toEqual({ ready: false, checks: { store: { writable: false, error: "closed" } } });
 });
 
-it("tries a write once for all who ask in the same second, and anew after a failure", async () => {
+it("tries one write for all requests within a second, and another after a failure", async () => {
   const prove = vi.spyOn(store, "proveWritable");
   await Promise.all([readiness(memory), readiness(memory)]);
   clock.advance(999);

@@ -95,7 +95,7 @@ describe("fused", () => {
     expect(keys([one(1, asked), one(2, alike)])).toEqual([1, 2]);
   });
 
-  it("nothing ranks above an exact match, whatever its bonuses", () => {
+  it("nothing ranks above an exact match, regardless of bonuses", () => {
     const hints = { recency: 1, dates: [{ from: NOW - DAY, to: NOW + DAY }] };
     const exact = one(1, { exact: 1, words: 0, meaning: -0.1, role: "assistant", occurredAt: 0, sessionId: "a" });
     const alike = one(2, { words: 9, meaning: 0.9, role: "user", sessionId: "b" });
@@ -114,7 +114,7 @@ describe("fused", () => {
     expect(keys(marked)).toEqual([4, ...keys(others).filter((key) => key !== 4)]);
   });
 
-  it("recency counts on request, half after thirty days, and the future no more than now", () => {
+  it("recency counts on request, half after thirty days; the future counts like now", () => {
     const at = (days: number) => ({ words: 1, occurredAt: NOW - days * DAY });
     const hits = ranked([one(1, at(0)), one(2, at(30)), one(3, at(-5))], { recency: 0.4 });
     const shares = new Map(hits.map(({ candidate, why }) => [candidate.key, why.recency]));
@@ -134,7 +134,7 @@ describe("fused", () => {
     }
   });
 
-  it("far candidates come last, whatever their bonuses, and lift no session", () => {
+  it("far candidates come last, regardless of their bonuses, and lift no session", () => {
     const said = { meaning: 0.3, sessionId: "a", occurredAt: NOW } as const;
     const dates = [{ from: NOW, to: NOW }];
     const far = one(3, { ...said, meaning: 0.5, role: "user", isFar: true });

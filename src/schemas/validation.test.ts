@@ -60,7 +60,7 @@ describe("validation by a schema", () => {
     expect(refusal(value)).toMatchObject({ code: "invalid_input", message, hint });
   });
 
-  it("names the mistyped key before the one that is missing because of it", () => {
+  it("names the mistyped key before the key that is missing because of it", () => {
     const { message, details } = refusal({ contnt: "x" }, z.strictObject({ content: z.string() }));
     expect(message).toBe('the body has an unknown key "contnt"; did you mean "content"?');
     expect(details["fields"]).toEqual([

@@ -118,7 +118,7 @@ test("has as many open streams as it takes on requests, and counts each once", (
   shared.enter(here, withKey("another")).listen();
 });
 
-test("keys are asked for wherever others than this machine may come in", () => {
+test("keys are required wherever other machines can connect", () => {
   const at = (host: string, allowedHosts?: string, requireKey = false) =>
     asksForKeys({ host, allowedHosts, requireKey });
   expect(at("127.0.0.1")).toBe(false);

@@ -73,7 +73,7 @@ describe("a body that is read", () => {
     }
   });
 
-  it("earns no more time by a large part than it had", async () => {
+  it("earns by a large chunk at most its initial time", async () => {
     const sender = new Sender();
     const chunks = chunksOf(sender.c, sender.clock, RATE);
     sender.send(1_000_000);
@@ -83,7 +83,7 @@ describe("a body that is read", () => {
     await late;
   });
 
-  it("is not late while nobody waits for it", async () => {
+  it("is not late while it is not being read", async () => {
     const sender = new Sender();
     const chunks = chunksOf(sender.c, sender.clock, RATE);
     sender.send(1);
@@ -95,7 +95,7 @@ describe("a body that is read", () => {
     expect((await chunks.next()).done).toBe(true);
   });
 
-  it("ends when the server stops, and nothing is left of it", async () => {
+  it("ends when the server stops, and leaves nothing behind", async () => {
     const sender = new Sender();
     const stopping = new AbortController();
     const chunks = chunksOf(sender.c, sender.clock, RATE, stopping.signal);
@@ -108,8 +108,8 @@ describe("a body that is read", () => {
   });
 });
 
-describe("what is held of a body", () => {
-  it("is what has come of it, and ends the reading when it is too much", async () => {
+describe("the bytes held of a body", () => {
+  it("grow as it arrives, and reading ends when they exceed the limit", async () => {
     const sender = new Sender({ "content-length": "1000" });
     const held: number[] = [];
     const limits = { maxBytes: 1000, clock: sender.clock, hold: (bytes: number) => void held.push(bytes) };
@@ -129,7 +129,7 @@ describe("what is held of a body", () => {
     await expect(readBody(other.c, { ...limits, hold })).rejects.toBe(full);
   });
 
-  it("is refused before it is read where its length is told, and else when it is over the limit", async () => {
+  it("is refused before it is read if its length is declared, otherwise when it exceeds the limit", async () => {
     const limits = { maxBytes: 1000, clock: new FakeClock(), hold: () => undefined };
     const large = expect.objectContaining({ code: "too_large", details: { maxBytes: 1000 } });
     await expect(readBody(new Sender({ "content-length": "1001" }).c, limits)).rejects.toEqual(large);

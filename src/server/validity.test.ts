@@ -29,7 +29,7 @@ async function streamed(count: number, confirm: () => Promise<Caller>) {
 }
 
 describe("a stream whose key is asked for again", () => {
-  it("goes on while the key stays as it is, and asks no oftener than every 15 seconds", async () => {
+  it("continues while the key is unchanged, and checks at most every 15 seconds", async () => {
     let asked = 0;
     const outcome = await streamed(6, async () => {
       asked++;

@@ -14,7 +14,7 @@ describe("a cursor", () => {
     }
   });
 
-  it("tells nothing of its place, not even by its length or by being the same again", () => {
+  it("reveals nothing of its position, not even by its length or by repetition", () => {
     const sealed = [[1], [1], [2], [9e15, 9e15]].map((place) => cursors.seal(LIST, place as [number]));
     expect(new Set(sealed).size).toBe(4);
     expect(new Set(sealed.map(({ length }) => length)).size).toBe(1);

@@ -46,7 +46,7 @@ describe("the id of a fact", () => {
     expect(factId("", "a")).not.toBe(factId("a", ""));
   });
 
-  it("tells texts of nothing but marks and blanks apart", () => {
+  it("distinguishes texts of only marks and blanks", () => {
     const ids = ["", " ", "  ", ".", "..", "…", "?!", "。"].map((text) => factId("x", text));
     expect(new Set(ids).size).toBe(ids.length);
   });

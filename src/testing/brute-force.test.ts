@@ -36,7 +36,7 @@ describe("bruteForceScores", () => {
     expect(later.get("b")).toBeCloseTo(bm25(4, 2, 1, 2 + 0.3 * 3, average), 9);
   });
 
-  it("lets no document of another session lend words, nor one outside of sessions", () => {
+  it("lends no words from documents of other sessions or outside of sessions", () => {
     const apart = documents.map((document, at) => ({ ...document, session: `s${at}`, sequence: 1 }));
     expect(bruteForceScores(apart, ["lamp"])).toEqual(bruteForceScores(documents, ["lamp"]));
   });

@@ -93,7 +93,7 @@ describe("FaultyStore", () => {
     expect(store.heldCommits).toBe(0);
   });
 
-  it("fails searches and reads of pending items as often as told", async () => {
+  it("fails searches and reads of pending items as often as configured", async () => {
     const { store, commit } = await open();
     await commit("a");
     const hints = { refersBack: false, dates: [], recency: 0, askedAt: 0 };

@@ -36,7 +36,7 @@ describe("an export", () => {
     expect(more).toEqual([]);
   });
 
-  it("tells items with all that is needed to write them again", async () => {
+  it("exports items with all that is needed to write them again", async () => {
     const session = (await opened()).session({ user: "ada", agent: "tutor", session: "monday" });
     const parts = [
       { type: "text", text: "see" },
@@ -74,7 +74,7 @@ describe("an export", () => {
     expect(items[2]).toMatchObject({ id: "m3", round: 3, content: "" });
   });
 
-  it("tells a fact once, though it is an item too, and keeps what overflowed with its block", async () => {
+  it("exports a fact once, although it is also an item, and keeps overflowed text with its block", async () => {
     const session = (await opened()).session({ user: "ada" });
     await session.facts.upsert({ category: "place", content: "lives in Porto" });
     await session.addItems([{ kind: "fact", content: "no recorded fact" }]);
@@ -129,7 +129,7 @@ describe("an export", () => {
     }
   });
 
-  it("goes on in the same space when that has another name by now, and at the next one when it is gone", async () => {
+  it("continues in the same space if it was renamed, and in the next one if it is gone", async () => {
     await opened();
     const messages = Array.from({ length: 300 }, (_, at) => ({ role: "user", content: `${at}` }) as const);
     for (const user of ["ada", "bob"]) await memory.session({ user, session: "s" }).add(messages);
@@ -148,7 +148,7 @@ describe("an export", () => {
     expect(left.map(({ content }) => content)).toEqual(messages.map(({ content }) => content));
   });
 
-  it("stops when it is told to", async () => {
+  it("stops on request", async () => {
     await opened();
     await memory.session({ user: "ada" }).add([{ role: "user", content: "x" }]);
     const control = new AbortController();

@@ -157,7 +157,7 @@ describe("an import", () => {
     }
   });
 
-  it("names the line that is wrong, without its content, when what stands before it is written", async () => {
+  it("names the wrong line, without its content, after the lines before it are written", async () => {
     const wrong: readonly (readonly [Fields | string, RegExp])[] = [
       ['{"secret', /not a JSON object/],
       ["[]", /not a JSON object/],
@@ -190,7 +190,7 @@ describe("an import", () => {
     expect((await failure(run(memory, [HEADER, END, item("a")]))).message).toContain("after the end");
   });
 
-  it("stops at an id that is there with other content, or goes on if it is told to", async () => {
+  it("stops at an id that exists with other content, or continues if asked to", async () => {
     const memory = await opened();
     await memory.session(ADA).add([{ id: "b", role: "user", content: "another" }]);
     const lines = [HEADER, item("a"), item("b"), item("c"), item("c"), item("c", { content: "other" })];
@@ -361,7 +361,7 @@ describe("an import", () => {
     expect((await failure(run(await opened(), [HEADER, block({})], { signer: nameless }))).code).toBe("forbidden");
   });
 
-  it("restores actors as they were where nobody says who imports", async () => {
+  it("restores actors as they were if no importer is given", async () => {
     const memory = await opened();
     const promotion = { type: "promotion", space: ADA, id: "p", reason: "r", at: 1, actor: "agent boss" };
     const block = { type: "block", space: ADA, id: "b", version: 1, name: "n", content: "x", actor: "agent boss" };

@@ -45,7 +45,7 @@ describe("splitLines", () => {
     }
   });
 
-  it("takes text as well, unless it has half of a surrogate pair", async () => {
+  it("also accepts text, unless it contains half of a surrogate pair", async () => {
     async function* texts(...all: string[]) {
       yield* all;
     }

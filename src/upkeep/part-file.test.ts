@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("an unfinished file", () => {
-  it("stands beside its target, under a name that nobody else has", () => {
+  it("is beside its target, under a unique name", () => {
     const target = join(folder, "backup.db");
     expect(partFileOf(target)).toMatch(/backup\.db\..+\.part$/);
     expect(partFileOf(target)).not.toBe(partFileOf(target));

@@ -56,7 +56,7 @@ describe("the seed's blocks", () => {
     expect(await blocks.get("temp")).toBeUndefined();
   });
 
-  it("test_get_history_with_limit: the newest edits first, no more than asked for", async () => {
+  it("test_get_history_with_limit: the newest edits first, up to the limit", async () => {
     const blocks = newSession().blocks;
     await blocks.create({ name: "log", content: "v1", maxTokens: 256 });
     await blocks.edit("log", { content: "v2", reason: "edit 1" });

@@ -7,7 +7,7 @@ import { memoryAt, sessionsAt, sessionsOf, suitePath } from "./stores.js";
 describe("an edit made from a version of a block", () => {
   const newSession = sessionsAt(suitePath());
 
-  it("wins if that is still the newest; the others are told which is", async () => {
+  it("wins if that is still the newest; the others get the newest version", async () => {
     const blocks = newSession().blocks;
     const { id } = await blocks.create({ name: "persona", content: "one" });
     const edits = ["a", "b", "c", "d"].map((content) => blocks.edit("persona", { content, expectVersion: 1 }));
@@ -162,7 +162,7 @@ describe("a block", () => {
     expect((await blocks.get("rules"))?.content).toBe("123456789\nmore");
   });
 
-  it("belongs to one space: user, agent or team, whoever else is named", async () => {
+  it("belongs to one space: user, agent or team, regardless of other names", async () => {
     const of = (scope: Scope): Blocks => memory().session(scope).blocks;
     const scopes: readonly Scope[] = [{ user: "x" }, { agent: "x" }, { team: "x" }, { user: "y" }];
     for (const scope of scopes) await of(scope).create({ name: "persona", content: JSON.stringify(scope) });

@@ -34,7 +34,7 @@ describe("holdfast config", () => {
     });
   });
 
-  it("tells of a server what it was started with", async () => {
+  it("shows the options that a server was started with", async () => {
     await inFolder(async (folder) => {
       const env = { HOLDFAST_STORE_PATH: `${folder}/memory.db` };
       const server = Process.holdfast(["serve", "--port", "0"], env);

@@ -182,7 +182,7 @@ it("retain --session set the retention of the whole user", async () => {
   expect(jsonOf(await holdfast(["retain", "--json", "--path", path]))).not.toHaveProperty("retentionMs");
 });
 
-it("--space of nobody was called undefined", async () => {
+it("--space without a name was called undefined", async () => {
   const ran = await holdfast(["add", "tea", "--space", "team", "--path", newPath()]);
   expect(ran).toMatchObject({
     code: 2,

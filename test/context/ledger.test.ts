@@ -103,7 +103,7 @@ describe("the window", () => {
     );
   });
 
-  it("is told once what another process has edited, deleted and superseded, whatever the question", async () => {
+  it("is corrected once about what another process has edited, deleted and superseded, for any question", async () => {
     await inFolder((folder) =>
       withPeers(2, async ([reader, writer]) => {
         if (!reader || !writer) throw new Error("two processes were asked for");

@@ -80,7 +80,7 @@ describe("the prefix", () => {
     expect(changed).toBeLessThan(TURNS / 2);
   });
 
-  it("says what a block says now, and no more of a block that is gone", async () => {
+  it("contains a block's current text, and nothing of a removed block", async () => {
     const memory = await open({ path: ":memory:", clock: new FakeClock() });
     const session = memory.session({ user: "ada", session: "now" });
     await session.blocks.create({ name: "persona", content: "She likes tea." });

@@ -78,7 +78,7 @@ describe("acknowledged", () => {
     expect(problems(ledger, swapped)).toEqual(["out of order", "out of order"]);
   });
 
-  it("sees a gap in the sequences it is told", () => {
+  it("sees a gap in the reported sequences", () => {
     const { ledger } = written(addOf(1, [1]));
     const answer = { ids: ["x"], sequences: [3], repeated: false };
     expect(acknowledge(ledger, addOf(2, [1]), answer)).toEqual(["out of order"]);

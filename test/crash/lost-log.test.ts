@@ -135,7 +135,7 @@ describe("a file that is complete without a log", () => {
   });
 });
 
-it("closes as the last of several, whoever that is", async () => {
+it("closes as the last of several processes", async () => {
   const path = newPath();
   const memories = [await openMemory({ path }), await openMemory({ path })];
   for (const [at, memory] of memories.entries()) await memory.session(SCOPE).add([{ role: "user", content: `${at}` }]);

@@ -15,7 +15,7 @@ const EVERY_MS = 250;
 const say = (content: string) => [{ role: "user", content } as const];
 
 describe("a listener on a file that others write", () => {
-  it("is told what they do in its spaces, and once what this process does", async () => {
+  it("gets their changes in its spaces, and those of this process once", async () => {
     const path = newPath();
     const [mine, other] = [await open({ path }), await open({ path })];
     const told: MemoryEvent[] = [];
@@ -58,7 +58,7 @@ describe("a listener on a file that others write", () => {
     }
   });
 
-  it("is told what a real process writes", async () => {
+  it("gets the writes of a real process", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "memory.db");
       await withPeers(1, async ([peer]) => {

@@ -104,7 +104,7 @@ describe("on the wire", () => {
 });
 
 describe("what is no message", () => {
-  it("is told so as the protocol tells it", async () => {
+  it("gets an error as the protocol defines it", async () => {
     const { body } = legacy("tools/list");
     for (const [sent, status, code] of [
       [{ body: "{x" }, 400, -32_700],

@@ -53,7 +53,7 @@ const listenOf = (filter: object) => modern("subscriptions/listen", { notificati
 const everything = listenOf({ resourcesListChanged: true });
 
 describe("a client that listens", () => {
-  it("is told of its own edits, of edits over HTTP, and of edits by another process", async () => {
+  it("is notified of its own edits, of edits over HTTP, and of edits by another process", async () => {
     const query = { user: "ada" };
     const here = await listener(anyone.url, { key: admin.secret ?? "", query });
     expect(here.stream.honoredFilter).toEqual({ resourcesListChanged: true, resourceSubscriptions: [uriOf("a")] });
@@ -98,7 +98,7 @@ describe("a client that listens", () => {
     await Promise.all([ada.stream.close(), bob.stream.close()]);
   });
 
-  it("is told what it cannot listen to, and by whom", async () => {
+  it("gets what it can subscribe to, and nothing else", async () => {
     const agent = await connect("ada");
     expect(agent.client.getServerCapabilities()).toMatchObject({
       tools: { listChanged: false },

@@ -93,7 +93,7 @@ describe("the core tools", () => {
     expect(lives["modern"]).toEqual(lives["legacy"]);
   });
 
-  it("tell a model what is wrong with its input, and a client what does not exist", async () => {
+  it("show a model what is wrong with its input, and a client what does not exist", async () => {
     for (const era of ERAS) {
       const agent = await connect({ query: { user: "wrong" } }, era);
       for (const [name, args] of [
@@ -192,7 +192,7 @@ describe("a key", () => {
     }
   });
 
-  it("for more than one must be told which", async () => {
+  it("for more than one has to be named", async () => {
     const all = await keyFor("write", "user");
     const two = await keyFor("write", { user: "one" }, { team: "crew" });
     for (const { secret: key } of [all, two, { secret: admin.secret ?? "" }]) {
@@ -249,7 +249,7 @@ describe("a key", () => {
 });
 
 describe("the scope", () => {
-  it("stands in the address, in headers, or in both if they say the same", async () => {
+  it("is given in the address, in headers, or in both if they agree", async () => {
     const odd = "Zoë 雪/?&#+%";
     const encoded = `UTF-8''${encodeURIComponent(odd)}`;
     for (const [place, scope] of [
@@ -294,7 +294,7 @@ describe("the scope", () => {
     }
   });
 
-  it("is the default user's where nobody asks for keys", async () => {
+  it("is the default user's if no keys are required", async () => {
     const open = await start({ path: ":memory:" });
     for (const era of ERAS) {
       const agent = await HttpAgent.connect(open.url, {}, era);

@@ -116,7 +116,7 @@ async function behindShell(path: string, rest: string): Promise<BehindShell> {
   return { pipes, shell: Number(shell), server: Number(server) };
 }
 
-it("ends when its parent has gone, though somebody else holds stdin open; who never had one goes on until stdin ends", async () => {
+it("ends when its parent has gone, even if another process holds stdin open; without a parent it runs until stdin ends", async () => {
   const path = newPath();
   // The shell of the first is gone before the process has started: whoever gathers orphans is its parent from the start.
   const orphan = await behindShell(path, "exit 0");

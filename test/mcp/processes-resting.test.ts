@@ -31,7 +31,7 @@ async function start(env: { readonly [name: string]: string } = {}) {
   return { agent, embedded, save };
 }
 
-it("a save does not wake the embedder, a question does, and it embeds what waits", async () => {
+it("a save does not start the embedder, a question does, and it embeds pending items", async () => {
   const { agent, embedded, save } = await start();
   await save(ROUNDS - 1);
   expect((await agent.call("memory_status")).data).toMatchObject({ waiting: ROUNDS - 1 });
@@ -50,7 +50,7 @@ it(`${ROUNDS} rounds that wait are embedded without a question`, async () => {
   await until(() => embedded().some((text) => text.includes(`Boat number ${ROUNDS - 1}`)));
 });
 
-it("whoever configures it otherwise gets what he says", async () => {
+it("configured buffers embed as configured", async () => {
   const [eager, early] = await Promise.all([
     start({ HOLDFAST_BUFFER_ROUND_BUFFER_EAGER: "true" }),
     start({ HOLDFAST_BUFFER_ROUND_BUFFER_MAX_SIZE: "3" }),

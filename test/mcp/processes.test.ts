@@ -113,7 +113,7 @@ async function readAll(agent: Agent, ids: readonly string[], other: number): Pro
   return { missing, found, uris: (await agent.resources()).toSorted(), block };
 }
 
-it("whoever dies, the server or its client, leaves no process and hinders nobody, and what it acknowledged stays", async () => {
+it("a server or client that is killed leaves no process, blocks no other, and loses no acknowledged write", async () => {
   await inFolder(async (folder) => {
     const path = join(folder, "memory.db");
     const bystander = await Agent.overStdio(["--path", path, "--user", "ada", "--session", "bystander"]);

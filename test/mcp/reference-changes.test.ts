@@ -20,7 +20,7 @@ const writeElsewhere = async (session: Session): Promise<void> => {
   await session.blocks.create({ name: "b", content: "x" });
 };
 
-it("over stdio a client is told of its own changes of the graph, not of those by other processes", async () => {
+it("over stdio a client is notified of its own changes of the graph, not of those by other processes", async () => {
   const path = newPath();
   const agent = await Agent.start("modern", "--path", path, "--user", "ada", "--tools", "reference");
   const memory = await openMemory({ path });
@@ -37,7 +37,7 @@ it("over stdio a client is told of its own changes of the graph, not of those by
   }
 });
 
-it("over HTTP nobody is told of changes of the graph, though the address is accepted", async () => {
+it("over HTTP no client is notified of changes of the graph, although the address is accepted", async () => {
   const clock = new FakeClock();
   const { url } = await start({ clock });
   const agent = await HttpAgent.connect(url, { query: { user: "ada", tools: "core,reference" } });

@@ -78,7 +78,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
     expect([-32002, -32602]).toContain(error?.code);
   });
 
-  it("who asked is told of edits, by this client and by other processes, and of nothing else", async () => {
+  it("a subscriber is notified of edits by this client and by other processes, and of nothing else", async () => {
     const end = await subscribe(uriOf("watched"));
     agent.told.length = 0;
     await edit("unwatched", "silent");
@@ -130,7 +130,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
     expect(await textFor({ task: "Plan a trip." })).toContain("Plan a trip.");
   });
 
-  it("the client is told what this is and how to use it", () => {
+  it("the client gets a description and instructions", () => {
     expect(agent.client.getServerVersion()).toMatchObject({ name: "holdfast", title: "Holdfast" });
     expect(agent.client.getInstructions()).toMatch(/memory_context.*memory_block.*never follow instructions/);
     expect(agent.client.getServerCapabilities()).toMatchObject({

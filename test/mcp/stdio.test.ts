@@ -338,7 +338,7 @@ describe.each(ERAS)("over stdio, in the %s era,", (era) => {
       expect((await ada.call<Found>("memory_search", { query: "heliotrope" })).data.hits[0]?.id).toBe(id);
     });
 
-    it("is not shown what writes, and is told why blocks cannot be edited", async () => {
+    it("does not list tools that write, and says why blocks cannot be edited", async () => {
       const names = (await bob.tools()).map(({ name }) => name);
       expect(names).toEqual(NAMES.filter((name) => name !== "memory_save" && name !== "memory_forget"));
       await expect(bob.client.callTool({ name: "memory_save", arguments: { content: "x" } })).rejects.toThrow(

@@ -152,7 +152,7 @@ describe("memory_fact", () => {
 });
 
 describe("flush", () => {
-  it("counts what waits in its own scope, and nobody else's", async () => {
+  it("counts pending items in its own scope only", async () => {
     const [mine, others] = [newPlace(), newPlace()];
     await mine.session.add([{ role: "user", content: "mine" }]);
     await others.session.add([
@@ -186,7 +186,7 @@ describe("what a model does wrong", () => {
     ["memory_search", { query: "x", from: "yesterday" }, "2026-05-01T09:30:00Z"],
     ["memory_block", { command: "str_replace", name: "b", old_str: "a", new_str: "c" }, "so that it occurs once"],
     ["memory_block", { command: "str_replace", name: "b", old_str: "", new_str: "c" }, ">=1 characters"],
-  ])("is told with a way out: %s %j", async (name, args, words) => {
+  ])("is reported with a remedy: %s %j", async (name, args, words) => {
     const place = newPlace();
     await place.session.blocks.create({ name: "b", content: "a a" });
     const error: unknown = await call(place, name, args).catch((reason: unknown) => reason);

@@ -9,7 +9,7 @@ const said = (content: string) => ({ role: "user" as const, content });
 const gathering = { roundBuffer: { eager: false } };
 
 describe("service.messages", () => {
-  it("tells all messages of the session, or only those that wait in the buffers", async () => {
+  it("lists all messages of the session, or only those in the buffers", async () => {
     const { service } = await open({
       path: ":memory:",
       clock: new FakeClock(),
@@ -32,7 +32,7 @@ describe("service.messages", () => {
 });
 
 describe("the reports", () => {
-  it("of flush and close say what waits and what is parked", async () => {
+  it("of flush and close report pending and parked items", async () => {
     const path = newPath();
     const embedder = new HashEmbedder();
     embedder.refuse((text) => text.includes("poison"));
@@ -151,7 +151,7 @@ describe("stats", () => {
     expect(health.memory).toMatchObject({ condition: "healthy", value: service.buffers.query.bytes }); // all else is written
   });
 
-  it("tell the health of questions after twenty of them, and the bytes in the buffers", async () => {
+  it("report the health of questions after twenty of them, and the bytes in the buffers", async () => {
     const memory = await open({ path: ":memory:", embedder: new HashEmbedder() });
     const session = memory.session(ADA);
     await session.add([said("hello")]);

@@ -156,7 +156,7 @@ describe("a large text that is no longer wanted", () => {
 });
 
 describe("closing beside a large text", () => {
-  it("does not wait for an embedder beyond its limit; whoever opens the file next embeds it whole", async () => {
+  it("does not wait for an embedder beyond its limit; the next process that opens the file embeds all of it", async () => {
     const path = newPath();
     const embedder = new SteppedEmbedder();
     const memory = await open({ path, embedder, buffer: { closeMs: 20 } });

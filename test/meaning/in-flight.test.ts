@@ -11,7 +11,7 @@ import { MirrorEmbedder, mirrored } from "./mirror.js";
 const said = (content: string) => ({ role: "user" as const, content });
 const ADA = { user: "ada", session: "s" };
 
-describe("a vector that comes too late", () => {
+describe("a vector that arrives too late", () => {
   it("of a message that was deleted while a question had it embedded is not kept", async () => {
     const embedder = new MirrorEmbedder();
     const memory = await open({

@@ -20,7 +20,7 @@ async function usedFile(): Promise<string> {
 }
 
 describe("opening a file", () => {
-  it("loads the vectors of the space that was written last; nobody has to ask", async () => {
+  it("loads the vectors of the space that was written last, without a question", async () => {
     const path = await usedFile();
     const store = await SqliteStore.open({ path, busyTimeoutMs: 5_000, warm: ["search"] });
     await until(async () => (await store.mirrors()).vectors === 2);

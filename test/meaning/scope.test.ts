@@ -112,7 +112,7 @@ describe.each(LEVELS)("in the level %s", (level, bring) => {
     expect((await ada.query(mirrored("yellow boat")))[0]).toMatchObject({ id: "mine", content: "yellow boat" });
   });
 
-  it("a renamed user keeps what was said, and whoever takes the old name sees none of it", async () => {
+  it("a renamed user keeps their memory, and the next user of the old name sees none of it", async () => {
     const memory = await opened(level);
     await memory.session({ user: "ada", session: "s" }).add([said("blue kettle"), said("green lamp")]);
     await bring(memory, 2);

@@ -62,7 +62,7 @@ describe("readiness", () => {
   });
 });
 
-it("metrics of a file tell its bytes, and what is mirrored in memory", async () => {
+it("metrics of a file report its bytes, and what is mirrored in memory", async () => {
   const path = newPath();
   const memory = await open({ path, embedder: new HashEmbedder() });
   const metrics = new Metrics(memory, new Registry());

@@ -96,7 +96,7 @@ describe("vectors that become searchable", () => {
     expect([hits.partial, first(hits)]).toEqual([false, OLD]);
   });
 
-  it("let no older answer be served, though that was whole", async () => {
+  it("prevent an older answer from being served, even if it was complete", async () => {
     const memory = await open({ path: ":memory:", ...embedding(), buffer: GATHERING });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said(OLD)]);
@@ -272,7 +272,7 @@ describe("what is changed beside a message", () => {
     expect(first(await session.query("kettle lamp"))).toBe("lamp");
   });
 
-  it("is another space, though of the same name", async () => {
+  it("is another space, even with the same name", async () => {
     const memory = await open({ path: ":memory:", ...embedding() });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([said(OLD, "one")]);

@@ -226,7 +226,7 @@ describe("the package", () => {
     },
   );
 
-  it("printed all of its code with an error that nobody caught", () => {
+  it("printed all of its code with an uncaught error", () => {
     writeFileSync(
       join(folder, "wrong.js"),
       'import { openMemory } from "holdfast"; await openMemory({ pth: "x.db" });',

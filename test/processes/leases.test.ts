@@ -79,7 +79,7 @@ async function expectEmbedded(path: string, items: number, ...peers: readonly Pe
 }
 
 describe("a process that holds what it has embedded", () => {
-  it("is stopped, and overtaken: when it goes on it writes nothing of that, and then works as before", () =>
+  it("is paused and overtaken: when it resumes it writes none of that work, and then works as before", () =>
     onStage(async ({ path, ada, ben }) => {
       const ids = await hold(ada, path, "the first boat is red", "the second boat is blue", "the third boat is green");
       ada.suspend();
@@ -172,7 +172,7 @@ describe("two processes that add to one session at once", () => {
 describe("a time of day that is an hour behind the others'", () => {
   const behind = { shiftMs: -HOUR_MS };
 
-  it("keeps nobody from taking over from a process that is silent", () =>
+  it("does not prevent a takeover from a silent process", () =>
     onStage(async ({ path, ada, ben }) => {
       await hold(ada, path, "the first boat is red");
       ada.suspend();
@@ -192,7 +192,7 @@ describe("a time of day that is an hour behind the others'", () => {
       await expectEmbedded(path, 2, ben);
     }));
 
-  it("set in a process that works: it goes on embedding, and tries again what it has parked", () =>
+  it("set in a working process: it continues embedding, and retries what it has parked", () =>
     onStage(async ({ path, ada, ben }) => {
       await parkOne(ada, path, { speed: 100 });
       await ada.call("setTimeOfDay", -YEAR_MS);

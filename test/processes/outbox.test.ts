@@ -84,7 +84,7 @@ function backwards(told: readonly Told[]): readonly IndexedPoint[] {
   });
 }
 
-it("an index gets every change of vectors, whatever moment the processes are killed in that should have told it", () =>
+it("an index gets every change of vectors, whenever the processes that send them are killed", () =>
   inFolder(async (folder) => {
     const [path, index] = [join(folder, "memory.db"), join(folder, "index.log")];
     for (const [at, hold] of LIVES.entries()) {

@@ -193,7 +193,7 @@ describe("an answer that is no success", () => {
     expect(await failureOf(index.search(SEARCH))).toMatchObject({ code: "index_failed" });
   });
 
-  it("is not handed on if it has points that were not asked for", async () => {
+  it("is refused if it contains points that were not requested", async () => {
     const index = await prepared();
     await index.upsert([point(1)]);
     const place = { key: 1, version: 1, part: 0 };
@@ -239,7 +239,7 @@ describe("a connection that is lost", () => {
 });
 
 describe("a server that does not answer", () => {
-  it("is given up after the time-out, and asked anew the next time", async () => {
+  it("is given up after the time-out, and sent again the next time", async () => {
     const index = await prepared({ timeoutMs: 1_000 });
     const release = server.stall();
     expect(await failureOf(index.upsert([point(1)]))).toMatchObject({

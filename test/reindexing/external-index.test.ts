@@ -64,7 +64,7 @@ class CollectionIndex implements VectorIndex {
 const sizes = (server: Server) => Object.fromEntries([...server].map(([model, points]) => [model, points.size]));
 
 describe("an external index", () => {
-  it("is told everything anew after the switch, and loses the points of the old model", async () => {
+  it("gets everything again after the switch, and loses the points of the old model", async () => {
     const path = newPath();
     const server: Server = new Map();
     const opened = (model: string) =>

@@ -79,7 +79,7 @@ describe("old vectors, after the switch", () => {
     await bench.store.close();
   });
 
-  it("are removed a slice at a time, by whoever does the housekeeping next", async () => {
+  it("are removed a slice at a time by the next process that does the housekeeping", async () => {
     const path = newPath();
     const first = new Bench(await SqliteStore.open({ path, busyTimeoutMs: 5_000 }));
     await first.switchOver(700);

@@ -89,7 +89,7 @@ describe("a reindex", () => {
     expect(embedder.texts, "each text once, and those that were edited or new").toBeLessThanOrEqual(304);
   });
 
-  it("goes on where it was stopped, and tells how far it has come", async () => {
+  it("continues where it was stopped, and reports its progress", async () => {
     const path = newPath();
     await (await openOld(path, 400)).close();
     const memory = await open({ path, ...WORDS });
@@ -167,7 +167,7 @@ describe("a reindex", () => {
     expect(await next.reindex({ embedder: newModel() })).toMatchObject({ embedded: 4, switched: true });
   });
 
-  it("comes to its end though something is written all the time", async () => {
+  it("ends even under constant writes", async () => {
     const path = newPath();
     const old = await openOld(path, 3);
     let added = 0;

@@ -137,7 +137,7 @@ describe("text", () => {
 });
 
 describe("a body of very many parts", () => {
-  it("is refused before anyone looks at each, and what is wrong is told a few times, not a million", async () => {
+  it("is refused before each element is checked, with a few errors instead of a million", async () => {
     const { url } = await start({ path: ":memory:" });
     const sent = async (path: string, body: object) => {
       const response = await fetch(`${url}/api/v1/${path}?user=ada`, { method: "POST", body: JSON.stringify(body) });
@@ -254,7 +254,7 @@ const NAMES = [
 describe.each(NAMES)("the name %j", (name) => {
   const path = encodeURIComponent(name);
 
-  it("is kept as it is, wherever it stands", async () => {
+  it("is kept as it is, in any position", async () => {
     const query = { user: name, session: name, agent: name };
     const messages = [{ id: name, name, role: "user", content: "hello" }];
     const { ids } = await anyone.data<{ ids: string[] }>("POST /api/v1/messages", { query, body: { messages } });

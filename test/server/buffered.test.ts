@@ -20,7 +20,7 @@ async function opened() {
 const say = (content: string) => [{ role: "user", content }] as const;
 
 describe("the buffers", () => {
-  it("tell the thresholds in force, and how long the oldest waits", async () => {
+  it("report the thresholds in force, and how long the oldest item has waited", async () => {
     const { clock, memory } = await opened();
     const before = await memory.stats();
     expect(before.meaning?.round).toMatchObject({ thresholds: THRESHOLDS });

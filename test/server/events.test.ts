@@ -32,7 +32,7 @@ const keyFor = async (access: "read" | "write", ...spaces: Parameters<typeof mak
 };
 
 describe("events", () => {
-  it("tell ids and counts of what the key covers, without a scope and with one", async () => {
+  it("contain ids and counts of what the key covers, with and without a scope", async () => {
     const { caller } = await keyFor("read", { user: "ada" }, { team: "crew" });
     const readers = [await listen(caller), await listen(caller, { user: "ada" }), await listen(admin)];
     await add({ user: "victim", session: "hidden" }, "secret words");

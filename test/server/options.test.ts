@@ -306,7 +306,7 @@ describe("ratePerSecond", () => {
 });
 
 describe("maxRequests", () => {
-  it("bounds what is worked on at once; then it goes on", async () => {
+  it("bounds concurrent work; then it continues", async () => {
     const caller = await start({ path: ":memory:", server: { maxRequests: 1 } });
     const wire = new Wire(caller.url);
     const body = JSON.stringify({ messages: [{ role: "user", content: "slow" }] });
@@ -325,7 +325,7 @@ describe("maxRequests", () => {
     wire.destroy();
   });
 
-  it("gives a place back when whoever had it goes away", async () => {
+  it("frees a place when its holder goes away", async () => {
     const caller = await start({ path: ":memory:", server: { maxRequests: 1 } });
     const wire = new Wire(caller.url);
     const { host } = new URL(caller.url);
@@ -367,7 +367,7 @@ describe("maxBodyBytes", () => {
     expect((await add(caller)).status).toBe(201);
   });
 
-  it("tells a client that sends far too much, which goes on afterwards", async () => {
+  it("refuses a client that sends far too much, which continues afterwards", async () => {
     const caller = await start({ path: ":memory:", server: { maxBodyBytes: MAX } });
     for (let time = 0; time < 3; time++) {
       const { status, json } = await caller.send(route, { body: sized(8_000_000) });

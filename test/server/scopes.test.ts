@@ -104,7 +104,7 @@ describe.each(OPERATIONS)("$method $path ($name)", (listed: Listed) => {
     else expect(answer.status).toBe(status);
   });
 
-  it("tells a stranger nothing", async () => {
+  it("reveals nothing to a stranger", async () => {
     const answer = await ask(stranger, listed, victim);
     if (QUIET.has(listed.name)) expect(answer.json?.data).toEqual({ items: [] });
     else if (listed.name === "imports") expect(answer.json?.data).toEqual({ imports: [] });
@@ -113,14 +113,14 @@ describe.each(OPERATIONS)("$method $path ($name)", (listed: Listed) => {
     expect(answer.text).not.toContain(MARKER);
   });
 
-  it("tells a stranger nothing who names another's things in her own scope", async () => {
+  it("reveals nothing to a stranger who names another's things in her own scope", async () => {
     const answer = await ask(stranger, listed, victim, placeOf(mallory));
     expect(answer.status).toBeLessThan(500);
     expect(answer.text).not.toContain(MARKER);
   });
 
   if (scope !== "none")
-    it("tells a stranger nothing who adds another's agent and team to her scope", async () => {
+    it("reveals nothing to a stranger who adds another's agent and team to her scope", async () => {
       const own = await makeWorld(admin, `eve-${listed.name}`);
       const spaces = spacesOf(own).filter((one) => !("agent" in one)); // a key that is bound to no agent
       const eve = anyone.as((await makeKey(admin, { access: "write", spaces })).secret);
@@ -134,7 +134,7 @@ describe.each(OPERATIONS)("$method $path ($name)", (listed: Listed) => {
     });
 
   if (scope === "own" || scope === "optional")
-    it("means nobody's memory without a scope", async () => {
+    it("addresses no memory without a scope", async () => {
       const [strange, all] = [await ask(stranger, listed, victim, {}), await ask(admin, listed, victim, {})];
       if (scope === "own") expect([strange.status, all.status]).toEqual([422, 422]);
       else expect([strange.status, all.status]).toEqual([403, status]);
@@ -143,13 +143,13 @@ describe.each(OPERATIONS)("$method $path ($name)", (listed: Listed) => {
 });
 
 describe("what is outside the API", () => {
-  it.each(SYSTEM_OPEN)("%s needs no key and tells nothing of anybody", async (path) => {
+  it.each(SYSTEM_OPEN)("%s needs no key and reveals nothing about anybody", async (path) => {
     const response = await fetch(anyone.url + path);
     expect(response.status).toBe(200);
     expect(await response.text()).not.toMatch(/Xanadu|quux/);
   });
 
-  it("/metrics is for admins, and names nobody", async () => {
+  it("/metrics is for admins, and contains no names", async () => {
     expect((await anyone.send("GET /metrics")).status).toBe(401);
     for (const secret of Object.values(dead)) expect((await anyone.as(secret).send("GET /metrics")).status).toBe(401);
     expect((await stranger.send("GET /metrics")).status).toBe(403);

@@ -74,7 +74,7 @@ async function expectTimeout(wire: Wire): Promise<void> {
 }
 
 describe("slow senders", () => {
-  it("sixteen that declare 16 MiB and send one byte stop nobody, and are told that they are too slow", async () => {
+  it("sixteen that declare 16 MiB and send one byte block no other client, and are refused as too slow", async () => {
     const slow = Array.from({ length: 16 }, () => slowly("POST /api/v1/query?user=eve", 16 * MIB));
     await until(async () => (await inside()) >= 16);
     await expectAddsToBeAnswered();
@@ -83,7 +83,7 @@ describe("slow senders", () => {
     await until(async () => (await inside()) === 0);
   });
 
-  it("six hundred with small bodies stop nobody, and are told that they are too slow", async () => {
+  it("six hundred with small bodies block no other client, and are refused as too slow", async () => {
     const slow = Array.from({ length: 600 }, () => slowly("POST /api/v1/query?user=eve", 20));
     await until(async () => (await inside()) + (await turnedAway()) >= slow.length);
     await expectAddsToBeAnswered();

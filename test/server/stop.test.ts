@@ -79,7 +79,7 @@ const inside = async (url: string) => {
   return Number(/^holdfast_http_requests_in_progress (\d+)$/m.exec(text)?.[1]);
 };
 
-describe("a server that is told to stop", () => {
+describe("a server that is asked to stop", () => {
   it("answers what it has accepted, ends what is open, and exits with 0", async () => {
     const path = newPath();
     const { url, ended, signal, stopping } = await launch(path, "debug");

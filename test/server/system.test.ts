@@ -98,14 +98,14 @@ const get = async (caller: Caller, path: string) => {
 };
 
 describe("health", () => {
-  it("tells that the process lives, and no more", async () => {
+  it("shows that the process is alive, and nothing else", async () => {
     const caller = await start({ path: ":memory:" });
     for (const path of ["/health", "/health/live", "/health/"]) {
       expect(await get(caller, path)).toEqual({ status: 200, value: { status: "ok" } });
     }
   });
 
-  it("tells whether the store takes writes, by trying", async () => {
+  it("shows whether the store accepts writes, by trying one", async () => {
     const clock = new FakeClock();
     const path = newPath();
     const caller = await start({ path, clock, store: { busyTimeoutMs: 200 } });

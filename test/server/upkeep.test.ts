@@ -49,7 +49,7 @@ buffer:
 });
 
 describe("doctor", () => {
-  it("tells how far it is, then what it found", async () => {
+  it("reports its progress, then what it found", async () => {
     const { url } = await start({ path: newPath() });
     const steps: string[] = [];
     const { state, checks } = await connect(url).inspect({ deep: true, onProgress: ({ step }) => steps.push(step) });
@@ -155,7 +155,7 @@ describe("an import in progress", () => {
     expect(await listed(writer)).toEqual([]);
   });
 
-  it("is told to the client while it runs", async () => {
+  it("is reported to the client while it runs", async () => {
     const { url } = await start();
     const told: ImportProgress[] = [];
     const line = '{"role":"user","content":"I like figs."}';

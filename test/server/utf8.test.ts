@@ -162,7 +162,7 @@ describe("invalid UTF-8 in a header", () => {
 });
 
 describe("invalid UTF-8 in an import", () => {
-  it("is refused by the number of its line; what stands before it is imported", async () => {
+  it("is refused with the number of its line; the lines before it are imported", async () => {
     for (const bytes of BROKEN) {
       const user = `importing ${bytes.toString("hex")}`;
       const line = '{"id":"a","role":"user","content":"one"}\n';
@@ -180,20 +180,23 @@ describe("invalid UTF-8 in an import", () => {
 });
 
 describe("half of a surrogate pair", () => {
-  it.each(["\\ud800", "\\udc00 x", "a\\ud83d"])("such as %s makes no name, wherever it stands", async (half) => {
-    const body = (text: string) => text.replace("?", half);
-    const add = body('{"messages":[{"id":"?","role":"user","content":"hello"}]}');
-    expect((await anyone.send("POST /api/v1/messages", { query: { user: "half" }, body: add })).status).toBe(422);
-    for (const [route, text] of [
-      ["POST /api/v1/registry/users", '{"name":"?"}'],
-      ["POST /api/v1/users", '{"name":"?"}'],
-      ["POST /api/v1/keys", '{"access":"read","spaces":[{"user":"?"}]}'],
-    ] as const) {
-      expect((await anyone.send(route, { body: body(text) })).status, route).toBe(422);
-    }
-    const line = body('{"id":"?","role":"user","content":"hello"}');
-    const imported = await anyone.send("POST /api/v1/import", { query: { user: "half", session: "s" }, body: line });
-    expect([imported.status, imported.json?.error?.details?.["line"]]).toEqual([422, 1]);
-    expect(await itemsOf("half")).toEqual([]);
-  });
+  it.each(["\\ud800", "\\udc00 x", "a\\ud83d"])(
+    "such as %s is not allowed in a name, in any position",
+    async (half) => {
+      const body = (text: string) => text.replace("?", half);
+      const add = body('{"messages":[{"id":"?","role":"user","content":"hello"}]}');
+      expect((await anyone.send("POST /api/v1/messages", { query: { user: "half" }, body: add })).status).toBe(422);
+      for (const [route, text] of [
+        ["POST /api/v1/registry/users", '{"name":"?"}'],
+        ["POST /api/v1/users", '{"name":"?"}'],
+        ["POST /api/v1/keys", '{"access":"read","spaces":[{"user":"?"}]}'],
+      ] as const) {
+        expect((await anyone.send(route, { body: body(text) })).status, route).toBe(422);
+      }
+      const line = body('{"id":"?","role":"user","content":"hello"}');
+      const imported = await anyone.send("POST /api/v1/import", { query: { user: "half", session: "s" }, body: line });
+      expect([imported.status, imported.json?.error?.details?.["line"]]).toEqual([422, 1]);
+      expect(await itemsOf("half")).toEqual([]);
+    },
+  );
 });

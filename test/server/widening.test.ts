@@ -120,7 +120,7 @@ describe("an import", () => {
     await expectUntouched();
   });
 
-  it("writes what stands before such a line, and nothing of it", async () => {
+  it("writes the lines before such a line, and nothing of the line itself", async () => {
     const body = [
       ...exportLines(mallory.user).split("\n").slice(0, 3),
       ...exportLines(victim.user).split("\n").slice(1),
@@ -292,7 +292,7 @@ describe("the registry", () => {
 });
 
 describe("what others have", () => {
-  it("looks like what nobody has", async () => {
+  it("looks like something that does not exist", async () => {
     const explained = async (id: string) => {
       const body = { query: "Where did I move in May?", explain: [id] };
       const { explanation } = await stranger.data<{ explanation: object }>("POST /api/v1/query", {

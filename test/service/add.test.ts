@@ -23,7 +23,7 @@ describe("add", () => {
     }
   });
 
-  it("gives one commit to all who wait, and one caller's conflict fails nobody else", async () => {
+  it("makes one commit for all waiting callers, and one caller's conflict fails no other", async () => {
     const memory = await open({ path: newPath() });
     await memory.session({ user: "ada", session: "s0" }).add([{ ...say("taken"), id: "taken" }]);
     const groups = async () => (await memory.stats()).write.totalGroups;
@@ -58,7 +58,7 @@ describe("add", () => {
     expect(await memory.session({ user: "bob" }).query("kettle")).toHaveLength(0);
   });
 
-  it("waits for no other: alone it is written though no time passes", async () => {
+  it("does not wait for others: alone it is written without delay", async () => {
     const clock = new FakeClock();
     const memory = await open({ path: ":memory:", clock });
     for (let at = 1; at <= 3; at++) {
@@ -67,7 +67,7 @@ describe("add", () => {
     }
   });
 
-  it("keeps the order of calls that nobody awaited, without a gap", async () => {
+  it("keeps the order of calls that were not awaited, without a gap", async () => {
     const memory = await open({ path: newPath() });
     const session = memory.session({ user: "ada", session: "s" });
     const calls: Promise<Added>[] = [];
@@ -138,7 +138,7 @@ describe("add", () => {
     expect((await memory.stats()).store.items).toBe(1_000);
   });
 
-  it("tells how far a large add came before one of its messages conflicted", async () => {
+  it("reports how far a large add came before one of its messages conflicted", async () => {
     const memory = await open({ path: ":memory:" });
     const session = memory.session({ user: "ada", session: "s" });
     await session.add([{ ...say("here first"), id: "taken" }]);

@@ -39,7 +39,7 @@ describe("the option buffer.", () => {
     expect((await buffered.memory.stats()).store).toMatchObject({ pending: 1, embedded: 0 });
   });
 
-  it("closeMs bounds how long close goes on embedding", async () => {
+  it("closeMs bounds how long close continues to embed", async () => {
     const open = async (closeMs: number) => {
       const { clock, embedder, memory, session } = await opened({ closeMs });
       const release = embedder.stall();
@@ -73,7 +73,7 @@ describe("the option buffer.", () => {
 describe("the option buffer.roundBuffer.", () => {
   const exact = { eager: false, maxSize: 100 };
 
-  it("eager embeds what waits at once, or lets it gather", async () => {
+  it("eager embeds pending items at once, or lets them gather", async () => {
     const eager = await opened({ roundBuffer: { eager: true } });
     await eager.session.add([said("hello")]);
     await embedded(eager.memory, 1);

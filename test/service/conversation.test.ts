@@ -34,7 +34,7 @@ describe("a session's conversation", () => {
     expect(await memory.session({ user: "bob", session: "monday" }).query("Lisbon")).toHaveLength(0);
   });
 
-  it("goes on after a restart with the last turns of this session, whoever added them", async () => {
+  it("continues after a restart with the last turns of this session, from any process", async () => {
     const path = newPath();
     const memory = await open({ path });
     const conversation = await memory.session(SCOPE).conversation();
@@ -56,7 +56,7 @@ describe("a session's conversation", () => {
     expect((await again.session(SCOPE).list()).items[0]).toMatchObject({ content: "Welcome.", sequence: 5 });
   });
 
-  it("can be emptied without loss, and shows what was forgotten no more after a reload", async () => {
+  it("can be emptied without loss, and does not show forgotten turns after a reload", async () => {
     const memory = await open({ path: ":memory:" });
     const session = memory.session(SCOPE);
     const conversation = await session.conversation();

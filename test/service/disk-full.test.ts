@@ -10,7 +10,7 @@ interface Told {
 }
 
 describe("a full disk", () => {
-  it("refuses adds as not written, keeps what was acknowledged, and goes on when there is room", async () => {
+  it("refuses adds as not written, keeps acknowledged writes, and continues when there is room", async () => {
     const path = newPath();
     // A limit on the size of any file this process writes, as an error instead of a signal: what a full disk looks like.
     const script = `trap '' XFSZ; ulimit -f 900; exec "$@"`;

@@ -276,7 +276,7 @@ describe("a part of the caller's own", () => {
     expect(await embedder.embed(["still there"])).toHaveLength(1);
   });
 
-  it("vectorIndex is told of every vector, searched, and left open by close", async () => {
+  it("vectorIndex gets every vector, is searched, and is left open by close", async () => {
     const points: string[] = [];
     let searches = 0;
     let closes = 0;

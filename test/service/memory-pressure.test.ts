@@ -16,7 +16,7 @@ const ADA = { user: "ada", session: "s" };
 const said = (content: string) => ({ role: "user" as const, content });
 
 describe("a process above its limit", () => {
-  it("answers by words and says why, searches nothing ahead, and goes on writing; below it, all is as before", async () => {
+  it("answers by words and says why, searches nothing ahead, and continues to write; below it, works as before", async () => {
     const process = { residentBytes: 100 * MIB, heapBytes: MIB, maxHeapBytes: 100 * MIB };
     const memory: MemorySource = { usage: () => process, onCollected: () => () => undefined };
     const clock = new FakeClock();

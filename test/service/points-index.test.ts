@@ -80,7 +80,7 @@ it("receives what was stored before it was attached, and what it could not take 
   ]);
 });
 
-it("loses the points of a session that is forgotten, and the receipt tells if it has not yet", async () => {
+it("loses the points of a forgotten session, and the receipt says if it has not yet", async () => {
   const memory = await opened();
   await store(memory, { east: [1, 0], north: [0, 1] });
   await until(() => sentAll(memory));

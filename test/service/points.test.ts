@@ -73,7 +73,7 @@ it("a point that one process stores is found by others, and one that it deletes 
   expect((await one.session(ADA).points.list("c")).items).toEqual([]);
 });
 
-it("deleting a point tells nobody that the space was forgotten", async () => {
+it("deleting a point is not reported as forgetting the space", async () => {
   const memory = await open({ path: ":memory:" });
   await store(memory, ["p"]);
   const told: string[] = [];

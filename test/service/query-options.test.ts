@@ -297,7 +297,7 @@ describe("the QueryBuffer", () => {
     return { answers: answers.hits, rankings: rankings.hits, victims: victims.hits, shared, misses };
   };
 
-  it("tells by level where answers came from, and how many of the repeated needed no search", async () => {
+  it("reports by level where answers came from, and how many repeated questions needed no search", async () => {
     const { memory, session } = await opened({ query: { cacheSize: 1 } });
     await session.add([said("a", "blue kettle"), said("b", "green lamp")]);
     await memory.flush();
@@ -355,7 +355,7 @@ describe("the QueryBuffer", () => {
     expect(small.bytes).toBeLessThan(large.bytes);
   });
 
-  it("has a question in other words for another one, though its vector and its candidates may be the same", async () => {
+  it("treats a question in other words as a different one, even with the same vector and candidates", async () => {
     const { memory, session } = await opened();
     await session.add([said("a", "blue kettle"), said("b", "green lamp")]);
     await memory.flush();

@@ -18,7 +18,7 @@ const ODD_NAMES = [
 ];
 
 describe("the registry", () => {
-  it("registers who is named by an add, and tells every odd name apart", async () => {
+  it("registers the names in an add, and keeps all odd names distinct", async () => {
     const memory = await open({ path: ":memory:" });
     for (const name of ODD_NAMES) {
       await memory

@@ -61,7 +61,7 @@ const LIFE: { readonly [what: string]: (ada: Session) => Promise<unknown> } = {
 };
 
 export function itTellsNothingOfOthers(open: () => Promise<Opened>): void {
-  it("is told the same numbers whether or not another user writes in between", async () => {
+  it("gets the same numbers whether or not another user writes in between", async () => {
     const alone = await live(open, () => async () => {});
     const beside = await live(open, noiseOf);
     expect(beside.map(([what]) => what)).toEqual(alone.map(([what]) => what));

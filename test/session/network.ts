@@ -212,7 +212,7 @@ export function itSurvives(): void {
     expect((await connect(server.url).session({ user: "ada" }).query("one")).length).toBeGreaterThan(0);
   });
 
-  it("exports everything, imports it elsewhere, and tells what moves", async () => {
+  it("exports everything, imports it elsewhere, and reports its progress", async () => {
     const memory = connect(server.url);
     const lines: string[] = [];
     for await (const line of memory.export({ scope: { user: "ada" } })) lines.push(line);

@@ -58,7 +58,7 @@ export function itRegistry(opened: () => Opened): void {
     expect(await sessions.delete(crew, "monday")).toMatchObject({ sessions: 1 });
   });
 
-  it("forgets a scope, flushes, and tells how it fares", async () => {
+  it("forgets a scope, flushes, and reports its health", async () => {
     const { memory } = opened();
     await memory.session({ user: "eve", session: "s" }).add([{ role: "user", content: "to be forgotten" }]);
     expect(await memory.flush()).toEqual({ pending: 0, parked: 0 });

@@ -30,7 +30,7 @@ async function backlog(): Promise<Embedding> {
 }
 
 describe("a backlog of 100,000 sessions", () => {
-  it("is told newest first, no more of it than asked for, and is worked off from there", async () => {
+  it("is listed newest first up to the limit, and worked off from there", async () => {
     const { store } = await backlog();
     const lanes = await store.waiting("me", 50, NOW);
     expect(lanes.map(({ newest }) => newest)).toEqual(Array.from({ length: 50 }, (_, at) => SESSIONS + 9 - at));

@@ -8,7 +8,7 @@ const ADA = { user: "ada" };
 const BOB = { user: "bob" };
 
 describe("changes that were trimmed", () => {
-  it("are said to be missing to those who need them, and to nobody else", async () => {
+  it("are reported as missing to readers that need them, and to no others", async () => {
     const path = newPath();
     const before = await Embedding.open(path, 4);
     for (const space of [ADA, BOB])
@@ -48,7 +48,7 @@ describe("changes that were trimmed", () => {
   });
 });
 
-it("more changes than are told at a time are said to be incomplete, and take no longer for it", async () => {
+it("more changes than fit into one answer are reported as incomplete, and take no longer", async () => {
   const embedding = await Embedding.open(newPath(), 4);
   const add = (from: number, count: number) =>
     embedding.add(

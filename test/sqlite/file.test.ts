@@ -123,32 +123,35 @@ describe("the file", () => {
     await expect(session.add([{ role: "user", content: "after" }])).rejects.toMatchObject({ code: "store_newer" });
   });
 
-  it.runIf(process.platform === "linux")("keeps no descriptors while it waits for whoever has it locked", async () => {
-    const path = newPath();
-    writeFileSync(path, readFileSync(await usedFile()), { mode: 0o600 }); // to which this process has no connection yet
-    const raw = openRaw(path);
-    raw.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
-    const descriptors = () =>
-      readdirSync("/proc/self/fd").filter((name) => {
-        try {
-          return readlinkSync(`/proc/self/fd/${name}`) === path;
-        } catch {
-          return false; // it was that of the folder itself
-        }
-      }).length;
-    const before = descriptors();
-    let most = before;
-    let looks = 0;
-    const opening = open({ path, ...BY_WORDS, store: { busyTimeoutMs: 20_000 } });
-    await until(() => {
-      most = Math.max(most, descriptors());
-      return ++looks === LOOKS;
-    });
-    raw.exec("COMMIT; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM item");
-    raw.close();
-    await (await opening).close();
-    expect(most - before).toBeLessThan(8);
-  });
+  it.runIf(process.platform === "linux")(
+    "keeps no descriptors while it waits for a lock of another process",
+    async () => {
+      const path = newPath();
+      writeFileSync(path, readFileSync(await usedFile()), { mode: 0o600 }); // to which this process has no connection yet
+      const raw = openRaw(path);
+      raw.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+      const descriptors = () =>
+        readdirSync("/proc/self/fd").filter((name) => {
+          try {
+            return readlinkSync(`/proc/self/fd/${name}`) === path;
+          } catch {
+            return false; // it was that of the folder itself
+          }
+        }).length;
+      const before = descriptors();
+      let most = before;
+      let looks = 0;
+      const opening = open({ path, ...BY_WORDS, store: { busyTimeoutMs: 20_000 } });
+      await until(() => {
+        most = Math.max(most, descriptors());
+        return ++looks === LOOKS;
+      });
+      raw.exec("COMMIT; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM item");
+      raw.close();
+      await (await opening).close();
+      expect(most - before).toBeLessThan(8);
+    },
+  );
 
   it("is refused when it is another program's database", async () => {
     const path = newPath();
@@ -238,7 +241,7 @@ describe("the file", () => {
     });
   });
 
-  it("lets the process end although nobody closed the memory", async () => {
+  it("lets the process end although the memory was not closed", async () => {
     const path = newPath();
     const script = `
       import { openMemory } from ${JSON.stringify(import.meta.resolve?.("holdfast") ?? "holdfast")};

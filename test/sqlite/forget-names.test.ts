@@ -106,7 +106,7 @@ describe("a forgotten user's name", () => {
 });
 
 describe("idempotency keys", () => {
-  it("that a delete leaves are told in its receipt, and leave with their session", async () => {
+  it("that a delete leaves are named in its receipt, and removed with their session", async () => {
     const path = newPath();
     const memory = await open({ path, ...BY_WORDS });
     const session = memory.session({ user: "bob", session: "s" });

@@ -48,7 +48,7 @@ it("a key that one process makes opens for another at once, and closes when it i
   expect(await server.keys.get(key.id)).toEqual({ ...key, revokedAt: clock.now() });
 });
 
-it("a key follows its users through renames, and a user who is forgotten leaves it and the file", async () => {
+it("a key follows its users through renames, and a forgotten user is removed from it and from the file", async () => {
   const path = newPath();
   const memory = await open({ path });
   const [old, now] = ["user-of-old-zq7", "user-of-now-xv9"];

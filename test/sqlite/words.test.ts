@@ -134,7 +134,7 @@ describe("words", () => {
     expect([await found("sea"), await found("ann")]).toEqual([["edited"], []]);
   });
 
-  it("are indexed anew when the analysis has another version, in one step", async () => {
+  it("are indexed again when the analysis has another version, in one step", async () => {
     const path = newPath();
     const memory = await open({ path, ...BY_WORDS });
     const session = memory.session({ user: "ada", session: "s" });

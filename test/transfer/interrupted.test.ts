@@ -12,7 +12,7 @@ import { exported, fill, lasting } from "./world.js";
 const KILLS = 3;
 
 describe("an import", () => {
-  it("goes on after kill -9 and ends as if nothing had happened", async () => {
+  it("continues after kill -9 and ends as if nothing had happened", async () => {
     const random = new Random(testSeed("killed imports"));
     const source = await open({ path: ":memory:" });
     await fill(source, random, 60);

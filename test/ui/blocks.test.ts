@@ -68,7 +68,7 @@ describeInBrowser("Blocks", () => {
     expect(await session("ada").blocks.list()).toEqual([]);
   });
 
-  it("shows both texts in a conflict, and merges, overwrites or takes the other's, as told", async () => {
+  it("shows both texts in a conflict, and merges, overwrites or takes the other's, as chosen", async () => {
     const { blocks } = session("cleo");
     await blocks.create({ name: "plan", content: "one\ntwo\nthree\nfour\nfive\n" });
     const { page, complaints } = await tab(at({ user: "cleo", block: "plan" }));

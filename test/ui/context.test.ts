@@ -44,7 +44,7 @@ describeInBrowser("the Context page", () => {
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(400);
   });
 
-  it("tells the heading of a piece from its text, which is all that a turn has", async () => {
+  it("distinguishes the heading of a piece from its text, which is all that a turn has", async () => {
     await memory.session({ user: "bob", session: "evening" }).add([{ role: "user", content: "Hello.\nI am Bob." }]);
     const { page } = await tab(`${url}/context?user=bob&session=evening`);
     const turn = page.locator(".piece.in-turns pre").first();

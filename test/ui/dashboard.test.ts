@@ -66,7 +66,7 @@ describe("the dashboard's files", () => {
     expect((await fetch(url, { method: "POST", headers: { accept } })).status).toBe(404);
   });
 
-  it("may run nothing inline, load nothing from elsewhere, and be framed by nobody", async () => {
+  it("may run nothing inline, load nothing from elsewhere, and not be framed", async () => {
     const page = await fetch(url, { headers: { accept } });
     const policy = page.headers.get("content-security-policy") ?? "";
     expect(policy).toMatch(/^default-src 'none';/);
@@ -264,7 +264,7 @@ describeInBrowser("the dashboard", () => {
     expect(expected).toEqual([]);
   });
 
-  it("says that the server is away, and goes on when it is back", async () => {
+  it("says that the server is away, and continues when it is back", async () => {
     const path = newPath();
     const first = await start({ path });
     const { port } = first.server;

@@ -52,7 +52,7 @@ describeInBrowser("the Metrics page", () => {
     await page.getByRole("heading", { name: "Throughput" }).waitFor();
   });
 
-  it("draws every plot, and tells its numbers in a table", async () => {
+  it("draws every plot, and shows its numbers in a table", async () => {
     const session = memory.session({ user: "ada", session: "evening" });
     for (let at = 0; at < 20; at++) await session.add([{ role: "user", content: `lamp ${at}` }]);
     await memory.flush();

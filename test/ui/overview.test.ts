@@ -62,7 +62,7 @@ describeInBrowser("the Overview page", () => {
     expect(await shown()).toEqual(["4", "1", "0", "1", "2", "1"]);
   });
 
-  it("tells the time from write to searchable in plain words", async () => {
+  it("shows the time from write to searchable in plain words", async () => {
     const { page } = await tab(url);
     await settled(page);
     await page.getByText("by meaning: 95 % of messages within this time").waitFor();

@@ -87,7 +87,7 @@ describeInBrowser("the Search page", () => {
     expect(await page.evaluate("window.pwned")).toBeUndefined();
   });
 
-  it("tells an answer that was searched from one whose ranking was cached", async () => {
+  it("distinguishes an answer that was searched from one whose ranking was cached", async () => {
     const { page } = await tab(`${url}/search?user=ada&q=tall+mast`);
     await settled(page);
     expect(await origin(page).allTextContents()).toEqual(["searched"]);
@@ -97,7 +97,7 @@ describeInBrowser("the Search page", () => {
     await page.getByText("An explained answer is assembled again each time").waitFor();
   });
 
-  it("asks as an application does, and tells a finished answer of the cache", async () => {
+  it("queries as an application does, and shows that an answer came from the cache", async () => {
     const { page } = await tab(`${url}/search?user=ada&q=green+boat&plain=1&why=figs`);
     await settled(page);
     expect(await origin(page).allTextContents()).toEqual(["searched"]);

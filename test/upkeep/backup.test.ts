@@ -20,7 +20,7 @@ function fatten(path: string, megabytes: number): void {
 }
 
 describe("a backup", () => {
-  it("is one private file with everything in it, and tells how far it is", async () => {
+  it("is one private file with everything in it, and reports its progress", async () => {
     const path = await usedFile();
     const to = target();
     const progress: UpkeepProgress[] = [];

@@ -43,7 +43,7 @@ async function expectMended(path: string, name: CheckName, deep = false) {
 }
 
 describe("a sound file", () => {
-  it("passes every check, is told in numbers, and is not changed by looking at it", async () => {
+  it("passes every check, is reported in numbers, and is not changed by the checks", async () => {
     const path = await usedFile();
     const state = () => [readFileSync(path, "latin1"), ...readdirSync(dirname(path))].join();
     const before = state();
@@ -151,7 +151,7 @@ describe("a file that cannot be used", () => {
     }
   });
 
-  it("has lost its log: it is told, refused and not backed up, until a repair gives the log up", async () => {
+  it("has lost its log: it is reported, refused and not backed up until a repair gives up the log", async () => {
     const path = newPath();
     const memory = await openHashed(path);
     for (const content of ["in the file", "only in the log"])
@@ -176,7 +176,7 @@ describe("a file that cannot be used", () => {
 });
 
 describe("rows that do not fit together", () => {
-  it("are told when they belong to nothing, and not touched", async () => {
+  it("are reported when they belong to nothing, and not changed", async () => {
     const path = await usedFile();
     alter(path, "UPDATE item SET space = 77 WHERE seq = 2");
     const { before, after } = await repair(path);
@@ -185,7 +185,7 @@ describe("rows that do not fit together", () => {
     expect(value(path, "SELECT count(*) FROM item")).toBe(3);
   });
 
-  it("are counted anew when the counts are wrong", async () => {
+  it("are counted again when the counts are wrong", async () => {
     const path = await usedFile();
     alter(
       path,
@@ -217,7 +217,7 @@ describe("the words index", () => {
     expect((await found(path, "slate"))[0]).toBe("grey as slate");
   });
 
-  it("has other words than an item, or an item that is gone: it is built anew", async () => {
+  it("has other words than an item, or an item that is gone: it is rebuilt", async () => {
     const path = await usedFile();
     alter(
       path,
@@ -238,13 +238,13 @@ describe("the words index", () => {
     expect((await found(path, "chalk"))[0]).toBe("white as chalk");
   });
 
-  it("was made by another version: it is built anew when the file is opened", async () => {
+  it("was made by another version: it is rebuilt when the file is opened", async () => {
     const path = await usedFile();
     alter(path, "UPDATE head SET analysis = 1");
     expect((await expectMended(path, "words")).what).toContain("another version");
   });
 
-  it("is damaged in itself: it is built anew", async () => {
+  it("is itself damaged: it is rebuilt", async () => {
     const path = await usedFile();
     const bytes = readFileSync(path);
     const leaf = bytes.indexOf("01:"); // the first word of the index; before it stands how long it is, and the leaf
@@ -263,7 +263,7 @@ describe("vectors", () => {
     expect(await fileContents({ path })).toMatchObject({ embedded: 3, chunks: 3, pending: 0 });
   };
 
-  it("that are missing or of a wrong size are made anew; those of nobody are dropped", async () => {
+  it("that are missing or of a wrong size are made again; orphans are dropped", async () => {
     const path = await usedFile();
     alter(
       path,
@@ -353,7 +353,7 @@ describe("work left behind", () => {
     expect(after.contents).toMatchObject({ items: 4, pending: 1 });
   });
 
-  it("as parked items: the reasons are told, and they are taken up again", async () => {
+  it("as parked items: the reasons are reported, and they are retried", async () => {
     const path = await usedFile();
     alter(
       path,
@@ -366,7 +366,7 @@ describe("work left behind", () => {
     expect(contents).toMatchObject({ pending: 2, parked: 0 });
   });
 
-  it("as a backlog that nobody works on, if a model is configured", async () => {
+  it("as a backlog that no process works on, if a model is configured", async () => {
     const path = await usedFile();
     alter(
       path,

@@ -16,7 +16,7 @@ async function backedUp(): Promise<string> {
 }
 
 describe("a restore", () => {
-  it("makes a backup the file of a memory, which goes on from there", async () => {
+  it("makes a backup the file of a memory, which continues from there", async () => {
     const to = newPath();
     writeFileSync(`${to}-wal`, "the log of a file that is gone", { mode: 0o600 });
     const report = await restoreFile({ from: await backedUp(), to });
@@ -31,7 +31,7 @@ describe("a restore", () => {
     expect(await memory.flush()).toEqual({ pending: 0, parked: 0 });
   });
 
-  it("makes whoever has seen later versions of a space start over", async () => {
+  it("makes readers that have seen later versions of a space start over", async () => {
     const [path, backup, to] = [await usedFile(), newPath(), newPath()];
     await backupFile({ path, to: backup });
     const space = { user: SCOPE.user };
@@ -89,7 +89,7 @@ describe("a restore", () => {
     await memory.session(SCOPE).add([{ role: "user", content: "undisturbed" }]);
   });
 
-  it("shuts out whoever opened the old file in that moment and has not read it yet", async () => {
+  it("shuts out a process that opened the old file at that moment and has not read it yet", async () => {
     const [from, to] = [await backedUp(), await usedFile()];
     const late = openRaw(to);
     const link = newPath();
@@ -114,7 +114,7 @@ describe("a restore", () => {
     expect(readdirSync(dirname(to))).toEqual([]);
   });
 
-  it("does not replace a file whose beginning is damaged: who has it open cannot be found out", async () => {
+  it("does not replace a file whose beginning is damaged: it cannot be known which process has it open", async () => {
     const [from, to] = [await backedUp(), newPath()];
     writeFileSync(to, Buffer.alloc(8192, 7), { mode: 0o600 });
     const refused = restoreFile({ from, to, overwrite: true });
@@ -125,7 +125,7 @@ describe("a restore", () => {
     expect((await inspect(to)).contents?.items).toBe(3);
   });
 
-  it("leaves nothing of those who worked on the file: leases end, the index is told everything anew, keys go on", async () => {
+  it("leaves no trace of processes that worked on the file: leases end, the index gets everything again, key sequences continue", async () => {
     const path = await usedFile();
     alter(
       path,

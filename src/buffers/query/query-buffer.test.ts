@@ -323,7 +323,7 @@ describe("a question that is repeated", () => {
     expect(desk.origins).toEqual({ ...none, rankings: 2, misses: 1 });
   });
 
-  it("is ranked anew if more is wanted than was ranked, unless there is no more", async () => {
+  it("is ranked again if more hits are requested than were ranked, unless there are no more", async () => {
     const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2", "cat 3"]);
     await desk.ask("cat", { depth: 2, topK: 2 });
@@ -350,7 +350,7 @@ describe("a question that is repeated", () => {
     expect(desk.searches.map(({ depth }) => depth)).toEqual([1, 2]);
   });
 
-  it("is ranked as deep as its page lies, whatever depth is asked for", async () => {
+  it("is ranked as deep as its page requires, regardless of the requested depth", async () => {
     const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2", "cat 3"]);
     expect((await desk.ask("cat", { depth: 1, offset: 1, topK: 2 })).length).toBe(2);
@@ -376,7 +376,7 @@ describe("a question that is repeated", () => {
     expect(desk.origins).toEqual({ ...none, answers: 1, misses: others.length });
   });
 
-  it("tells each session which hits are its own", async () => {
+  it("marks for each session which hits are its own", async () => {
     const desk = await Desk.open();
     await desk.add(["cat in one"], { session: "one" });
     await desk.add(["cat in two"], { session: "two" });
@@ -480,7 +480,7 @@ describe("never stale:", () => {
     expect((await desk.ask("cat"))[0]?.session).toBe("uno");
   });
 
-  it("a space that was forgotten and made anew under its name has none of the old answers", async () => {
+  it("a space that was forgotten and created again under its name has none of the old answers", async () => {
     const desk = await Desk.open();
     await desk.add(["old cat"]);
     await desk.ask("cat");
@@ -490,7 +490,7 @@ describe("never stale:", () => {
     expect(await desk.tell("cat")).toEqual(["new cat"]);
   });
 
-  it("a space that takes the name of another has none of its answers, though both have the same version", async () => {
+  it("a space that takes the name of another has none of its answers, even at the same version", async () => {
     const desk = await Desk.open();
     const add = (space: SpaceRef, content: string): Write => ({
       op: "add",
@@ -526,7 +526,7 @@ describe("never stale:", () => {
     expect(desk.searches.length).toBe(2); // the slow one did not take the newer one's place
   });
 
-  it("what expires is in no answer from that moment on, though nothing was written", async () => {
+  it("an item that expires is in no answer from that moment on, without any write", async () => {
     const desk = await Desk.open();
     await desk.add(["short cat"], { expiresAt: desk.clock.now() + 1_000 });
     await desk.add(["long cat"]);
@@ -573,7 +573,7 @@ describe("what changed between search and read", () => {
     expect(desk.buffer.stats).toMatchObject({ answers: { entries: 0 }, victims: { entries: 0 } });
   });
 
-  it("is searched for anew if too little is left", async () => {
+  it("is searched again if too few hits are left", async () => {
     const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2"]);
     desk.beforeRead = async () => {
@@ -598,7 +598,7 @@ describe("what changed between search and read", () => {
     expect(desk.buffer.stats.answers.entries).toBe(0);
   });
 
-  it("does not pass for what is kept: a ranking from L1 that lost an item is made anew", async () => {
+  it("is not taken for a cached answer: a ranking from L1 that lost an item is computed again", async () => {
     const desk = await Desk.open();
     await desk.add(["cat 1", "cat 2"]);
     await desk.ask("cat");
@@ -733,7 +733,7 @@ describe("not kept:", () => {
 });
 
 describe("when L1 is full", () => {
-  it("the least recently used goes to the victims, and from there back: ranked before, read anew", async () => {
+  it("the least recently used entry moves to the victim cache and back: its ranking is kept, its content is read again", async () => {
     const desk = await Desk.open({ cacheSize: 2 });
     await desk.add(["cat", "dog", "bird"]);
     await desk.ask("cat");
@@ -801,7 +801,7 @@ describe("the bytes", () => {
     expect(desk.origins.answers).toBe(1);
   });
 
-  it("of one answer may take a quarter of the room at most; heavier ones are read anew from the ranking", async () => {
+  it("of one answer may take at most a quarter of the cache; larger answers are read again from the ranking", async () => {
     const desk = await Desk.open({ maxBytes: 100_000 });
     await desk.add([`cat ${"x".repeat(20_000)}`]);
     await desk.ask("dog");
@@ -867,7 +867,7 @@ describe("an answer", () => {
     expect(await desk.tell("cat")).toEqual(["cat"]);
   });
 
-  it("shows the best of the page by their time if asked, whatever page it is", async () => {
+  it("sorts the best hits of any page by time on request", async () => {
     const desk = await Desk.open();
     for (const text of ["cat and dog", "cat", "cat and dog and bird", "cat and dog and bird and fish"]) {
       await desk.add([text]);
@@ -900,7 +900,7 @@ describe("the numbers", () => {
     expect(desk.meter.latencies.query.count).toBe(4);
   });
 
-  it("count repeated questions apart from new ones, whatever was written between", async () => {
+  it("count repeated questions separately from new ones, regardless of writes in between", async () => {
     const desk = await Desk.open({ cacheSize: 2 });
     await desk.add(["cat"]);
     for (const text of ["cat", "dog", "bird"]) await desk.ask(text);

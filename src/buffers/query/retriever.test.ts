@@ -258,7 +258,7 @@ describe("a search", () => {
     expect(sources.find(({ source }) => source === "meaning")?.why).toContain("loaded into memory");
   });
 
-  it("is answered by words if the file was embedded anew by another model, and says why", async () => {
+  it("is answered by words if the file was embedded again by another model, and says why", async () => {
     const desk = await Desk.open();
     await desk.add(["the cat sleeps"]);
     await desk.index(0.5);
@@ -368,7 +368,7 @@ describe("a search", () => {
 });
 
 describe("at the deadline", () => {
-  it("half of it is spent on the vector; without that words answer, and say so", async () => {
+  it("half of it is spent on the vector; without one the answer is by words, and says so", async () => {
     const desk = await Desk.open();
     await desk.add(["the cat sleeps"]);
     const release = desk.embedder.stall();
@@ -422,7 +422,7 @@ describe("at the deadline", () => {
     expect((await Promise.all(after)).map(({ partial }) => partial)).toEqual([false, false, false]);
   });
 
-  it("a store that fails afterwards is nobody's failure", async () => {
+  it("an error of the store after the deadline is not reported", async () => {
     const desk = await Desk.open();
     let fail = (_error: Error): void => {};
     desk.search = () =>
@@ -437,7 +437,7 @@ describe("at the deadline", () => {
     await settle();
   });
 
-  it("an embedder that fails afterwards is nobody's failure", async () => {
+  it("an error of the embedder after the deadline is not reported", async () => {
     const desk = await Desk.open();
     const release = desk.embedder.stall();
     desk.embedder.failNext(9, new Error("too late"));

@@ -160,7 +160,7 @@ describe("the next line", () => {
     expect(await desk.of("next_line")).toMatchObject({ served: 2 * (TURNS.length - 1), wasted: 0 });
   });
 
-  it("is asked as next lines were, whatever other questions come between", async () => {
+  it("is predicted like next lines, regardless of other questions in between", async () => {
     const desk = await Desk.open({ predictors: "next_line" });
     const session = desk.session();
     for (const [at, text] of [...TURNS, ...TURNS].entries()) {
@@ -600,7 +600,7 @@ describe("hostile input", () => {
   });
 });
 
-it("tells what becomes of its searches, without a word of what was said", async () => {
+it("reports the outcome of its searches, without any text", async () => {
   const desk = await Desk.open();
   const told: MemoryEvent[] = [];
   desk.service.events.subscribe((event) => told.push(event));

@@ -110,13 +110,13 @@ it("the home folder is the one of the environment", () => {
   expect(machineOf({}, "linux").home).not.toBe("");
 });
 
-it("a client that nobody knows is refused, and those that are known are named", () => {
+it("an unknown client is refused with a list of the known ones", () => {
   expect(() => clientNamed("emacs")).toThrow(
     expect.objectContaining({ code: "invalid_input", hint: expect.stringMatching(/cursor.*holdfast install lists/) }),
   );
 });
 
-it("the overview tells who is there, and what stands in each file", () => {
+it("the overview shows which clients exist, and the entry in each file", () => {
   const machine = on("linux");
   const states = (): object =>
     Object.fromEntries(overviewOf("holdfast", machine).map(({ name, present, entry }) => [name, [present, entry]]));

@@ -79,7 +79,7 @@ describe("what cannot be understood is refused", () => {
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const table = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true, maxKeys: 4 });
 
-it("whatever else is in a file survives, in whatever layout, and comes back when the entry leaves", () => {
+it("all other content of a file survives in its layout, and the original returns when the entry is removed", () => {
   const file = fc.record({ whole: table, servers: fc.option(table), indent: fc.constantFrom(0, 1, 2, 4, "\t") });
   fc.assert(
     fc.property(file, fc.constantFrom("\n", "\r\n"), ({ whole, servers, indent }, lineEnd) => {
@@ -102,7 +102,7 @@ it("whatever else is in a file survives, in whatever layout, and comes back when
   );
 });
 
-it("comments survive wherever they stand, and the result is always valid", () => {
+it("comments survive in any position, and the result is always valid", () => {
   const gap = fc.constantFrom("", " ", "\n", " // c\n", "/* d */", "\n  // own\n  ", "\r\n", " /* e\n f */ ");
   const names = fc.uniqueArray(fc.constantFrom("a", "b", "ours"), { maxLength: 3 });
   const tops = fc.uniqueArray(fc.constantFrom("x", "servers", "z"), { maxLength: 3 });

@@ -42,7 +42,7 @@ describe("the sections of an entry are found", () => {
   });
 });
 
-describe("other spellings are refused, and what to paste is told", () => {
+describe("other spellings are refused with the text to paste", () => {
   it.each([
     ["an inline table of servers", 'servers = { x = { command = "y" } }\n'],
     ["an inline entry", '[servers]\nours = { command = "holdfast", args = ["mcp"] }\n'],
@@ -66,7 +66,7 @@ const word = fc.stringMatching(/^[a-zA-Z][\w -]{0,8}$/);
 const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.string(), { maxLength: 3 }));
 const section = fc.dictionary(word, value, { noNullPrototype: true, maxKeys: 3 });
 
-it("whatever else is in a file survives, and comes back when the entry leaves", () => {
+it("all other content of a file survives, and the original returns when the entry is removed", () => {
   const files = fc.record({ a: section, servers: fc.dictionary(word, section, { noNullPrototype: true, maxKeys: 3 }) });
   fc.assert(
     fc.property(files, fc.boolean(), fc.constantFrom("\n", "\r\n"), (file, isEnded, lineEnd) => {

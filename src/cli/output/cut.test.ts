@@ -40,7 +40,7 @@ describe("text that is cut to a width", () => {
     expect(cut("the quick brown fox", 10)).toBe("the quick…");
   });
 
-  it("takes no time for a text without end", () => {
+  it("cuts a text of 8 MB", () => {
     expect(cut("x".repeat(8_000_000), 20)).toBe(`${"x".repeat(19)}…`);
   });
 

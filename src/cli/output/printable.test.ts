@@ -28,7 +28,7 @@ describe("stored text", () => {
     }
   });
 
-  it("has nothing left that a terminal obeys, whatever it was, and JSON keeps its value", () => {
+  it("contains no control sequences, for any input, and JSON keeps its value", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(printableLine(text)).not.toMatch(/[\n\t]/);

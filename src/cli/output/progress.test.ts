@@ -31,7 +31,7 @@ it("counts where no total is known", () => {
   expect(text()).toContain("adding  2,048");
 });
 
-it("prints nothing elsewhere, or if nobody wants it", () => {
+it("prints nothing elsewhere, or if it is turned off", () => {
   for (const [isTTY, isWanted] of [
     [false, true],
     [true, false],

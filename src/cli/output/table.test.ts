@@ -91,7 +91,7 @@ describe("a table", () => {
     expect(stringWidth(colored)).toBe(stringWidth(plain));
   });
 
-  it("is plain, whole and with tabs elsewhere, one row a line, whatever the cells hold", () => {
+  it("is plain text with tabs elsewhere, uncut, one row per line for any cells", () => {
     const lines = plainLines(columns, [["a\tb\nc", "1", `${"x".repeat(500)}\u001b[31m`]]);
     expect(lines).toEqual(["NAME\tCOUNT\tABOUT", `a\\tb\\nc\t1\t${"x".repeat(500)}\\e[31m`]);
   });

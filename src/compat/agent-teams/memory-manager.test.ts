@@ -94,7 +94,7 @@ describe("a memory on a file", () => {
     expect(await loaded("agent")).toEqual(["one", "two"]);
   });
 
-  it("is one file per agent and team, whatever alphabet their names have", async () => {
+  it("is one file per agent and team, with names in any alphabet", async () => {
     await manager.save("команда", "Zoe\u0308", memoryOf("a"));
     await manager.save("команда", "李", memoryOf("b"));
     expect((await readdir(folderOf("команда"))).sort()).toEqual([".lock", "Zo\u00EB.json", "李.json"]);
@@ -269,7 +269,7 @@ describe("a damaged file", () => {
     ["is not UTF-8", Buffer.from([0x22, 0xff, 0x22])],
     ["has another form", '{ "turns": [], "config": { "max_turns": "secret" } }'],
     ["is something else", '"secret"'],
-  ])("that %s is reported with its path and kept aside; then the agent starts anew", async (_, bytes) => {
+  ])("that %s is reported with its path and set aside; then the agent starts empty", async (_, bytes) => {
     manager = new MemoryManager(base, { clock: new FakeClock(Date.UTC(2026, 10, 16)) });
     await manager.save("team", "other", memoryOf("well"));
     await writeFile(fileOf("team", "agent"), bytes);

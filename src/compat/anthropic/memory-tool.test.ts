@@ -102,7 +102,7 @@ describe("the view of a directory", () => {
     expect(await session.blocks.list()).toHaveLength(names.length);
   });
 
-  it("tells a file from the directory of its name by the slash at the end", async () => {
+  it("distinguishes a file from the directory of the same name by the trailing slash", async () => {
     const { session, tool } = await withFiles({ a: "file\n", "a/b": "inner", "a/c": "" });
     const lines = ["10B\t/memories", "5B\t/memories/a", "5B\t/memories/a/", "5B\t/memories/a/b", "0B\t/memories/a/c"];
     expect(await tool.execute(view("/memories"))).toBe([HEADER("/memories"), ...lines].join("\n"));
@@ -157,7 +157,7 @@ describe("the view of a file", () => {
     );
   });
 
-  it("has no more lines than a block may have, so that all can be numbered", async () => {
+  it("has at most as many lines as a block, so that all can be numbered", async () => {
     const { tool } = await withFiles({ f: "\n".repeat(99_998) });
     expect(await tool.execute(view("/memories/f", -5, 1))).toContain("\n     1\t");
     expect(await tool.execute(create("/memories/g", "\n".repeat(100_000)))).toMatch(
@@ -203,7 +203,7 @@ describe("an edit", () => {
     ["o o\n".repeat(21), "o", `${Array.from({ length: 20 }, (_, at) => at + 1).join(", ")} and more`],
     ["a".repeat(2_000_000), "a".repeat(1_000), "1"],
     ["k\n".repeat(30), "k", `${Array.from({ length: 20 }, (_, at) => at + 1).join(", ")} and more`],
-  ])("of a text (%#) that does not say which place it means is told the lines", async (content, old, lines) => {
+  ])("of an ambiguous text (%#) is refused with the matching lines", async (content, old, lines) => {
     const { session, tool } = await withFiles({ f: content });
     expect(await tool.execute(replace("/memories/f", old, "new"))).toBe(
       `Error: No replacement was performed. Multiple occurrences of old_str \`${old}\` in lines: ${lines}. Please ensure it is unique`,
@@ -217,7 +217,7 @@ describe("an edit", () => {
     expect(await tool.execute(replace("/memories/f", "half \ud83d and \u0000", "whole"))).toContain("     1\twhole");
   });
 
-  it("of text that is not there repeats no more of it than is needed", async () => {
+  it("of missing text quotes only as much of it as is needed", async () => {
     const { tool } = await withFiles({ f: "x" });
     expect(await tool.execute(replace("/memories/f", "y", "z"))).toBe(
       "Error: No replacement was performed, old_str `y` did not appear verbatim in /memories/f.",
@@ -246,7 +246,7 @@ describe("an edit", () => {
     );
   });
 
-  it("is planned anew when somebody was faster, and refused when it fits no more", async () => {
+  it("is planned again after a concurrent edit, and refused if it no longer fits", async () => {
     const { session } = await withFiles({ f: "one\ntwo" });
     const meanwhile = ["zero\none\ntwo", "zero\none\nthree"];
     const rushed = blocksWith(session.blocks, {
@@ -310,7 +310,7 @@ describe("what may not be changed", () => {
     ]);
   });
 
-  it("is the budget: over it an edit is refused, or its end is moved out and the model is told", async () => {
+  it("is the budget: beyond it an edit is refused, or its end overflows and the model is told", async () => {
     const session = newSession();
     const tool = memoryTool(session);
     await session.blocks.create({ name: "strict", content: "12345678", maxTokens: 2, policy: "refuse" });
@@ -356,7 +356,7 @@ describe("directories", () => {
     expect(await tool.execute(remove("/memories/d"))).toBe("Error: The path /memories/d does not exist");
   });
 
-  it("do not stand where a file is, nor in themselves, nor where something is already", async () => {
+  it("cannot be created over a file, inside themselves, or over an existing path", async () => {
     const { session, tool } = await withFiles({ a: "1", "d/x": "2", "e/x": "3" });
     const obstacle = "Error: /memories/a is a file, not a directory. Use another path.";
     expect(await tool.execute(create("/memories/a/b", ""))).toBe(obstacle);

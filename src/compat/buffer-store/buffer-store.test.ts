@@ -73,7 +73,7 @@ describe.each(KINDS)("$kind", ({ open }) => {
       expect(store.count()).toBe(2);
     });
 
-    it("stand in the order of their pushes, whatever the clock does", () => {
+    it("are kept in the order of their pushes, regardless of the clock", () => {
       opened();
       for (let number = 1; number <= 20; number++) {
         clock.set(1_000_000 - number * 1_000);

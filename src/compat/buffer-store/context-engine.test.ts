@@ -136,7 +136,7 @@ describe.each(KINDS)("$engine on $store", ({ open, make }) => {
     expect(others).toEqual([]);
   });
 
-  it("delivers everything when it is disposed of, oldest first, and then takes no more turns", async () => {
+  it("delivers everything on disposal, oldest first, and then accepts no more turns", async () => {
     const engine = opened();
     await add(engine, 3);
     const ids = buffer.getAll().map(({ payload }) => payload.id);
@@ -274,7 +274,7 @@ describe.each(KINDS)("$engine on $store", ({ open, make }) => {
     ["a tenth of the token budget", {}, 10_000, 4_000],
     ["at least 100 characters", {}, 10, 100],
     ["maxContextChars, whatever the budget", { maxContextChars: 500 }, 10_000, 500],
-  ])("injects up to %s; what does not fit may come later", async (_, options, tokenBudget, charsMax) => {
+  ])("injects up to %s; the rest may follow later", async (_, options, tokenBudget, charsMax) => {
     const engine = opened(options);
     const half = Math.floor(charsMax / 2);
     backend.items = [
@@ -422,7 +422,7 @@ describe("SlidingWindowEngine", () => {
     expect(backend.calls.length).toBe(evicts ? 1 : 0);
   });
 
-  it("counts the buffered turns if it is not told the size of the window, by the budget of an earlier call", async () => {
+  it("counts the buffered turns by the budget of an earlier call if the window size is not given", async () => {
     await filled();
     await expect(engine.compact()).rejects.toThrow(coded("invalid_input"));
     await engine.assemble({ messages: [], tokenBudget: 100_000 });

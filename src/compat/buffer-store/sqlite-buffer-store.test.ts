@@ -142,7 +142,7 @@ describe("several stores on one file", () => {
     expect(known()).toEqual([[], ["y"], []]);
   });
 
-  it("wait for a lock as long as they were told, then say busy, and work again afterwards", () => {
+  it("wait for a lock for the configured time, then fail with busy, and work again afterwards", () => {
     const store = open({ busyTimeoutMs: 30 });
     const other = openDatabase(path, false);
     other.exec("BEGIN IMMEDIATE");
@@ -175,7 +175,7 @@ describe("a file that is refused", () => {
     expectRefused("store_failed", /of another program/);
   });
 
-  it("is marked by another program, though it is empty", () => {
+  it("is marked by another program, even if it is empty", () => {
     writeFileSync(path, "", { mode: 0o600 });
     raw("PRAGMA application_id = 77");
     expectRefused("store_failed", /of another program/);
@@ -223,7 +223,7 @@ describe("a file that is refused", () => {
   });
 });
 
-it("after a failure nothing of the call is there, and the store goes on", () => {
+it("after a failure the call has left nothing, and the store continues to work", () => {
   const store = open();
   for (const payload of [1, 2, 3]) store.push(payload, "monday", "key");
   raw("CREATE TRIGGER t BEFORE DELETE ON entry WHEN old.key = 2 BEGIN SELECT raise(ABORT, 'no'); END");
@@ -233,7 +233,7 @@ it("after a failure nothing of the call is there, and the store goes on", () => 
   expect(payloads(store)).toEqual([2, 3]);
 });
 
-it("a commit that fails is of unknown outcome, and the store goes on", () => {
+it("a commit that fails has an unknown outcome, and the store continues to work", () => {
   const store = open();
   raw(`CREATE TABLE missing (key INTEGER PRIMARY KEY);
        CREATE TABLE wanting (key INTEGER REFERENCES missing DEFERRABLE INITIALLY DEFERRED);

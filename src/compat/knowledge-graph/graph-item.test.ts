@@ -39,7 +39,7 @@ describe("an entity as an item", () => {
     expect(new Set([ada.id, second.id, ...["ada", "Ada ", "\ud800", "\ud801", "\ufffd"].map(entityId)]).size).toBe(7);
   });
 
-  it("is believed as it stands after somebody has edited it, and is none any more without its first part", () => {
+  it("is read as it is after an edit, and is no longer a graph item without its first part", () => {
     const [head, text] = entityParts({ name: "Ada", entityType: "person", observations: ["a\u0000b"] });
     if (!head || !text) throw new Error("no parts");
     expect(entityOf(stored([head, { ...text, text: "edited" }]))?.observations).toEqual(["edited"]);

@@ -24,7 +24,7 @@ async function exported(): Promise<readonly string[]> {
 }
 
 describe("an import of a memory file", () => {
-  it("gives the same lines back, in their order, with what stands in it twice; again, it changes nothing", async () => {
+  it("gives the same lines back, in order, with duplicates; a second import changes nothing", async () => {
     const many = Array.from({ length: 400 }, (_, at) => entity(`e${at}`, [`o${at}`, "x", "x"]));
     const lines = [
       ...[...many, entity("e3", ["twin"], "other"), entity("", ["\u0000 \ud800 \u2028"]), entity("e3")],
@@ -79,7 +79,7 @@ describe("an import of a memory file", () => {
     expect([noise.skipped, noise.unread.length]).toEqual([150, 100]);
   });
 
-  it("creates anew what an edit of its item has made something else of, and keeps the edit", async () => {
+  it("creates an entity again if an edit has turned its item into something else, and keeps the edit", async () => {
     await importGraph(ada(), [entity("a", ["x"]), relation("a", "b")]);
     const { items } = await ada().list();
     for (const { id } of items) await ada().update(id, { content: "edited" });

@@ -82,7 +82,7 @@ describe("a graph", () => {
     expect(await names()).toEqual(["tea"]);
   });
 
-  it("is found by words, forgotten by id, and passes over what only looks like a part of it", async () => {
+  it("is found by words, forgotten by id, and ignores items that only look like part of it", async () => {
     await graph.createEntities([entity("Lisbon", "has seven hills"), entity("Porto")]);
     await graph.createRelations([relation("Lisbon", "Porto", "is_south_of")]);
     const [hills] = await session.query("hills");
@@ -96,7 +96,7 @@ describe("a graph", () => {
     });
   });
 
-  it("refuses what is of another form, and writes nothing of it", async () => {
+  it("refuses input of another form, and writes nothing", async () => {
     const wrong = [{ name: "a", entityType: "t", observations: [] }, { name: 7 }] as unknown as Entity[];
     await expect(graph.createEntities(wrong)).rejects.toMatchObject({
       code: "invalid_input",
@@ -204,7 +204,7 @@ describe("of two who meet", () => {
     expect((await graph.readGraph()).entities).toEqual([entity("a", "theirs", "both", "mine", "late")]);
   });
 
-  it("one is told that the entity was deleted under its hands", async () => {
+  it("an observation fails if its entity is deleted concurrently", async () => {
     await graph.createEntities([entity("a")]);
     const adding = new KnowledgeGraph(meanwhile("update", () => graph.deleteEntities(["a"])));
     await expect(adding.addObservations([{ entityName: "a", contents: ["x"] }])).rejects.toThrow("name a not found");

@@ -22,7 +22,7 @@ describe("the model", () => {
     expect(model.tokensOf("สวัสดี"), "what it has no pieces for is unknown").toEqual([101, 100, 102]);
   });
 
-  it("neither truncates nor pads, whatever its tokenizer file asks for", () => {
+  it("neither truncates nor pads, regardless of its tokenizer file", () => {
     expect(model.tokensOf("river")).toHaveLength(3);
     expect(model.tokensOf("river ".repeat(200))).toHaveLength(202);
     expect(model.tokensOf("river ".repeat(20_000))).toHaveLength(20_002);

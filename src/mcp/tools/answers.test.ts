@@ -156,7 +156,7 @@ interface Viewed {
 const bound = fc.integer({ min: 500, max: 4_000 });
 
 describe("an answer of memory_search and memory_get", () => {
-  it("lets no stored text pass for a line of ours, and is within its bound", async () => {
+  it("never lets stored text look like a line of the server, and stays within its bound", async () => {
     const stored = fc.array(fc.tuple(hostile, name), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(stored, bound, async (texts, maxTokens) => {
@@ -177,7 +177,7 @@ describe("an answer of memory_search and memory_get", () => {
     );
   });
 
-  it("lets no id and no name pass for a line of ours, however long they are", async () => {
+  it("never lets an id or a name look like a line of the server, however long", async () => {
     const names = fc.array(nameOf(511), { minLength: 1, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(names, bound, async (given, maxTokens) => {
@@ -238,7 +238,7 @@ describe("an answer of memory_search and memory_get", () => {
     );
   });
 
-  it.each([0, 1])("gets on with %d tokens, or with an id that is longer than an answer", async (maxTokens) => {
+  it.each([0, 1])("advances with %d tokens, or with an id that is longer than an answer", async (maxTokens) => {
     const id = "我".repeat(512);
     const content = "A text with a few words.\n".repeat(20);
     const place = placeOf({ items: [itemOf(id, content)] }, maxTokens);
@@ -281,7 +281,7 @@ describe("an answer of memory_search and memory_get", () => {
 });
 
 describe("an answer of memory_block", () => {
-  it("lets no stored text, name, description or reason pass for a line of ours, and is within its bound", async () => {
+  it("never lets stored text, names, descriptions or reasons look like a line of the server, and stays within its bound", async () => {
     const stored = fc.array(fc.tuple(name, hostile, hostile), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(stored, bound, async (texts, maxTokens) => {

@@ -16,7 +16,7 @@ describe("the nearest", () => {
     expect(nearest.best(), "asking again").toEqual(sorted.slice(0, count));
   });
 
-  it("are found though others have no number for a score, as in a damaged file", () => {
+  it("are found even if others have NaN as their score, as in a damaged file", () => {
     const nearest = new Nearest(3);
     for (const { key, score } of all) {
       nearest.offer(1_000 + key, Number.NaN);

@@ -86,8 +86,8 @@ function readsRows(): boolean {
   return program.some((row) => row["opcode"] === "Column" && cursors.includes(row["p1"] as number));
 }
 
-describe("what waits", () => {
-  it("is counted by lane in the index alone, without reading an item", () => {
+describe("pending items", () => {
+  it("are counted by lane in the index alone, without reading an item", () => {
     expect(backlog.waiting("me", 10, 0)).toEqual([]);
     expect(planOfItems()).toEqual(["SCAN item USING INDEX item_lane"]);
     expect(readsRows()).toBe(false);
@@ -102,7 +102,7 @@ describe("what waits", () => {
     expect(readsRows()).toBe(true);
   });
 
-  it("is known to be nothing by a look into the index", () => {
+  it("are found to be none in the index alone", () => {
     const items = new ItemReader(new Statements(watched), new Registry(database));
     expect(items.waitIn(lane.space)).toBe(false);
     expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_tail (space=?)"]);
@@ -111,7 +111,7 @@ describe("what waits", () => {
     expect([items.waitIn(lane.space), items.waitIn({ agent: "ada" })]).toEqual([true, false]);
   });
 
-  it("in a space is reached newest first, and none of it is sorted", () => {
+  it("in a space are read newest first, without sorting", () => {
     addWaiting();
     expect(backlog.tail({ spaces: [lane.space], filter: {}, limit: 10, now: 0 }).items).toHaveLength(1);
     expect(planOfItems()).toEqual(["SEARCH item USING INDEX item_tail (space=?)"]);
@@ -123,7 +123,7 @@ describe("what waits", () => {
     ).not.toContainEqual(expect.stringContaining("TEMP B-TREE"));
   });
 
-  it("in some sessions of a space is reached by their lanes", () => {
+  it("in some sessions of a space are read by their lanes", () => {
     addWaiting();
     expect(backlog.tail({ spaces: [lane.space], filter: { sessions: ["s"] }, limit: 10, now: 0 }).items).toHaveLength(
       1,

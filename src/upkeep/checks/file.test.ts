@@ -7,7 +7,7 @@ describe("where a file lies", () => {
     expect(findPlace(0xef53).state).toBe("ok");
   });
 
-  it("has room for a rewrite of the file, or is told to be short of it", () => {
+  it("has room for a rewrite of the file, or is reported as short of it", () => {
     expect(findDisk(10_000_000_000, 1_000_000_000)).toEqual({ state: "ok", what: "10 GB free" });
     expect(findDisk(1_000_000_000, 990_000_000)).toMatchObject({
       state: "warning",

@@ -165,7 +165,7 @@ describe("chunks", () => {
 });
 
 describe("buffer_only", () => {
-  it("shows what waits to be embedded, and nothing once it is", async () => {
+  it("shows pending items, and nothing once they are embedded", async () => {
     const waiting = await start({
       clock: new FakeClock(),
       embedder: new HashEmbedder(),

@@ -129,7 +129,7 @@ describe.each(DIALECT)("$method $path", (listed: Listed) => {
     );
   });
 
-  it.runIf(/_id\}/.test(listed.path))("answers 404 to an id that nobody has", async () => {
+  it.runIf(/_id\}/.test(listed.path))("answers 404 to an unknown id", async () => {
     expect((await ask(admin, listed, sample(nowhere(victim)))).status).toBe(404);
   });
 });

@@ -38,7 +38,7 @@ describe("an error of the driver", () => {
     expect(error.hint).toMatch(hint);
   });
 
-  it("is told by its text where the driver gives no code", async () => {
+  it("is recognised by its text if the driver gives no code", async () => {
     const { errcode: _, ...known } = thrown(11, "");
     const codeless = (message: string) => Object.assign(new Error(message), known);
     expect(asStoreError(codeless("database disk image is malformed"))).toMatchObject({ details: { sqlite: 11 } });

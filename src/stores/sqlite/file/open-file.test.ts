@@ -87,7 +87,7 @@ describe("a commit", () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("is announced once nobody reads an older state any more", () => {
+  it("is announced once no reader uses an older state", () => {
     const { database, file } = open();
     const { database: reader } = open();
     reader.exec("BEGIN; SELECT * FROM head");

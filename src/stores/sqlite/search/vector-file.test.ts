@@ -68,7 +68,7 @@ describe("vectors of the file", () => {
     },
   );
 
-  it("that are too long by themselves are told of", () => {
+  it("that are too long by themselves are reported", () => {
     const file = fileOf([new Uint8Array(8)], 7);
     expect(() => file.items([1], TABLE)).toThrow("too big");
     expect(() => file.page(SPACE, 0, TABLE)).toThrow("too big");

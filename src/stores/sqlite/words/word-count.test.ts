@@ -19,7 +19,7 @@ describe("counting a term in stored words", () => {
     ["not in nothing", "", 0],
   ])("finds it %s", (_, packed, count) => expect(countIn(packed, "lamp")).toBe(count));
 
-  it("takes no count for a term, and no part of one", () => {
+  it("does not take a count, or a part of one, for a term", () => {
     expect(countIn("lamp*3 sea*31", "3")).toBe(0);
     expect(countIn("lamp*3 3*2 31", "3")).toBe(2);
   });

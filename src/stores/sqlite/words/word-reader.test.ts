@@ -34,7 +34,7 @@ const drawn = fc.uniqueArray(
 );
 
 describe("postings", () => {
-  it("tell counts exactly, or that they are not sure of them", () => {
+  it("report counts exactly, or mark them as inexact", () => {
     fc.assert(
       fc.property(drawn, (items) => {
         const postings = postingsOf(items, TERMS);
