@@ -275,8 +275,25 @@ describe("the option explain", () => {
     const both = await session.query("boat", { ...options, topK: 2 });
     expect(second).toMatchObject({ id: both[1]?.id, ranked: { place: 2, score: both[1]?.score, why: both[1]?.why } });
     expect(missing.get(shown === "a" ? "c" : "a")).toBe("ranked 2; the answer shows places 1 to 1");
-    expect(missing.get("b")).toBe("no source found it, or kept out by the filter");
+    expect(missing.get("b")).toBe("excluded by the filter: role");
     for (const id of ["gone", "x"]) expect(missing.get(id)).toBe("not in these spaces, or expired");
+  });
+
+  it("says which fields of the filter exclude an item, and not that they might", async () => {
+    const { session } = await opened();
+    await session.add([said("a", "boat", { metadata: { kind: "oar" } }), said("b", "kettle")]);
+    const why = async (filter: object, question = "boat") => {
+      const { explanation } = await session.query(question, { ...filter, explain: ["a", "b"], by: "words" });
+      return Object.fromEntries(explanation?.missing.map((one) => [one.id, one.why]) ?? []);
+    };
+    const unfound = "no source found it";
+    expect(await why({ role: "user" }, "harbour")).toEqual({ a: unfound, b: unfound });
+    expect(await why({ metadata: { kind: "oar" } })).toEqual({ b: "excluded by the filter: metadata.kind" });
+    const all = { session: "other", agent: "z", role: "tool", kind: "fact", tier: "working", from: NOW + DAY };
+    expect((await why(all))["a"]).toBe("excluded by the filter: session, agent, role, kind, tier, from");
+    expect((await why({ to: 1, metadata: { "kind.length": 3 } }))["a"]).toBe(
+      "excluded by the filter: to, metadata.kind.length",
+    );
   });
 });
 

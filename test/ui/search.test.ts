@@ -62,6 +62,8 @@ describeInBrowser("the Search page", () => {
     await whyNot(page).getByText("No source found it.").waitFor();
     await whyNot(page).getByText("I like figs.").waitFor();
     expect(await whyNot(page).locator("dt").count(), "it has no score").toBe(0);
+    await page.goto(`${url}/search?user=ada&q=boat&by=words&role=tool&why=figs`);
+    await whyNot(page).getByText("Excluded by the filter: role.").waitFor();
     await page.getByRole("combobox", { name: "Why not this item?" }).fill("none");
     await page.keyboard.press("Enter");
     await whyNot(page).getByText("Not in these spaces, or expired.").waitFor();

@@ -1,6 +1,7 @@
 /** Explains an answer: what the QueryBuffer did, what each source found, and why items are missing. */
 
 import type { Presentation, Question } from "../../input/question.js";
+import { unmatched } from "../../stores/row-filter.js";
 import type { Store } from "../../stores/store.js";
 import type { Explanation, Hit, MissingItem, Origin, SourceReport } from "../../types.js";
 import type { Ranking } from "./retriever.js";
@@ -40,19 +41,22 @@ async function missing(store: Store, request: ExplanationRequest): Promise<reado
   const shown = new Set(hits.map(({ id }) => id));
   const absent = [...new Set(presentation.explain?.ids)].filter((id) => !shown.has(id));
   if (absent.length === 0) return [];
-  const existing = new Set((await store.get(question.spaces, absent, now)).map(({ id }) => id));
-  const isNarrow = Object.keys(question.filter).length > 0;
+  const existing = await store.get(question.spaces, absent, now);
   return absent.map((id) => {
-    if (!existing.has(id)) return { id, why: "not in these spaces, or expired" };
+    const items = existing.filter((item) => item.id === id);
+    if (items.length === 0) return { id, why: "not in these spaces, or expired" };
     const at = ranking.found.findIndex((found) => found.id === id);
     const found = ranking.found[at];
     if (found) {
       const { score, why } = found;
       return { id, why: whyNotShown(at, presentation), ranked: { place: at + 1, score, why } };
     }
+    // Several spaces may have an item with this id.
+    const [unmet = [], ...others] = items.map((item) => unmatched(item, question.filter));
+    const isFiltered = [unmet, ...others].every((fields) => fields.length > 0);
+    if (isFiltered) return { id, why: `excluded by the filter: ${unmet.join(", ")}` };
     const isAll = ranking.found.length < question.depth;
-    const why = isAll ? "no source found it" : `not among the best ${ranking.found.length}`;
-    return { id, why: isNarrow ? `${why}, or kept out by the filter` : why };
+    return { id, why: isAll ? "no source found it" : `not among the best ${ranking.found.length}` };
   });
 }
 

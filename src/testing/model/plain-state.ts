@@ -1,7 +1,7 @@
 /** The state of the plain model, and functions of it. */
 import type { Note } from "../../stores/receipts.js";
-import type { NewRow, RowFilter } from "../../stores/store.js";
-import type { Item, Json, SpaceKind, SpaceRef } from "../../types.js";
+import type { NewRow } from "../../stores/store.js";
+import type { SpaceKind, SpaceRef } from "../../types.js";
 
 export interface PlainSpace {
   readonly key: number;
@@ -114,20 +114,4 @@ export function waitAgain(item: PlainItem): void {
   item.embedding = undefined;
   item.parking = undefined;
   item.attempts = 0;
-}
-
-export function passes(item: Omit<Item, "sessionId">, filter: RowFilter): boolean {
-  if (filter.sessions && !filter.sessions.some((name) => name === item.session)) return false;
-  if (filter.agents && !filter.agents.some((name) => name === item.agent)) return false;
-  if (filter.roles && !filter.roles.some((role) => role === item.role)) return false;
-  if (filter.kinds && !filter.kinds.some((kind) => kind === item.kind)) return false;
-  if (filter.tiers && !filter.tiers.some((tier) => tier === item.tier)) return false;
-  if (filter.from !== undefined && item.occurredAt < filter.from) return false;
-  if (filter.to !== undefined && item.occurredAt >= filter.to) return false;
-  for (const { path, anyOf } of filter.metadata ?? []) {
-    let value: Json | undefined = item.metadata;
-    for (const key of path) value = (value as { readonly [key: string]: Json } | null | undefined)?.[key];
-    if (!anyOf.some((wanted) => wanted === value)) return false;
-  }
-  return true;
 }

@@ -6,6 +6,7 @@
  */
 import type { ErrorCode } from "../../errors.js";
 import { type Note, namedIn, type OnceWrite } from "../../stores/receipts.js";
+import { unmatched } from "../../stores/row-filter.js";
 import {
   type AddWrite,
   type AmendWrite,
@@ -28,7 +29,6 @@ import {
   type PlainSession,
   type PlainSpace,
   type PlainState,
-  passes,
   payload,
   refOf,
   waitAgain,
@@ -431,7 +431,7 @@ export class PlainStore {
       .filter((item) => keys.has(item.space) && this.#isVisible(item))
       .filter((item) => !filter.pending || !item.embedding)
       .map((item) => this.#item(item))
-      .filter((item) => passes(item, filter));
+      .filter((item) => unmatched(item, filter).length === 0);
   }
 
   /** Everything stored in the space, expired or not. */
