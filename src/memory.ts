@@ -76,11 +76,16 @@ export async function openWithFallback(
     ignoredVariables: ignoredVariables(process.env),
     settings,
     upkeep: new FileUpkeep(path === IN_MEMORY ? path : absolutePath(path), own?.model ?? embeddingModel(resolved)),
-    cancelWarmUp: isWarmed ? resolved.clock.after(WARM_UP_MS, () => void warmUp()) : () => undefined,
+    cancelWarmUp: isWarmed
+      ? resolved.clock.after(WARM_UP_MS, () => void warmUp().catch(() => undefined))
+      : () => undefined,
   });
 }
 
-/** Compiling the patterns (`warmUp`) blocks for some 60 ms, so it waits until the first calls are done. */
+/**
+ * Compiling the patterns (`warmUp`) blocks for some 60 ms, so it waits until the first calls are done. If it fails, the
+ * first questions compile them: a bundle in one file with top-level await cannot import anything before it has run.
+ */
 const WARM_UP_MS = 200;
 
 function openStore(resolved: ResolvedOptions, warm: readonly "search"[]): Promise<SqliteStore> {
