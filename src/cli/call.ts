@@ -45,7 +45,6 @@ export class Call {
   /** The exit code if the command does not throw. */
   exitCode: number = EXIT.ok;
   readonly #typed: Typed;
-  #isNoted = false;
 
   constructor(io: Io, typed: Typed) {
     this.io = io;
@@ -111,27 +110,18 @@ export class Call {
   }
 
   /** The file or the server that the command works on. */
-  async place(): Promise<Place> {
-    return this.#noted(await placeOf(this.flags(), this.io.env));
+  place(): Promise<Place> {
+    return placeOf(this.flags(), this.io.env);
   }
 
   /** For commands and flags that work on the file itself. */
-  async file(what = this.#typed.name): Promise<FilePlace> {
-    return this.#noted(await fileOnly(this.flags(), this.io.env, what));
+  file(what = this.#typed.name): Promise<FilePlace> {
+    return fileOnly(this.flags(), this.io.env, what);
   }
 
   /** For commands that work on a file even if the environment names a server. */
-  async ownFile(): Promise<FilePlace> {
-    return this.#noted(await filePlaceOf(this.flags(), this.io.env));
-  }
-
-  /** Warns once about variables that look like options. */
-  #noted<T extends Place>(place: T): T {
-    if (place.kind === "file" && place.ignored.length > 0 && !this.#isNoted) {
-      this.#isNoted = true;
-      this.printer.note(styled("yellow", `ignored, because there is no such option: ${place.ignored.join(", ")}`));
-    }
-    return place;
+  ownFile(): Promise<FilePlace> {
+    return filePlaceOf(this.flags(), this.io.env);
   }
 
   /** Whether search is by words only. Unknown (false) for a server. */

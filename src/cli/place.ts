@@ -40,8 +40,6 @@ export interface FilePlace {
   readonly config?: string;
   /** Whether it is the default file of this user account. */
   readonly isDefault: boolean;
-  /** Variables that look like options but are not. */
-  readonly ignored: readonly string[];
 }
 export interface ServerPlace {
   readonly kind: "server";
@@ -81,14 +79,13 @@ export async function fileOnly(flags: PlaceFlags, env: Environment, command: str
 }
 
 export async function filePlaceOf({ path, config }: PlaceFlags, env: Environment): Promise<FilePlace> {
-  const { ignoredVariables, loadConfig } = await import("../config.js");
+  const { loadConfig } = await import("../config.js");
   const code = path === undefined ? {} : { path };
   const usual = defaultPath(env);
   const resolved = loadConfig({ file: config, env, code, fallback: { path: usual } });
   if (resolved.path === usual && usual.includes("\uFFFD")) throw noDataFolder();
-  const ignored = ignoredVariables(env);
   const isDefault = resolved.path === usual;
-  return { kind: "file", path: resolved.path, ...(config !== undefined && { config }), isDefault, ignored };
+  return { kind: "file", path: resolved.path, ...(config !== undefined && { config }), isDefault };
 }
 
 /** The configured embedding model. */

@@ -71,6 +71,11 @@ describe("holdfast serve", () => {
       expect(await server.ended).toBe(0);
       const lines = server.err.split("\n").filter((line) => line.includes("HOLDFAST_"));
       expect(lines).toEqual([`ignored, because there is no such option: ${Object.keys(env).join(", ")}`]);
+      const brief = await holdfast(["stats", "--path", `${folder}/memory.db`], { env });
+      expect([brief.code, brief.err], "a command that ends at once says nothing of them").toEqual([
+        0,
+        expect.not.stringContaining("HOLDFAST_"),
+      ]);
     });
   });
 

@@ -1,6 +1,7 @@
 /** holdfast serve: the HTTP server. */
 import { resolve } from "node:path";
 import type { OpenOptions } from "../../memory.js";
+import type { Call } from "../call.js";
 import { type Definition, flag } from "../definition.js";
 import { gathered, wholeNumber } from "../flag-values.js";
 import type { Environment } from "../io.js";
@@ -46,6 +47,7 @@ export const serveCommand: Definition = {
     // HOLDFAST_URL is for clients.
     const place = flags.url === undefined ? await call.ownFile() : await call.file();
     const { path, config } = place;
+    await noteIgnored(call);
     await prepareFolderOf(place);
     const options = {
       ...((flags.path !== undefined || !(await isConfigured(place))) && { path }),
@@ -74,6 +76,14 @@ export const serveCommand: Definition = {
     printer.note(`stopped; ${counted(items, "item")} in ${file}`);
   },
 };
+
+/** Names the variables that are ignored. One that resembles an option is an error. */
+async function noteIgnored({ printer, io }: Call): Promise<void> {
+  const { ignoredVariables } = await import("../../config.js");
+  const ignored = ignoredVariables(io.env);
+  if (ignored.length === 0) return;
+  printer.note(styled("yellow", `ignored, because there is no such option: ${ignored.join(", ")}`));
+}
 
 /** Whether the server finds the path by itself. It is not passed in code then, so that its origin is the true one. */
 async function isConfigured({ path, config }: FilePlace): Promise<boolean> {
