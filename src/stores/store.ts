@@ -321,6 +321,10 @@ export interface StoreStats {
   /** The items of each kind. A fact is an item while it holds. */
   readonly kinds: { readonly [kind in Kind]: number };
   readonly blocks: number;
+  readonly users: number;
+  readonly agents: number;
+  readonly teams: number;
+  readonly sessions: number;
   /** Bytes on the medium, including the log. */
   readonly bytes: number;
   readonly checkpoints: number;

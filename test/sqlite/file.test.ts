@@ -61,6 +61,9 @@ describe("the file", () => {
       `DROP TABLE point; DROP TABLE collection;
        DROP TRIGGER item_added; DROP TRIGGER item_removed; DROP TRIGGER item_kind_changed; DROP TABLE kind_count;
        DROP TRIGGER block_added; DROP TRIGGER block_removed; ALTER TABLE head DROP COLUMN blocks;
+       DROP TRIGGER space_added; DROP TRIGGER space_removed; DROP TRIGGER session_added; DROP TRIGGER session_removed;
+       ALTER TABLE head DROP COLUMN users; ALTER TABLE head DROP COLUMN agents; ALTER TABLE head DROP COLUMN teams;
+       ALTER TABLE head DROP COLUMN sessions;
        UPDATE head SET schema = 1; PRAGMA user_version = 1`,
     );
     const store = await SqliteStore.open({ path, busyTimeoutMs: 10_000 });
@@ -69,6 +72,7 @@ describe("the file", () => {
     const point = { collection: "c", id: "p", vector: Float32Array.of(1, 2), payload: { a: 1 } };
     await store.commit([[{ op: "put_point", space: ADA, existing: "replace", ...point }]], now, "");
     expect((await store.points({ space: ADA, limit: 10, now })).items).toMatchObject([point]);
+    expect(await store.stats()).toMatchObject({ users: 1, agents: 0, teams: 0 });
     await store.close();
     expect(unsoundness(path)).toEqual([]);
   });

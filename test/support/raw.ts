@@ -77,6 +77,12 @@ const INVARIANTS: readonly { readonly name: string; readonly sql: string }[] = [
     sql: "SELECT blocks, (SELECT count(*) FROM block) AS counted FROM head WHERE blocks <> counted",
   },
   {
+    name: "head.users, agents, teams or sessions are not the numbers of them",
+    sql: `SELECT users, agents, teams, sessions FROM head WHERE (users, agents, teams, sessions) <>
+          (SELECT count(*) FILTER (WHERE kind = 0), count(*) FILTER (WHERE kind = 1), count(*) FILTER (WHERE kind = 2),
+             (SELECT count(*) FROM session) FROM space)`,
+  },
+  {
     name: "the count of a kind is not the number of its items",
     sql: `SELECT kind, kind_count.items, counted.items AS counted
           FROM kind_count FULL JOIN (SELECT kind, count(*) AS items FROM item WHERE kind <> 0 GROUP BY kind) AS counted

@@ -174,6 +174,18 @@ describeInBrowser("Blocks", () => {
     await page.locator("article[aria-current='true']").getByText("I moved to Lisbon.").waitFor();
   });
 
+  it("shows one page of many facts at a time", async () => {
+    const { facts } = session("gus");
+    for (let at = 0; at < 101; at++) await facts.upsert({ category: `c${at}`, content: `Gus has ${at} boats.` });
+    const { page } = await tab(at({ user: "gus", tab: "facts" }));
+    const cards = page.getByRole("article");
+    await until(async () => (await cards.count()) === 100);
+    await button(page, "Next 100").click();
+    await until(async () => (await cards.count()) === 1);
+    await button(page, "First").click();
+    await until(async () => (await cards.count()) === 100);
+  });
+
   it("offers a read-only key nothing that writes, and the server refuses it", async () => {
     const path = newPath();
     const { server, admin } = await startWithKeys({ path });

@@ -109,6 +109,19 @@ describeInBrowser("the Overview page", () => {
     }
   });
 
+  it("counts more users and sessions than one page of a list has, also on the conversations page", async () => {
+    const { url: own } = await start({ embedder: new HashEmbedder() });
+    const crowd = connect(own);
+    for (let at = 0; at < 102; at++) await crowd.users.create(`user-${at}`);
+    await crowd.session({ agent: "guide", session: "s" }).add([say("figs")]);
+    const { page } = await tab(own);
+    await until(async () => (await figure(page, "Users").textContent()) === "102");
+    expect(await figure(page, "Sessions").textContent()).toBe("1");
+    await page.getByText("and 1 agent", { exact: true }).waitFor();
+    await page.goto(`${own}/conversations`);
+    await page.getByText("102 users", { exact: true }).waitFor();
+  });
+
   it("shows a key of one user what it may see, without the counts of everyone", async () => {
     const path = newPath();
     const ada = await makeKey(path, { access: "read", spaces: [{ user: "ada" }] });
@@ -118,8 +131,8 @@ describeInBrowser("the Overview page", () => {
     await page.getByLabel("API key").fill(ada.secret);
     await page.getByRole("button", { name: "Open" }).click();
     await settled(page);
-    await until(async () => (await figure(page, "Users").textContent()) === "1");
-    expect(await page.getByText("Messages", { exact: true }).count()).toBe(0);
+    await page.getByRole("link", { name: "evening", exact: true }).waitFor();
+    for (const name of ["Messages", "Users"]) expect(await page.getByText(name, { exact: true }).count()).toBe(0);
     expect(await page.getByRole("region", { name: "Growth" }).count()).toBe(0);
     expect(complaints.splice(0).filter((text) => !/status of 40[13]/.test(text))).toEqual([]);
   });

@@ -189,12 +189,14 @@ describe("rows that do not fit together", () => {
     const path = await usedFile();
     alter(
       path,
-      "UPDATE head SET items = 7, blocks = 3; INSERT INTO kind_count VALUES (2, 5); UPDATE space SET terms = 1; UPDATE session SET next_seq = 1",
+      "UPDATE head SET items = 7, blocks = 3, teams = 9, sessions = 9; INSERT INTO kind_count VALUES (2, 5); UPDATE space SET terms = 1; UPDATE session SET next_seq = 1",
     );
     const { what } = await expectMended(path, "counts");
     for (const part of [
       "number of items",
       "number of blocks",
+      "number of users, agents or teams",
+      "number of sessions",
       "items of a kind",
       "words of a space",
       "next position in a session",

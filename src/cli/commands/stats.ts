@@ -40,6 +40,10 @@ function rowsOf({ store, health, meaning, query, latencies }: ServiceStats): rea
   const { components, ...indicators } = health;
   return [
     ["items", whole(store.items)],
+    ["users", whole(store.users)],
+    ["agents", whole(store.agents)],
+    ["teams", whole(store.teams)],
+    ["sessions", whole(store.sessions)],
     ["waiting to be embedded", whole(store.pending)],
     ["could not be embedded", whole(store.parked)],
     ["file", `${(store.bytes / MIB).toFixed(1)} MiB`],

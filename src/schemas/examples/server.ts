@@ -50,7 +50,17 @@ export const BUFFER_EXAMPLES: Examples<typeof BUFFERS> = {
     data: {
       write: { waiting: 0 },
       query: { answers: { entries: 12 } },
-      store: { items: 128, embedded: 128, pending: 0, parked: 0, bytes: 1_114_112 },
+      store: {
+        items: 128,
+        users: 3,
+        agents: 1,
+        teams: 0,
+        sessions: 12,
+        embedded: 128,
+        pending: 0,
+        parked: 0,
+        bytes: 1_114_112,
+      },
       latencies: { add: { count: 64, p50: 1.1, p95: 2.4 } },
       process: { residentBytes: 181_403_648 },
       health: { components: { write: { state: "ok" }, query: { state: "ok" } } },

@@ -219,17 +219,17 @@ export class Reader {
     return this.#snapshot(() => this.#outbox.due(limit, maxBytes, now));
   }
 
-  stats(): Pick<StoreStats, "items" | "kinds" | "blocks" | "bytes"> {
-    const [head = {}, ...counts] = this.#database
-      .prepare("SELECT 0 AS kind, items, blocks FROM head UNION ALL SELECT kind, items, 0 FROM kind_count")
-      .all();
-    const items = Number(head["items"]);
+  stats(): Omit<StoreStats, "checkpoints" | "busyRetries" | "busyMs"> {
+    const [head = {}, ...counts] = this.#database.prepare(COUNTS).all();
+    const [items, blocks] = [Number(head["items"]), Number(head["blocks"])];
+    const [users, agents] = [Number(head["users"]), Number(head["agents"])];
+    const [teams, sessions] = [Number(head["teams"]), Number(head["sessions"])];
     const kinds = { message: items, knowledge: 0, fact: 0, overflow: 0 };
     for (const row of counts) {
       kinds[kindOf(Number(row["kind"]))] = Number(row["items"]);
       kinds.message -= Number(row["items"]);
     }
-    return { items, kinds, blocks: Number(head["blocks"]), bytes: this.#bytes() };
+    return { items, kinds, blocks, users, agents, teams, sessions, bytes: this.#bytes() };
   }
 
   #bytes(): number {
@@ -307,3 +307,7 @@ export class Reader {
     this.#database.close();
   }
 }
+
+/** The head's counts, then the items of each kind. */
+const COUNTS = `SELECT 0 AS kind, items, blocks, users, agents, teams, sessions FROM head
+  UNION ALL SELECT kind, items, 0, 0, 0, 0, 0 FROM kind_count`;

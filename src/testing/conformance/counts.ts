@@ -39,6 +39,24 @@ export function counts(check: Check): void {
     expect(await counted(probe)).toMatchObject({ blocks: 1 });
   });
 
+  check("counts users, agents, teams and sessions until they are forgotten", async (probe) => {
+    const entries = async () => {
+      const { users, agents, teams, sessions } = await probe.store.stats();
+      return { users, agents, teams, sessions };
+    };
+    expect(await entries()).toEqual({ users: 0, agents: 0, teams: 0, sessions: 0 });
+    await probe.add(ADA, ["one"], { session: "s" });
+    await probe.add(ADA, ["two"], { session: "t" });
+    await probe.add(BOB, ["three"], { session: "s" });
+    await probe.add({ agent: "guide" }, ["four"]);
+    await probe.add({ team: "crew" }, ["five"], { session: "s" });
+    expect(await entries()).toEqual({ users: 2, agents: 1, teams: 1, sessions: 4 });
+    await probe.forget({ space: ADA, session: "s", entry: true });
+    expect(await entries()).toEqual({ users: 2, agents: 1, teams: 1, sessions: 3 });
+    await probe.forget({ space: ADA, entry: true });
+    expect(await entries()).toEqual({ users: 1, agents: 1, teams: 1, sessions: 2 });
+  });
+
   check("counts nothing of a unit that failed, and what has expired until it is removed", async (probe) => {
     const soon = { id: "k", kind: "knowledge", expiresAt: probe.now + SECOND } as const;
     await probe.fails("not_found", probe.adding(ADA, [{ id: "x", kind: "knowledge" }]), putting("b", 7));

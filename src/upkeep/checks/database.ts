@@ -108,6 +108,13 @@ const MISCOUNTED: readonly { readonly what: string; readonly sql: string }[] = [
   { what: "the number of items", sql: "SELECT items <> (SELECT count(*) FROM item) FROM head" },
   { what: "the number of blocks", sql: "SELECT blocks <> (SELECT count(*) FROM block) FROM head" },
   {
+    what: "the number of users, agents or teams",
+    sql: `SELECT (users, agents, teams) <>
+      (SELECT count(*) FILTER (WHERE kind = 0), count(*) FILTER (WHERE kind = 1), count(*) FILTER (WHERE kind = 2)
+       FROM space) FROM head`,
+  },
+  { what: "the number of sessions", sql: "SELECT sessions <> (SELECT count(*) FROM session) FROM head" },
+  {
     what: "the items of a kind",
     sql: `SELECT count(*) FROM (SELECT kind, count(*) AS items FROM item WHERE kind <> 0 GROUP BY kind)
       AS counted FULL JOIN kind_count USING (kind) WHERE coalesce(counted.items, 0) <> coalesce(kind_count.items, 0)`,

@@ -28,3 +28,28 @@ CREATE TRIGGER block_removed AFTER DELETE ON block BEGIN
   UPDATE head SET blocks = blocks - 1;
 END;
 `;
+
+/** The counts of users, agents, teams and sessions. A space never changes its kind. */
+export const ENTRY_COUNTS = `
+ALTER TABLE head ADD COLUMN users INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE head ADD COLUMN agents INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE head ADD COLUMN teams INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE head ADD COLUMN sessions INTEGER NOT NULL DEFAULT 0;
+UPDATE head SET
+  users = (SELECT count(*) FROM space WHERE kind = 0),
+  agents = (SELECT count(*) FROM space WHERE kind = 1),
+  teams = (SELECT count(*) FROM space WHERE kind = 2),
+  sessions = (SELECT count(*) FROM session);
+CREATE TRIGGER space_added AFTER INSERT ON space BEGIN
+  UPDATE head SET users = users + (new.kind = 0), agents = agents + (new.kind = 1), teams = teams + (new.kind = 2);
+END;
+CREATE TRIGGER space_removed AFTER DELETE ON space BEGIN
+  UPDATE head SET users = users - (old.kind = 0), agents = agents - (old.kind = 1), teams = teams - (old.kind = 2);
+END;
+CREATE TRIGGER session_added AFTER INSERT ON session BEGIN
+  UPDATE head SET sessions = sessions + 1;
+END;
+CREATE TRIGGER session_removed AFTER DELETE ON session BEGIN
+  UPDATE head SET sessions = sessions - 1;
+END;
+`;

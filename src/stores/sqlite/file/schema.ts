@@ -1,7 +1,7 @@
 /** The schema version of the file, and the migrations from older versions. */
 import { HoldfastError } from "../../../errors.js";
 import { pragma } from "./connection.js";
-import { COUNT_TABLES } from "./count-tables.js";
+import { COUNT_TABLES, ENTRY_COUNTS } from "./count-tables.js";
 import type { Database } from "./driver.js";
 import { POINT_TABLES } from "./point-tables.js";
 import { TABLES } from "./tables.js";
@@ -13,7 +13,7 @@ export const APPLICATION_ID = 0x486f6c64;
 export type Migration = string | ((database: Database) => void);
 
 /** Each entry migrates a file from the previous version to its own. A released entry is never edited. */
-export const MIGRATIONS: readonly Migration[] = [TABLES, POINT_TABLES, COUNT_TABLES];
+export const MIGRATIONS: readonly Migration[] = [TABLES, POINT_TABLES, COUNT_TABLES, ENTRY_COUNTS];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

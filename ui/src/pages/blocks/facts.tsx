@@ -5,10 +5,10 @@ import { mayWrite, memory } from "../../app/connection.js";
 import { useChanges } from "../../app/live.js";
 import { useLoaded } from "../../app/loaded.js";
 import { usePlace } from "../../app/place.js";
-import { upTo } from "../../app/up-to.js";
 import { Button } from "../../parts/button.js";
 import { Segments } from "../../parts/field.js";
 import { ForgetDialog } from "../../parts/forget-dialog.js";
+import { PAGE, PageButtons } from "../../parts/page-buttons.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { StoredText } from "../../parts/stored-text.js";
 import { FactCard } from "./fact-card.js";
@@ -21,16 +21,17 @@ const STATES = [
   ["retracted", "Retracted"],
 ] as const;
 const EVERY = ["holds", "ended", "retracted"] as const;
-const STEP = 100;
 
 export function Facts({ space }: { readonly space: SpaceRef }) {
   const { params, change } = usePlace();
-  const [shown, setShown] = useState(STEP);
+  const [place, setPlace] = useState<Place>();
   const [isAdding, setAdding] = useState(false);
   const [doomed, setDoomed] = useState<Fact>();
   const key = JSON.stringify(space);
-  const { fact: wanted } = params;
   const state = STATES.find(([one]) => one === params["state"])?.[0] ?? "";
+  const list = JSON.stringify([key, state, params["fact"]]);
+  const cursor = place?.of === list ? place.cursor : undefined;
+  const wanted = cursor === undefined ? params["fact"] : undefined;
   const changes = useChanges(
     (event) =>
       "space" in event &&
@@ -39,9 +40,9 @@ export function Facts({ space }: { readonly space: SpaceRef }) {
   );
   const session = memory.value.session(space);
   const loaded = useLoaded(
-    () => read(session, state, shown, wanted),
-    [key, state, wanted, memory.value],
-    [shown, changes],
+    () => read(session, state, cursor, wanted),
+    [key, state, wanted, cursor, memory.value],
+    [changes],
   );
   const reload = (): void => {
     if (loaded.state === "ready") loaded.reload();
@@ -62,7 +63,7 @@ export function Facts({ space }: { readonly space: SpaceRef }) {
         )}
       </div>
       <Shown of={loaded} label="the facts">
-        {({ facts, others, hasMore }) => (
+        {({ facts, others, page }) => (
           <div class="stack">
             {facts.length === 0 && (
               <Empty title="No facts here">
@@ -84,13 +85,7 @@ export function Facts({ space }: { readonly space: SpaceRef }) {
                 </li>
               ))}
             </ol>
-            {hasMore && (
-              <div>
-                <Button small onClick={() => setShown(shown + STEP)}>
-                  More
-                </Button>
-              </div>
-            )}
+            <PageButtons page={page} cursor={cursor} onGo={(next) => setPlace({ of: list, cursor: next })} />
             {isAdding && (
               <FactDialog
                 session={session}
@@ -127,17 +122,24 @@ export function Facts({ space }: { readonly space: SpaceRef }) {
 
 type State = (typeof STATES)[number][0];
 
-/** The facts to show, the wanted one first if it is not among them, and those that supersede them, by id. */
-async function read(session: Session, state: State, count: number, wanted: string | undefined) {
+/** A page of the list that the URL describes. */
+interface Place {
+  readonly of: string;
+  readonly cursor: string | undefined;
+}
+
+/** A page of facts, the wanted one first if it is not among them, and those that supersede them, by id. */
+async function read(session: Session, state: State, cursor: string | undefined, wanted: string | undefined) {
   const states = state === "" ? [...EVERY] : [state];
-  const { items, hasMore } = await upTo(count, (page) => session.facts.list({ state: states, ...page }));
+  const page = await session.facts.list({ state: states, limit: PAGE, ...(cursor !== undefined && { cursor }) });
+  const { items } = page;
   const known = new Map(items.map((fact) => [fact.id, fact]));
   const named = items.flatMap(({ spans }) => spans.flatMap(({ supersededBy }) => supersededBy ?? []));
   const missing = [...named, ...(wanted === undefined ? [] : [wanted])].filter((id) => !known.has(id));
   const more = missing.length === 0 ? [] : await session.facts.get([...new Set(missing)]);
   const first = more.filter(({ id }) => id === wanted);
   const facts: readonly Fact[] = [...first, ...items];
-  return { facts, others: new Map([...facts, ...more].map((fact) => [fact.id, fact])), hasMore };
+  return { facts, others: new Map([...facts, ...more].map((fact) => [fact.id, fact])), page };
 }
 
 /** The beginning of the time line. */

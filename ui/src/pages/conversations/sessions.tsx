@@ -6,9 +6,9 @@ import { useChanges } from "../../app/live.js";
 import { useLoaded } from "../../app/loaded.js";
 import { hrefTo } from "../../app/place.js";
 import { age, moment } from "../../parts/format.js";
+import { PAGE, PageButtons } from "../../parts/page-buttons.js";
 import { Shown } from "../../parts/states.js";
 import { StoredName } from "../../parts/stored-text.js";
-import { PAGE, PageButtons } from "./page-buttons.js";
 import { ForgetButton } from "./spaces.js";
 
 interface SessionsProps {

@@ -1,16 +1,16 @@
 /** The first level: users, agents or teams. */
 import type { SpaceRef } from "holdfast/client";
 import { useRef, useState } from "preact/hooks";
-import { mayWrite, memory } from "../../app/connection.js";
+import { isAdmin, mayWrite, memory } from "../../app/connection.js";
 import { useChanges } from "../../app/live.js";
 import { useLoaded } from "../../app/loaded.js";
 import { hrefTo, usePlace } from "../../app/place.js";
 import { Button } from "../../parts/button.js";
 import { Segments } from "../../parts/field.js";
-import { spaceName } from "../../parts/format.js";
+import { plural, spaceName } from "../../parts/format.js";
+import { PAGE, PageButtons } from "../../parts/page-buttons.js";
 import { Shown } from "../../parts/states.js";
 import { StoredName, spelled } from "../../parts/stored-text.js";
-import { PAGE, PageButtons } from "./page-buttons.js";
 
 const KINDS = [
   ["users", "Users"],
@@ -38,11 +38,17 @@ export function Spaces({ selected, onForget }: SpacesProps) {
       (["added", "promoted"].includes(event.type) && "space" in event && !known.current.has(spaceName(event.space))),
   );
   const loaded = useLoaded(
-    () => memory.value[kind].list({ limit: PAGE, ...(cursor !== undefined && { cursor }) }),
+    async () => {
+      const [page, stats] = await Promise.all([
+        memory.value[kind].list({ limit: PAGE, ...(cursor !== undefined && { cursor }) }),
+        isAdmin.value ? memory.value.stats() : undefined,
+      ]);
+      return { page, total: stats?.store[kind] };
+    },
     [kind, memory.value, cursor],
     [changes],
   );
-  if (loaded.state === "ready") known.current = new Set(loaded.value.items.map(({ name }) => `${one} ${name}`));
+  if (loaded.state === "ready") known.current = new Set(loaded.value.page.items.map(({ name }) => `${one} ${name}`));
   return (
     <section class="card talk-spaces" aria-label="Users, agents and teams">
       <Segments
@@ -62,9 +68,10 @@ export function Spaces({ selected, onForget }: SpacesProps) {
         <input class="input" name="name" aria-label={`Go to a ${one}`} placeholder="Go to a name" autocomplete="off" />
       </form>
       <Shown of={loaded} label={kind}>
-        {(page) => (
+        {({ page, total = 0 }) => (
           <>
             {page.items.length === 0 && <p class="muted">No {kind} yet.</p>}
+            {total > 0 && <p class="muted small number">{plural(total, one)}</p>}
             <ul class="picks">
               {page.items.map(({ id, name }) => {
                 const space = { [one]: name } as unknown as SpaceRef;

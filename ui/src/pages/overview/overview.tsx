@@ -26,12 +26,12 @@ export default function Overview() {
     <div class="page">
       <PageHead title="Overview" purpose="What is in memory, and whether it is healthy." />
       <Shown of={loaded} label="the overview">
-        {({ stats, users, sessions }) =>
-          users.length === 0 && stats?.store.items === 0 ? (
+        {({ stats, sessions }) =>
+          stats?.store.users === 0 && stats.store.items === 0 ? (
             <FirstSteps />
           ) : (
             <div class="stack">
-              <Totals stats={stats} users={users.length} sessions={sessions.length} />
+              {stats && <Figures of={contentsOf(stats)} />}
               {stats && <State stats={stats} />}
               {stats && <HealthCard targets={stats.targets} components={stats.health.components} />}
               <div class="overview-two">
@@ -47,13 +47,8 @@ export default function Overview() {
 }
 
 async function read() {
-  const { users } = memory.value;
-  const [stats, people, talks] = await Promise.all([
-    isAdmin.value ? memory.value.stats() : undefined,
-    users.list({ limit: NAMES_MAX }),
-    newestSessions(),
-  ]);
-  return { stats, users: people.items, sessions: talks };
+  const [stats, sessions] = await Promise.all([isAdmin.value ? memory.value.stats() : undefined, newestSessions()]);
+  return { stats, sessions };
 }
 
 /** A key that is no admin's lists the sessions of one space at a time. */
@@ -66,32 +61,18 @@ async function newestSessions() {
 
 type Session = Awaited<ReturnType<typeof read>>["sessions"][number];
 
-interface TotalsProps {
-  readonly stats: MemoryStats | undefined;
-  readonly users: number;
-  readonly sessions: number;
-}
-
 type Figure = readonly [label: string, value: string, note?: string | undefined];
 
-function Totals({ stats, users, sessions }: TotalsProps) {
-  return (
-    <Figures
-      of={[
-        ...(stats ? contentsOf(stats) : []),
-        ["Users", users < NAMES_MAX ? String(users) : `${NAMES_MAX}+`],
-        ["Sessions", sessions < NAMES_MAX ? String(sessions) : `${NAMES_MAX}+`],
-      ]}
-    />
-  );
-}
-
-function contentsOf({ store: { kinds, blocks } }: MemoryStats): readonly Figure[] {
+function contentsOf({ store }: MemoryStats): readonly Figure[] {
+  const { kinds, blocks, users, agents, teams, sessions } = store;
+  const others = [agents > 0 && plural(agents, "agent"), teams > 0 && plural(teams, "team")].filter(Boolean);
   return [
     ["Messages", short(kinds.message)],
     ["Facts", short(kinds.fact), "that hold"],
     ["Knowledge", short(kinds.knowledge)],
     ["Blocks", short(blocks), kinds.overflow > 0 ? `and ${plural(kinds.overflow, "overflow item")}` : undefined],
+    ["Users", short(users), others.length > 0 ? `and ${others.join(", ")}` : undefined],
+    ["Sessions", short(sessions)],
   ];
 }
 

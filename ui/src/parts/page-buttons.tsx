@@ -1,6 +1,6 @@
 /** From one page of a list to the next, and back to the first: a page is replaced, so a long list stays small. */
 import type { Page } from "holdfast/client";
-import { Button } from "../../parts/button.js";
+import { Button } from "./button.js";
 
 export const PAGE = 100;
 
