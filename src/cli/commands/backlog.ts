@@ -53,7 +53,7 @@ export const replayCommand: Definition = {
   name: "replay",
   args: "[ids...]",
   argHelp: { ids: "ids of items, as printed by parked (default: all of the memory)" },
-  purpose: "Let items be embedded that could not be embedded before.",
+  purpose: "Retry items that could not be embedded.",
   about:
     "They wait until a server, the next queries or holdfast flush embed them. Exit code 3 if none of the ids is parked.",
   isScoped: true,

@@ -18,7 +18,7 @@ export function bytes(value: number): string {
 }
 
 export function ms(value: number): string {
-  if (value >= 10_000) return `${(value / 1000).toFixed(1)} s`;
+  if (value >= 1_000) return `${(value / 1000).toFixed(1)} s`;
   return value >= 100 ? `${Math.round(value)} ms` : `${Number(value.toFixed(value < 10 ? 2 : 1))} ms`;
 }
 

@@ -2,17 +2,18 @@
 import type { ContextOptions } from "holdfast/client";
 import type { Params } from "../../app/place.js";
 
-export const PARTS = ["blocks", "facts", "turns", "recall"] as const;
+/** In the order in which a prompt has them. */
+export const PARTS = ["blocks", "facts", "recall", "turns"] as const;
 export type Part = (typeof PARTS)[number];
 
 export const PART_NAMES: { readonly [part in Part]: string } = {
   blocks: "Blocks",
   facts: "Facts",
-  turns: "Turns",
   recall: "Recall",
+  turns: "Turns",
 };
 
-export const SHARES: { readonly [part in Part]: number } = { blocks: 0.3, facts: 0.1, turns: 0.2, recall: 0.4 };
+export const SHARES: { readonly [part in Part]: number } = { blocks: 0.3, facts: 0.1, recall: 0.4, turns: 0.2 };
 export const BUDGET = 2_000;
 export const COUNTERS = ["chars4", "gpt-4o-mini", "estimate"] as const;
 

@@ -18,7 +18,7 @@ export function WriteLane({ stats, sessions, movements }: WriteLaneProps) {
         id="write"
         name="WriteBuffer"
         value={short(write.waitingWrites)}
-        unit="calls waiting"
+        unit={write.waitingWrites === 1 ? "call waiting" : "calls waiting"}
         {...(write.health !== "ok" && { tone: "bad" as const })}
       >
         <Level label="Bytes" value={write.waitingBytes} max={write.maxWaitingBytes} shown={bytes} />
@@ -38,7 +38,7 @@ export function WriteLane({ stats, sessions, movements }: WriteLaneProps) {
       ) : (
         <Wire movement={movements.added} label="no model: words only" />
       )}
-      <Part id="store" name="Store" level="L3" value={short(store.items)} unit="items">
+      <Part id="store" name="Store" level="L3" value={short(store.items)} unit={store.items === 1 ? "item" : "items"}>
         {meaning && <Level label="Embedded" value={store.embedded} max={store.items} shown={short} />}
         <Note>{bytes(store.bytes)} on disk</Note>
         {store.parked > 0 && <span class="badge warn">{count(store.parked)} parked</span>}
@@ -50,7 +50,7 @@ export function WriteLane({ stats, sessions, movements }: WriteLaneProps) {
             id="index"
             name="External index"
             value={short(store.unsent)}
-            unit="changes to send"
+            unit={store.unsent === 1 ? "change to send" : "changes to send"}
             {...(meaning.index.sendError !== undefined && { tone: "bad" as const })}
           >
             <Note>{meaning.index.name}</Note>
@@ -69,7 +69,12 @@ function RoundPart({ round, sessions }: { readonly round: Meaning["round"]; read
   const fullest = (key: "rounds" | "tokens"): number =>
     sessions.items.reduce((most, { round: held }) => Math.max(most, held?.[key] ?? 0), 0);
   return (
-    <Part id="round" name="RoundBuffer" value={short(round.sessions)} unit="sessions to embed">
+    <Part
+      id="round"
+      name="RoundBuffer"
+      value={short(round.sessions)}
+      unit={round.sessions === 1 ? "session to embed" : "sessions to embed"}
+    >
       <Level label="Rounds" value={fullest("rounds")} max={thresholds.maxSize} shown={short} />
       {thresholds.eager ? (
         <Note>eager: as soon as the embedder is free</Note>
@@ -89,7 +94,7 @@ function HybridPart({ hybrid }: { readonly hybrid: Meaning["hybrid"] }) {
       name="HybridBuffer"
       level="L2"
       value={short(hybrid.itemCount)}
-      unit="items to write"
+      unit={hybrid.itemCount === 1 ? "item to write" : "items to write"}
       {...(hybrid.isFull && { tone: "warn" as const })}
     >
       <span class="part-pair">

@@ -25,10 +25,15 @@ export function Summary({ asked: { hits, tookMs, origin } }: { readonly asked: A
         {hits.degraded !== undefined && <span class="badge warn">words only: {hits.degraded}</span>}
       </p>
       <p class="muted small">{origin ? ORIGINS[origin][1] : unknownOrigin()}</p>
+      {hits.length > 0 && <p class="muted small">{ABOUT_SCORES}</p>}
       {explanation && <HowAsked explanation={explanation} />}
     </div>
   );
 }
+
+/** As in docs/recall.md. */
+const ABOUT_SCORES =
+  "A score ranks the hits of this answer and is not a measure of relevance. Words and meaning make up to 1, relative to the best match; role, date, session and recency add to it, and an identifier of the question up to 3.";
 
 const unknownOrigin = (): string =>
   isAdmin.value
