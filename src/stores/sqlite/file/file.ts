@@ -38,7 +38,7 @@ export function refuseOdd(path: string): void {
     const what = notAFile(file);
     if (what === undefined) continue;
     const hint = file === path ? "name a plain file; it is made if nothing is there" : "find out who has put it there";
-    throw new HoldfastError("store_failed", `${file} ${what}`, { hint });
+    throw new HoldfastError("invalid_input", `${file} ${what}`, { hint });
   }
 }
 

@@ -51,7 +51,7 @@ export function refuseForeign(database: Database, path: string): void {
   const tables = Number(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]);
   database.exec("COMMIT");
   if (tables > 0 && application !== APPLICATION_ID) {
-    throw new HoldfastError("store_failed", `${path} is a database of another program`, {
+    throw new HoldfastError("invalid_input", `${path} is a database of another program`, {
       hint: "choose another path; nothing was changed",
     });
   }
