@@ -18,8 +18,8 @@ export interface Definition {
   /** Details to know before using it. */
   readonly about?: string;
   readonly options?: readonly Option[];
-  /** True: takes --user, --agent, --team, --session and --space. */
-  readonly isScoped?: boolean;
+  /** Takes --user, --agent, --team, --session and --space. "space": refuses --session, with a hint. */
+  readonly isScoped?: boolean | "space";
   /** True: takes --idempotency-key. */
   readonly isKeyed?: boolean;
   /** True: Ctrl-C is its normal end. */
@@ -56,9 +56,31 @@ export function commandOf(definition: Definition, act: (command: Command) => Pro
   for (const option of options) command.addOption(option);
   if (isKeyed)
     command.addOption(flag("--idempotency-key <key>", "a retry with the same key writes nothing (for 7 days of use)"));
-  if (isScoped) for (const option of scopeOptions()) command.addOption(option.helpGroup("Scope:"));
-  command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  $ ${line}`).join("\n")}`);
+  if (isScoped) {
+    for (const option of scopeOptions()) {
+      command.addOption(option.helpGroup("Scope:").hideHelp(isScoped === "space" && option.long === "--session"));
+    }
+  }
+  command.addHelpText("after", ({ command: asked }) => {
+    const width = asked.configureOutput().getOutHelpWidth?.() ?? Infinity;
+    return `\nExamples:\n${examples.map((line) => exampleLines(line, width)).join("\n")}`;
+  });
   return command.action((...given: readonly unknown[]) => act(given.at(-1) as Command));
+}
+
+/** An example that a shell takes as shown: a long one continues after a backslash, and never breaks inside quotes. */
+function exampleLines(example: string, width: number): string {
+  const words = example.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? [];
+  const lines: string[] = [];
+  let line = "  $";
+  for (const word of words) {
+    if (line.trim() !== "$" && line.trim() !== "" && `${line} ${word} \\`.length > width) {
+      lines.push(`${line} \\`);
+      line = "     ";
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line].join("\n");
 }
 
 function argumentOf(written: string, { argHelp = {}, argChoices = {} }: Definition): Argument {

@@ -74,8 +74,9 @@ describe("every command", () => {
       const { code, out, err } = await holdfast([...name.split(" "), "--help"]);
       expect({ name, code, err }).toEqual({ name, code: 0, err: "" });
       expect(command.summary()).toMatch(/^[A-Z].{10,75}\.$/);
-      for (const flag of [...flags, ...globalFlags, ...(isScoped ? ["--user", "--session"] : [])])
-        expect(out).toContain(flag);
+      const takesSession = command.options.some(({ long, hidden }) => long === "--session" && !hidden);
+      for (const flag of [...flags, ...globalFlags, ...(isScoped ? ["--user"] : [])]) expect(out).toContain(flag);
+      if (isScoped) expect(out.includes("--session <name>"), name).toBe(takesSession);
       const examples = [...out.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
       expect(examples.length, name).toBeGreaterThan(0);
       for (const line of examples) expect(line).toContain(`holdfast ${name.split(" ")[0]}`);
@@ -85,6 +86,19 @@ describe("every command", () => {
         used.filter((flag) => !known.includes(flag)),
         name,
       ).toEqual([]);
+    }
+  });
+
+  it("has help without flags that it refuses, and examples that fit the terminal and still work", async () => {
+    const { out: retain } = await holdfast(["retain", "--help"]);
+    expect(retain).not.toContain("--session");
+    expect((await holdfast(["retain", "--session", "s", "--path", freshCopy()])).err).toContain("leave out --session");
+    for (const { name } of leaves) {
+      const { out } = await holdfast([...name.split(" "), "--help"], { columns: 60 });
+      const examples = out.slice(out.indexOf("Examples:")).split("\n");
+      for (const line of examples) expect(line.length <= 60 || !/ .* /.test(line.trim()), line).toBe(true);
+      for (const [at, line] of examples.entries())
+        if (line.startsWith("     ")) expect(examples[at - 1]).toMatch(/ \\$/);
     }
   });
 
@@ -236,6 +250,7 @@ describe("wrong usage", () => {
       [["import", join(folder, "nowhere.jsonl"), "--path", path], 3, "nowhere.jsonl does not exist"],
       [["export", folder, "--path", path], 1, "already exists"],
       [["stats", "--path", folder], 2, "is a folder"],
+      [["query", "x", "--path", "/dev/null"], 2, "name a plain file"],
       [["backup", join(folder, "no", "such", "b.db"), "--path", path], 3, "does not exist"],
       [["query", "x", "--config", join(folder, "none.yaml")], 2, "does not exist"],
       [["query", "x", "--url", "ftp://x"], 2, "http"],

@@ -101,6 +101,13 @@ export const REGISTRY_FLAG_CASES: { readonly [flag: string]: (as: As) => Promise
     const { next = "" } = await as.json<Paged>("sessions", "list", "--limit", "1");
     expect((await as.json<Paged>("sessions", "list", "--cursor", next)).items).toMatchObject([{ name: "two" }]);
   },
+  "sessions list --order": async (as) => {
+    for (const name of ["one", "two"]) await as.json("add", "x", "--session", name);
+    expect((await as.json<Paged>("sessions", "list", "--order", "desc")).items).toMatchObject([
+      { name: "two" },
+      { name: "one" },
+    ]);
+  },
   "sessions forget --yes": async (as) => {
     await as.json("add", "x", "--session", "one");
     expect((await as.run(["sessions", "forget", "one"])).code).toBe(2);

@@ -149,11 +149,12 @@ async function printExplanation(call: Call, hits: Hits): Promise<void> {
         why[name] === 0 ? [] : [`${name} ${why[name].toFixed(3)}`],
       ),
     ];
-    await printer.line(styled("dim", `${id}: ${arms.join(" + ")}`));
+    await printer.text(`${id}: ${arms.join(" + ")}`, "dim");
   }
   for (const { source, asked, why, found, ms } of hits.explanation?.sources ?? []) {
-    await printer.line(
-      styled("dim", `${source}: ${asked ? `${found} found in ${ms.toFixed(1)} ms` : `not asked, ${why ?? ""}`}`),
+    await printer.text(
+      `${source}: ${asked ? `${found} found in ${ms.toFixed(1)} ms` : `not asked, ${why ?? ""}`}`,
+      "dim",
     );
   }
 }

@@ -19,7 +19,7 @@ export const retainCommand: Definition = {
   about:
     "Items of the user, team or agent are forgotten this long after they were recorded, existing items included. That cannot be undone.",
   options: [yesFlag()],
-  isScoped: true,
+  isScoped: "space",
   isKeyed: true,
   examples: [
     "holdfast retain --user ada",

@@ -1,7 +1,8 @@
 /** holdfast sessions: list, rename and forget sessions. */
 
+import type { Order } from "../../types.js";
 import { confirm, yesFlag } from "../confirm.js";
-import type { Definition, Group } from "../definition.js";
+import { choiceFlag, type Definition, type Group } from "../definition.js";
 import { EXIT } from "../exit-code.js";
 import { hasScope, type ScopeFlags, spaceOf, spaceText } from "../scope-flags.js";
 import { noteNext, pageOf, pageOptions } from "./page-flags.js";
@@ -10,19 +11,23 @@ import { printReceipt } from "./receipt.js";
 const list: Definition = {
   name: "list",
   purpose: "List sessions, of all memories or of one.",
-  options: pageOptions("sessions"),
+  options: [
+    ...pageOptions("sessions"),
+    choiceFlag("--order <order>", "by creation: asc, the oldest first, or desc (default: asc)", ["asc", "desc"]),
+  ],
   isScoped: true,
   examples: [
     "holdfast sessions list",
-    "holdfast sessions list --user ada",
+    "holdfast sessions list --user ada --order desc",
     "holdfast sessions list --user ada --agent tutor",
   ],
   async run(call) {
     const { printer, scope } = call;
-    const { agent } = call.flags<ScopeFlags>();
+    const { agent, order } = call.flags<ScopeFlags & { readonly order?: Order }>();
     const space = hasScope(call.flags<ScopeFlags>()) ? spaceOf(scope) : undefined;
     const query = {
       ...pageOf(call),
+      ...(order !== undefined && { order }),
       ...(space && { space }),
       ...(agent !== undefined && space && !("agent" in space) && { agent }),
     };

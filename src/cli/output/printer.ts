@@ -80,10 +80,11 @@ export class Printer {
   }
 
   /** Several lines. On a terminal they are broken between words. */
-  async text(text: string): Promise<void> {
+  async text(text: string, style?: "dim"): Promise<void> {
     const lines = printableText(text);
     if (!this.isTerminal) return this.#write(`${lines}\n`);
-    return this.#write(`${wrapped(lines, this.width, (await import("./cut.js")).widthOf)}\n`);
+    const shown = wrapped(lines, this.width, (await import("./cut.js")).widthOf);
+    return this.#write(`${style === undefined ? shown : this.#dimmed(shown)}\n`);
   }
 
   /** A text that is itself the result, such as a diff: its own lines, escaped on a terminal, byte for byte elsewhere. */
