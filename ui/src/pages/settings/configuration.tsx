@@ -1,5 +1,7 @@
 /** Configuration: every option in force, and where its value comes from. */
+
 import type { ConfigOrigin, ConfigSetting } from "holdfast/client";
+import { Fragment } from "preact";
 import { memory } from "../../app/connection.js";
 import { useLoaded } from "../../app/loaded.js";
 import { usePlace } from "../../app/place.js";
@@ -127,7 +129,15 @@ function Value({ setting }: { readonly setting: ConfigSetting }) {
   const isOther = origin.from !== "default" && fallback !== undefined && fallback !== value;
   return (
     <>
-      <StoredText text={String(value)} max={200} />
+      {String(value)
+        .split(/(?<=,)/)
+        .map((part, at) => (
+          // A list breaks after its commas.
+          <Fragment key={at}>
+            {at > 0 && <wbr />}
+            <StoredText text={part} max={200} />
+          </Fragment>
+        ))}
       {words !== undefined && <span class="muted small"> {words}</span>}
       {isOther && <span class="muted small"> default: {String(fallback)}</span>}
     </>
