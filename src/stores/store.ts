@@ -321,9 +321,13 @@ export interface StoreStats {
   /** The items of each kind. A fact is an item while it holds. */
   readonly kinds: { readonly [kind in Kind]: number };
   readonly blocks: number;
+  /** Users that exist, with or without items. */
   readonly users: number;
+  /** Agents that exist, with or without a memory of their own. */
   readonly agents: number;
+  /** Teams that exist, with or without items. */
   readonly teams: number;
+  /** Sessions of all users, agents and teams. */
   readonly sessions: number;
   /** Bytes on the medium, including the log. */
   readonly bytes: number;

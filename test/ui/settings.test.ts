@@ -184,6 +184,17 @@ describeInBrowser("the settings", () => {
     expect((await failed).failure()?.errorText).toContain("ABORTED");
   });
 
+  it("say that the server went away during an import, and leave its address as it is", async () => {
+    const { url } = await start();
+    const { page, complaints } = await tab(`${url}/settings?section=import`);
+    await page.route("**/api/v1/import?*", (route) => route.abort("connectionreset"));
+    const buffer = Buffer.from(exportOf("eve", 1));
+    await page.getByLabel("File").setInputFiles({ name: "memory.jsonl", mimeType: "text/plain", buffer });
+    await page.getByRole("button", { name: "Import" }).click();
+    await until(async () => (await page.getByRole("alert").allTextContents()).some((text) => text.startsWith(url)));
+    expect(complaints.splice(0).filter((text) => !text.includes("ERR_CONNECTION_RESET"))).toEqual([]);
+  });
+
   it("say which line of an import is wrong, and what was imported before it", async () => {
     const { url } = await start();
     const { page, complaints } = await tab(`${url}/settings?section=import&user=ada`);

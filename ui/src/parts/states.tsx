@@ -67,8 +67,11 @@ export function Failure({ error, retry, action = "Try again" }: FailureProps) {
   );
 }
 
-const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+/** An address at the beginning is left as it is. */
+const sentence = (text: string): string => {
+  const begun = /^https?:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return `${begun}${/[.!?]$/.test(text) ? "" : "."}`;
+};
 
 interface ShownProps<T> {
   readonly of: Loaded<T>;
