@@ -6,13 +6,13 @@ const calls = vi.hoisted(() => ({ count: 0 }));
 
 vi.mock("./buffers/query/retriever.js", async (original) => ({
   ...(await original<typeof import("./buffers/query/retriever.js")>()),
-  readAhead: async () => {
+  warmUp: async () => {
     calls.count++;
     throw new ReferenceError("cannot access 'dates' before initialization");
   },
 }));
 
-test("reading ahead that fails, as in a bundle in one file that has not run yet, does not end the process", async () => {
+test("a warm-up that fails, as in a bundle in one file that has not run yet, does not end the process", async () => {
   const unhandled = vi.fn();
   process.on("unhandledRejection", unhandled);
   const clock = new FakeClock();
