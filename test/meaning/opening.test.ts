@@ -52,7 +52,7 @@ describe("opening a file", () => {
       chmodSync(path, 0o600);
       const bytes = readFileSync(path);
       const opening = openMemory({ path, embedder: new MirrorEmbedder() });
-      await expect(opening).rejects.toMatchObject({ code: "store_failed", message: /another program/ });
+      await expect(opening).rejects.toMatchObject({ code: "invalid_input", message: /another program/ });
       expect(readFileSync(path).equals(bytes), journal).toBe(true);
       const raw = openRaw(path);
       expect(raw.prepare("SELECT name FROM recipes").all()).toEqual([{ name: "bread" }]);

@@ -37,8 +37,11 @@ export function refuseOdd(path: string): void {
   for (const file of [path, ...SIDE_FILES.map((ending) => path + ending)]) {
     const what = notAFile(file);
     if (what === undefined) continue;
-    const hint = file === path ? "name a plain file; it is made if nothing is there" : "find out who has put it there";
-    throw new HoldfastError("invalid_input", `${file} ${what}`, { hint });
+    if (file === path)
+      throw new HoldfastError("invalid_input", `${file} ${what}`, {
+        hint: "name a plain file; it is made if nothing is there",
+      });
+    throw new HoldfastError("store_failed", `${file} ${what}`, { hint: "find out who has put it there" });
   }
 }
 
