@@ -187,9 +187,11 @@ describeInBrowser("the dashboard", () => {
     await page.keyboard.type("prompt");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Context", level: 1 }).waitFor();
+    const aim = page.getByLabel("What the next turn is about");
+    await aim.waitFor(); // the heading is there before the page's code, and until then "/" opens Search
     await page.keyboard.press("/");
     await page.keyboard.type("x");
-    expect(await page.getByLabel("What the next turn is about").inputValue()).toBe("x");
+    expect(await aim.inputValue()).toBe("x");
     await page.keyboard.press("Control+k");
     await commands.waitFor();
     await page.keyboard.press("Escape");
